@@ -2,7 +2,7 @@ import { followStatus } from "@tocsin/core/checks/applyEvent"
 import { type CheckRecord, checkTransition } from "@tocsin/core/model/CheckRecord"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
-import { type Command, commandOf, type Decision } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, commandOf } from "@tocsin/core/unitOfWork/Decision"
 import type { IncidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import { Incidents } from "@tocsin/core/incidents/Incidents"
 import { resolveHeartbeatIncident } from "@tocsin/core/deadAgents/heartbeatIncident"
@@ -41,7 +41,7 @@ const followResults = commandOf(function* (
   request: PastResults,
   checks: Map<CheckId, PastCheck>,
   options: IncidentOptions,
-): Decision<void> {
+) {
   const { agent_id, events } = request
   yield { agents: [agent_id] }
   const agent = unit.agents.get(agent_id)

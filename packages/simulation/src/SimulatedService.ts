@@ -14,7 +14,7 @@ import {
 } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
-import { type Command, commandOf, type Decision } from "@tocsin/core/unitOfWork/Decision"
+import { type Command, commandOf } from "@tocsin/core/unitOfWork/Decision"
 import { load } from "@tocsin/core/unitOfWork/load"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
 import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
@@ -279,7 +279,7 @@ const turnAgent = commandOf(function* (
   agentId: AgentId,
   state: "died" | "returned",
   options: IncidentOptions,
-): Decision<void> {
+) {
   yield* load(unit, { agents: [agentId] })
   const agent = unit.agents.get(agentId)
   const isDead = agent?.heartbeat_incident_id !== undefined

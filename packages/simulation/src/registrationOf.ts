@@ -4,7 +4,7 @@ import type { Labels } from "@tocsin/contract/Labels"
 import type { HeartbeatRequest } from "@tocsin/contract/Requests"
 import type { Signature } from "@tocsin/core/audit/Signature"
 import { AuditId } from "@tocsin/contract/Audit"
-import { commandOf, type Decision } from "@tocsin/core/unitOfWork/Decision"
+import { commandOf } from "@tocsin/core/unitOfWork/Decision"
 import { load } from "@tocsin/core/unitOfWork/load"
 import { checksOf } from "@tocsin/core/model/CheckRecord"
 import { labelCheck } from "@tocsin/core/expectations/declareExpectations"
@@ -45,7 +45,7 @@ export const labelChecks = commandOf(function* (
   unit,
   agentId: AgentId,
   checks: ReadonlyArray<LabelledCheck>,
-): Decision<void> {
+) {
   yield* load(unit, { agents: [agentId] })
   const agent = unit.agents.get(agentId)
   if (agent === undefined) return

@@ -134,11 +134,7 @@ const ackStateOf = (incident: IncidentRecord): "none" | "acknowledged" =>
   acknowledgementOf(incident) === undefined ? "none" : "acknowledged"
 
 /** Withdraws the acknowledgement of an incident. Returns how many it withdrew; nothing if there is no such incident. */
-export const withdraw = commandOf(function* (
-  unit,
-  id: IncidentId,
-  by: Signature,
-): Decision<number | undefined> {
+export const withdraw = commandOf(function* (unit, id: IncidentId, by: Signature) {
   yield* load(unit, { incidents: [id] })
   const incident = unit.incidents.get(id)
   if (incident === undefined) return undefined
@@ -156,12 +152,7 @@ export const withdrawFrom = (unit: UnitOfWork, incident: IncidentRecord, by: Sig
 }
 
 /** Adds a note to the timeline of an incident, open or resolved; nothing if there is no such incident. */
-export const note = commandOf(function* (
-  unit,
-  id: IncidentId,
-  text: string,
-  by: Signature,
-): Decision<IncidentLogRecord | undefined> {
+export const note = commandOf(function* (unit, id: IncidentId, text: string, by: Signature) {
   yield* load(unit, { incidents: [id] })
   const incident = unit.incidents.get(id)
   return incident && putNote(unit, incident, text, by)

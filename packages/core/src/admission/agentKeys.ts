@@ -58,17 +58,11 @@ const standingOf = (
 }
 
 /** Looks up the state of a key, whatever its agent. Changes nothing. */
-export const keyState = commandOf(function* (
-  unit,
-  key: KeyHash,
-): Decision<AgentKeyRecord["state"] | "unknown"> {
+export const keyState = commandOf(function* (unit, key: KeyHash) {
   return (yield* loadRow(unit, "agent_key", key))?.state ?? "unknown"
 })
 
-export function* pendingKeyOf(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-): Decision<(AgentsKeyRecord & { readonly state: "pending" }) | undefined> {
+export function* pendingKeyOf(unit: UnitOfWork, agent: AgentRecord) {
   if (agent.pending_key_hash === undefined) return undefined
   const key = yield* loadRow(unit, "agent_key", agent.pending_key_hash)
   if (key?.state !== "pending")

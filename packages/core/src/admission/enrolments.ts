@@ -20,7 +20,7 @@ export const createEnrolment = commandOf(function* (
   unit,
   { agent_id, expires_at, id, uses }: NewEnrolment,
   by: Signature,
-): Decision<EnrolmentRecord> {
+) {
   yield* load(unit, { rows: { enrolment: [id] } })
   const enrolment = { id, agent_id, uses, used: 0, expires_at, created_at: unit.now, created_by: by.actor }
   unit.of("enrolment").put(enrolment)
@@ -33,7 +33,7 @@ export const createEnrolment = commandOf(function* (
 })
 
 /** Deletes an enrolment in any state. Returns how many there were. */
-export const removeEnrolment = commandOf(function* (unit, id: EnrolmentId, by: Signature): Decision<number> {
+export const removeEnrolment = commandOf(function* (unit, id: EnrolmentId, by: Signature) {
   const enrolment = yield* loadRow(unit, "enrolment", id)
   if (enrolment === undefined) return 0
   move(EnrolmentTransitions, enrolmentState(enrolment, unit.now), "removed")

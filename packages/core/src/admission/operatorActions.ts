@@ -1,7 +1,7 @@
 import type { AgentId, BlacklistId, KeyHash } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision, type LoneDecision, loneCommandOf } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, loneCommandOf } from "../unitOfWork/Decision.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import { find } from "../unitOfWork/Search.ts"
@@ -10,7 +10,7 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { AgentKeyTransitions, type AgentRecord } from "../model/AgentRecord.ts"
 import { acceptKey, pendingKeyOf } from "./agentKeys.ts"
-import { skipLockedAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
+import { skipLockedAgents } from "../engine/commits/lockedAgents.ts"
 import { removeAgent } from "./removeAgent.ts"
 
 /** The options of blocking and removing. */
@@ -25,12 +25,7 @@ function* acceptPending(unit: UnitOfWork, agent: AgentRecord): Decision<boolean>
   return true
 }
 
-function* blockKey(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  keyHash: KeyHash,
-  options: OperatorOptions,
-): Decision<void> {
+function* blockKey(unit: UnitOfWork, agent: AgentRecord, keyHash: KeyHash, options: OperatorOptions) {
   const key = yield* loadRow(unit, "agent_key", keyHash)
   if (key?.state !== "pending" && key?.state !== "accepted") {
     throw new Error(`agent ${agent.agent_id} names a key that it cannot use`)
@@ -116,7 +111,7 @@ export const actOnOne = commandOf(function* (
   agentId: AgentId,
   options: OperatorOptions,
   by: Signature,
-): Decision<number | "no_such_agent"> {
+) {
   const { act, action } = ACTIONS[name]
   yield* load(unit, { agents: [agentId] })
   const agent = unit.agents.get(agentId)
@@ -136,7 +131,7 @@ export const actOnEach = commandOf(function* (
   agentIds: ReadonlyArray<AgentId>,
   options: ManyOptions,
   by: Signature,
-): Decision<WorkOnMany> {
+) {
   const { act, action, isMeant } = ACTIONS[name]
   const changed: Array<AgentId> = []
   const { agents, held } = yield* skipLockedAgents(unit, agentIds)
@@ -149,11 +144,7 @@ export const actOnEach = commandOf(function* (
 })
 
 /** Deletes blacklist rows, so that their keys are unknown again. Returns how many rows existed. */
-export const unblock = loneCommandOf(function* (
-  unit,
-  ids: ReadonlyArray<BlacklistId>,
-  by: Signature,
-): LoneDecision<number> {
+export const unblock = loneCommandOf(function* (unit, ids: ReadonlyArray<BlacklistId>, by: Signature) {
   const keys = yield* find("blockedKeys", ids)
   for (const { key_hash } of keys) {
     move(AgentKeyTransitions, "blocked", "unblocked")

@@ -6,7 +6,7 @@ import type { Commits } from "../engine/commits/Commits.ts"
 import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import { commandOf, type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, loneCommandOf } from "../unitOfWork/Decision.ts"
 import { find } from "../unitOfWork/Search.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
@@ -60,7 +60,7 @@ export const removeIdlePending = loneCommandOf(function* (
     readonly incidents: IncidentOptions
     readonly limit: number
   },
-): LoneDecision<number> {
+) {
   const asked = { seenBefore: Instant.minus(unit.now, input.silence), limit: input.limit }
   const ids = yield* find("idlePendingAgents", asked)
   yield { groups: { agent_key: ids, incident_member: ids } }
@@ -72,7 +72,7 @@ export const removeIdlePending = loneCommandOf(function* (
 })
 
 /** The memberships of an agent's checks, in the order of their removal. Changes nothing. */
-const failingChecks = commandOf(function* (unit, agentId: AgentId): Decision<ReadonlyArray<MemberRef>> {
+const failingChecks = commandOf(function* (unit, agentId: AgentId) {
   yield* load(unit, { agents: [agentId] })
   const agent = unit.agents.get(agentId)
   if (agent === undefined) return []
@@ -90,7 +90,7 @@ const withdrawChecks = commandOf(function* (
   agentId: AgentId,
   refs: ReadonlyArray<MemberRef>,
   { by, incidents: options }: { readonly incidents: IncidentOptions; readonly by: Signature },
-): Decision<void> {
+) {
   const check_ids = refs.map(({ check_id }) => check_id)
   yield* load(unit, { agents: [agentId], checks: { agent_id: agentId, check_ids } })
   let agent = unit.agents.get(agentId)

@@ -33,11 +33,7 @@ export const applyBatch = commandOf(function* (
 })
 
 /** Applies results to an accepted agent. Needs the agent; its checks are best loaded with it. */
-export function* applyResults(
-  unit: UnitOfWork,
-  accepted: AgentRecord,
-  input: BatchInput,
-): Decision<ReadonlyArray<EventOutcome>> {
+export function* applyResults(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput) {
   const { now } = unit
   const { agent_id, events } = input.request
   const context = {

@@ -140,11 +140,7 @@ const memberOf = (check: CheckRecord & { readonly incident_id: IncidentId }) => 
  * A result with another status or exit code: stores a row unless the history has this event.
  * Incidents follow a change of status.
  */
-function* change(
-  context: BatchContext,
-  check: CheckRecord | undefined,
-  event: CheckResult,
-): Decision<"changed" | "known_event"> {
+function* change(context: BatchContext, check: CheckRecord | undefined, event: CheckResult) {
   const { unit, agent, input } = context
   const { agent_id, registration_id } = agent
   const { check_id, observed_at } = event

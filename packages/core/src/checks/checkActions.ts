@@ -20,11 +20,7 @@ export type CheckActionOutcome = number | "no_such_agent" | "no_such_check"
  * of the last applied one, and heartbeats of its agent from that of the last one. Count 0 if the clock
  * was not ahead (docs/rules.md#clocks-in-the-future).
  */
-export const resetClock = commandOf(function* (
-  unit,
-  ref: CheckName,
-  by: Signature,
-): Decision<CheckActionOutcome> {
+export const resetClock = commandOf(function* (unit, ref: CheckName, by: Signature) {
   const { agent, check } = yield* findCheck(unit, ref)
   if (agent === undefined) return "no_such_agent"
   if (check === undefined) return "no_such_check"
@@ -49,7 +45,7 @@ export const removeCheck = commandOf(function* (
   ref: CheckName,
   options: IncidentOptions,
   by: Signature,
-): Decision<CheckActionOutcome> {
+) {
   const { agent } = yield* findCheck(unit, ref)
   if (agent === undefined) return "no_such_agent"
   const expected = { ...ref, registration_id: agent.registration_id }

@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 import { type AgentRecord, isSilent } from "../model/AgentRecord.ts"
 import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
-import { type Decision, commandOf } from "../unitOfWork/Decision.ts"
+import { commandOf } from "../unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import type { IncidentRef } from "../model/IncidentRecord.ts"
@@ -9,12 +9,12 @@ import { Incidents } from "../incidents/Incidents.ts"
 import { HEARTBEAT, type MemberRef } from "../model/MemberRecord.ts"
 import { type Chore, type ChoreServices, isWhole } from "../engine/commits/Chore.ts"
 import type { Commits } from "../engine/commits/Commits.ts"
-import { finishLocked, skipLockedAgents, type WorkOnMany } from "../engine/commits/lockedAgents.ts"
+import { finishLocked, skipLockedAgents } from "../engine/commits/lockedAgents.ts"
 import * as Instant from "@tocsin/contract/Instant"
 import { load } from "../unitOfWork/load.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import type { RuleOptions } from "../ports/RuleSettings.ts"
-import type { Storage, StorageError } from "../ports/Storage.ts"
+import type { Storage } from "../ports/Storage.ts"
 import { isInGrace } from "../liveness/outage.ts"
 
 /** The key of an agent's heartbeat incident (docs/rules.md#heartbeat-incidents). */
@@ -24,11 +24,7 @@ const heartbeatRef = (agentId: AgentId): IncidentRef => ({
 })
 
 /** Opens the incident of a dead agent. Returns the agent with its ID. */
-export function* openHeartbeatIncident(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  options: IncidentOptions,
-): Decision<AgentRecord> {
+export function* openHeartbeatIncident(unit: UnitOfWork, agent: AgentRecord, options: IncidentOptions) {
   const { agent_id, hostname } = agent
   const member = {
     agent_id,
@@ -48,11 +44,7 @@ export const heartbeatMember = (agent: AgentRecord): MemberRef | undefined => {
 }
 
 /** Resolves the heartbeat incident, if any, when the agent is seen. Returns the agent without it. */
-export function* resolveHeartbeatIncident(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  options: IncidentOptions,
-): Decision<AgentRecord> {
+export function* resolveHeartbeatIncident(unit: UnitOfWork, agent: AgentRecord, options: IncidentOptions) {
   const member = heartbeatMember(agent)
   if (member === undefined) return agent
   yield* new Incidents(unit, options).leave(member, { by: "event", notify: true })
@@ -75,7 +67,7 @@ const deadSince = (now: Instant.Instant, rules: RuleOptions): Instant.Instant =>
 export const sweepDeadAgents = commandOf(function* (
   unit,
   input: SweepOptions & { readonly agents: ReadonlyArray<AgentId> },
-): Decision<WorkOnMany> {
+) {
   const { agents, held } = yield* skipLockedAgents(unit, input.agents)
   yield* load(unit, { rows: { service_heartbeat: ["service"] } })
   if (isInGrace(unit.of("service_heartbeat").get("service"), unit.now, input.rules))
@@ -93,7 +85,7 @@ export const sweepStaleAgents = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   commits: Commits["Service"],
   { rules, incidents, limit }: SweepOptions & { readonly limit: number },
-): Effect.fn.Return<number, StorageError> {
+) {
   const agents = yield* storage.staleAgents(deadSince(yield* Instant.now, rules), limit)
   if (agents.length === 0) return 0
   const piece = (some: ReadonlyArray<AgentId>) => sweepDeadAgents({ rules, incidents, agents: some })

@@ -23,17 +23,13 @@ import { enqueueFiring, type EnqueueOptions, firingsOf, putInOrder } from "../no
 import type { FiringCount } from "@tocsin/contract/Policies"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { eachPage, OPEN_INCIDENTS } from "../engine/lists/readPage.ts"
-import type { Storage, StorageError } from "../ports/Storage.ts"
+import type { Storage } from "../ports/Storage.ts"
 
 /**
  * Evaluates incidents that are due, or have a held firing that is, at most `limit` of each; returns whether
  * there may be more, and how many it found. Another replica may have been first: each is judged once it is locked.
  */
-export const evaluateDueIncidents = loneCommandOf(function* (
-  unit,
-  options: IncidentOptions,
-  limit: number,
-): LoneDecision<{ readonly found: number; readonly isMore: boolean }> {
+export const evaluateDueIncidents = loneCommandOf(function* (unit, options: IncidentOptions, limit: number) {
   // Items of receivers that this policy lacks are left alone, and would be found again.
   const receivers = Array.from(options.policy().receivers.keys())
   const dueIncidents = yield* find("dueIncidents", { limit })
@@ -181,7 +177,7 @@ export const countFirings = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   { transact }: Pick<Commits["Service"], "transact">,
   options: FiringOptions,
-): Effect.fn.Return<ReadonlyArray<FiringCount>, StorageError> {
+) {
   const due: Array<NotifierName> = []
   yield* eachPage(
     storage,

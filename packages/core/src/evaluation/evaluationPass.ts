@@ -1,4 +1,4 @@
-import { Duration, Effect, type Scope, Stream } from "effect"
+import { Duration, Effect, Stream } from "effect"
 import type { IncidentId } from "@tocsin/contract/Identifiers"
 import type { NotifierName } from "@tocsin/contract/Status"
 import * as Instant from "@tocsin/contract/Instant"
@@ -30,7 +30,7 @@ const RECENTLY = Duration.minutes(1)
 export const countParentChanges = Effect.fnUntraced(function* ({
   commits,
   storage: { remoteChanges },
-}: Pick<ChoreServices, "commits" | "storage">): Effect.fn.Return<() => number, never, Scope.Scope> {
+}: Pick<ChoreServices, "commits" | "storage">) {
   let count = 0
   const countIf = (isChange: boolean) => {
     if (isChange) count += 1
@@ -86,10 +86,7 @@ const readingChanges = (
   })
 
 /** Whether a pass over held firings is due, since holds may have ended. */
-const isHeldDue = Effect.fnUntraced(function* (
-  followed: Followed,
-  readChanges: ReadChanges,
-): Effect.fn.Return<boolean, StorageError> {
+const isHeldDue = Effect.fnUntraced(function* (followed: Followed, readChanges: ReadChanges) {
   const { held: before, policy } = followed
   const at = yield* Instant.now
   const changes = yield* readChanges(policy, at)
@@ -104,7 +101,7 @@ const isOpenDue = Effect.fnUntraced(function* (
   followed: Followed,
   { transact }: Pick<Commits["Service"], "transact">,
   { labels }: FollowOptions,
-): Effect.fn.Return<boolean, StorageError> {
+) {
   const { isFirst, open: before, policy } = followed
   const changes: Array<unknown> = [policy.routesReadAgents ? yield* labels : ""]
   if (policy.rotas !== undefined) changes.push((yield* transact(readRow("change_stamp", "overrides")))?.stamp)

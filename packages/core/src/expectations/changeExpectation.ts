@@ -16,11 +16,7 @@ import {
 import { clampToNow } from "../model/clampToNow.ts"
 
 /** A check leaves its incident of overdue checks. Its row, if loaded and still there, no longer refers to it. */
-function* leaveOverdue(
-  incidents: Incidents,
-  expectation: ExpectationRecord,
-  leaving: Leaving,
-): Decision<void> {
+function* leaveOverdue(incidents: Incidents, expectation: ExpectationRecord, leaving: Leaving) {
   const { unit } = incidents
   const { agent_id, check_id, incident_id } = expectation
   if (incident_id === undefined) return

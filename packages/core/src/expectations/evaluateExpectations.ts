@@ -4,7 +4,7 @@ import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import { move } from "@tocsin/contract/TransitionTable"
-import { type Command, commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { type Command, commandOf } from "../unitOfWork/Decision.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
@@ -40,11 +40,7 @@ export const seenNow = (
 })
 
 /** The contact of an agent for which a check waits. */
-function* findContact(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  staleAfter: Duration.Duration,
-): Decision<Contact> {
+function* findContact(unit: UnitOfWork, agent: AgentRecord, staleAfter: Duration.Duration) {
   const integration = yield* loadRow(unit, "integration", agent.agent_id)
   return integration === undefined ? agent : seenNow(agent, unit.now, staleAfter)
 }
@@ -58,7 +54,7 @@ const summaryOf = ({ check_id }: CheckRef, check: CheckRecord | undefined, due: 
  * Evaluates expectations of one agent that may be overdue: these join their incident, the others are
  * evaluated again later. Ignores what changed since they were found. Safe with several replicas.
  */
-export const evaluateExpectations = commandOf(function* (unit, input: EvaluateInput): Decision<void> {
+export const evaluateExpectations = commandOf(function* (unit, input: EvaluateInput) {
   const { now } = unit
   const { agentId: agent_id, checkIds: check_ids } = input
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })

@@ -92,7 +92,7 @@ const evaluateChecks = commandOf(function* (
   agent_id: AgentId,
   check_ids: ReadonlyArray<CheckId>,
   options: IncidentOptions,
-): Decision<void> {
+) {
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })
   const agent = unit.agents.get(agent_id)
   if (agent === undefined) return

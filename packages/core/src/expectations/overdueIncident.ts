@@ -2,7 +2,6 @@ import type { ExpectedIncident } from "@tocsin/contract/Expectations"
 import { type AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
-import type { Decision } from "../unitOfWork/Decision.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
@@ -50,11 +49,7 @@ export const areCutOff = (
 }
 
 /** Decides whether a check that is found overdue with `own` joins the incident of its agent all the same. */
-function* joinsAgent(
-  unit: UnitOfWork,
-  found: ExpectationRecord,
-  integration: IntegrationRecord | undefined,
-): Decision<boolean> {
+function* joinsAgent(unit: UnitOfWork, found: ExpectationRecord, integration: IntegrationRecord | undefined) {
   const { agent_id, registration_id } = found
   yield* load(unit, { groups: { expectation: [found] } })
   const expected = unit.expectations.group(registration_id)
@@ -72,10 +67,7 @@ export interface FoundOverdue {
 }
 
 /** A check is found overdue: it opens its own incident, or joins that of its agent's overdue checks. */
-export function* becomeOverdue(
-  incidents: Incidents,
-  { due, expectation, summary }: FoundOverdue,
-): Decision<void> {
+export function* becomeOverdue(incidents: Incidents, { due, expectation, summary }: FoundOverdue) {
   const { unit } = incidents
   const { agent_id, check_id, terms } = expectation
   const { severity, notifications_enabled: notify } = terms

@@ -5,13 +5,13 @@ import { compileMatchers, type Matcher } from "@tocsin/contract/Matcher"
 import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { Commits } from "../engine/commits/Commits.ts"
 import { ALL_AGENTS, eachPage } from "../engine/lists/readPage.ts"
-import type { Storage, StorageError } from "../ports/Storage.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import type { Storage } from "../ports/Storage.ts"
+import { commandOf } from "../unitOfWork/Decision.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import { incidentOf, overdueRef } from "./overdueIncident.ts"
 
 /** Whether checks of an agent must report, and all of them have their own incidents while they are overdue. */
-const standAlone = commandOf(function* (unit, agent_id: AgentId): Decision<boolean> {
+const standAlone = commandOf(function* (unit, agent_id: AgentId) {
   yield* load(unit, { agents: [agent_id] })
   const agent = unit.agents.get(agent_id)
   if (agent === undefined) return false
@@ -35,7 +35,7 @@ export const findUnmatched = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   { transact }: Pick<Commits["Service"], "transact">,
   placed: ReadonlyArray<PlacedMatcher>,
-): Effect.fn.Return<ReadonlyArray<FieldProblem>, StorageError> {
+) {
   const left = new Map(
     placed
       .filter(({ matcher: { field, op } }) => field === "incident_key" && op !== "!=")

@@ -1,6 +1,6 @@
 import type { AgentId, KeyHash } from "@tocsin/contract/Identifiers"
 import type * as Instant from "@tocsin/contract/Instant"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { commandOf } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
@@ -22,10 +22,7 @@ export const knownOf = (unit: UnitOfWork, name: AgentId): KnownIntegration | und
 }
 
 /** Finds the integration of a key by its hash; the key may be no longer valid. Changes nothing. */
-export const integrationOfKey = commandOf(function* (
-  unit,
-  key_hash: KeyHash,
-): Decision<KnownIntegration | undefined> {
+export const integrationOfKey = commandOf(function* (unit, key_hash: KeyHash) {
   yield* load(unit, { rows: { agent_key: [key_hash] } })
   const name = unit.keys.get(key_hash)?.agent_id
   if (name === undefined) return undefined
@@ -48,10 +45,7 @@ export const mustNote = ({ known, reading, refusals }: TakenReports, now: Instan
  * Notes on an integration what a request says of its sender, once its reports are stored. The rows of checks stay
  * out of it, so that storages decide reports on cached rows.
  */
-export const noteRequest = commandOf(function* (
-  unit,
-  { known, reading, refusals }: TakenReports,
-): Decision<KnownIntegration> {
+export const noteRequest = commandOf(function* (unit, { known, reading, refusals }: TakenReports) {
   const { name } = known.integration
   // A command that asks for its agent first shares a transaction.
   yield* load(unit, { agents: [name] })

@@ -28,11 +28,7 @@ export interface Acting extends Omit<BatchInput, "request">, Pick<RuleOptions, "
 }
 
 /** The open incident of a check, if all of its present members are checks of this integration. */
-function* ownIncident(
-  unit: UnitOfWork,
-  { incident_id }: CheckRecord,
-  { agent }: Acting,
-): Decision<IncidentRecord | undefined> {
+function* ownIncident(unit: UnitOfWork, { incident_id }: CheckRecord, { agent }: Acting) {
   if (incident_id === undefined) return undefined
   yield* load(unit, { incidents: [incident_id] })
   const incident = unit.incidents.get(incident_id)
@@ -68,11 +64,7 @@ const noteOf = (text: string, longest: number): string | undefined => {
 }
 
 /** Does what a request says of an alert beside whether it fires. Needs the agent and the check. */
-export function* actOnAlert(
-  unit: UnitOfWork,
-  { check_id, part, text = "", trigger }: Act,
-  acting: Acting,
-): Decision<void> {
+export function* actOnAlert(unit: UnitOfWork, { check_id, part, text = "", trigger }: Act, acting: Acting) {
   const { agent, integration, longestAcknowledgement } = acting
   const { now } = unit
   const { agent_id, registration_id } = agent

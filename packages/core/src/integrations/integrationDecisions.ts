@@ -5,7 +5,6 @@ import type { Signature } from "../audit/Signature.ts"
 import { formatDuration } from "@tocsin/contract/DurationText"
 import type { AgentId, RegistrationId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
-import type { ValidationError } from "@tocsin/contract/Errors"
 import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/Integrations"
 import { move } from "@tocsin/contract/TransitionTable"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
@@ -94,7 +93,7 @@ export const createIntegration = commandOf(function* (
   { kind, name, options }: NewIntegration,
   opening: NewKey,
   by: Signature,
-): Decision<IntegrationRecord | ValidationError | "name_in_use" | "too_many"> {
+) {
   const problem = optionProblem(kind, options)
   if (problem !== undefined) return problem
   yield* load(unit, { agents: [name], groups: { integration: ["all"] } })
@@ -118,7 +117,7 @@ export const changeIntegration = commandOf(function* (
   options: IntegrationOptions,
   incidents: IncidentOptions,
   by: Signature,
-): Decision<IntegrationRecord | ValidationError | undefined> {
+) {
   const integration = yield* find(unit, name)
   if (integration === undefined) return undefined
   const problem = optionProblem(integration.kind, options)
@@ -143,7 +142,7 @@ export const rotateKey = commandOf(function* (
   name: AgentId,
   { grace, ...opening }: NewKey & { readonly grace: Duration.Duration },
   by: Signature,
-): Decision<IntegrationRecord | undefined> {
+) {
   const integration = yield* find(unit, name)
   if (integration === undefined) return undefined
   const former = formerSecret(integration.key_hash, grace, unit.now)
@@ -179,7 +178,7 @@ export const removeIntegration = commandOf(function* (
   name: AgentId,
   incidents: IncidentOptions,
   by: Signature,
-): Decision<number> {
+) {
   const integration = yield* find(unit, name)
   if (integration === undefined) return 0
   unit.of("integration").delete(name)

@@ -1,8 +1,8 @@
 import { move } from "@tocsin/contract/TransitionTable"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
-import { type CheckActionOutcome, findCheck } from "../checks/checkActions.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { findCheck } from "../checks/checkActions.ts"
+import { commandOf } from "../unitOfWork/Decision.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { auditedCheck } from "../model/AuditRecord.ts"
@@ -19,7 +19,7 @@ export const resolveCheck = commandOf(function* (
   name: CheckName,
   incidents: IncidentOptions,
   by: Signature,
-): Decision<CheckActionOutcome | "not_of_sender"> {
+) {
   const { agent, check } = yield* findCheck(unit, name)
   if (agent === undefined) return "no_such_agent"
   if (check === undefined) return "no_such_check"

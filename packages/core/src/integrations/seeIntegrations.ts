@@ -3,7 +3,7 @@ import type { AgentId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
 import { eachPage } from "../engine/lists/readPage.ts"
-import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
+import { commandOf } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import { resolveHeartbeatIncident } from "../deadAgents/heartbeatIncident.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -23,7 +23,7 @@ export const seeIntegrations = commandOf(function* (
   unit,
   names: ReadonlyArray<AgentId>,
   incidents: IncidentOptions,
-): Decision<void> {
+) {
   const { now } = unit
   yield* load(unit, { agents: names, rows: { integration: names } })
   const before = Instant.minus(now, seenEvery(incidents))

@@ -3,7 +3,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { move } from "@tocsin/contract/TransitionTable"
 import { removeFound } from "../checks/checkActions.ts"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
-import { type Decision, loneCommandOf, type LoneDecision } from "../unitOfWork/Decision.ts"
+import { type Decision, loneCommandOf } from "../unitOfWork/Decision.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
@@ -99,7 +99,7 @@ interface Found {
 }
 
 /** Evaluates alerts of one agent that are due (docs/rules.md#alerts). Safe with several replicas. */
-const evaluateAlerts = loneCommandOf(function* (unit, input: EvaluateInput): LoneDecision<void> {
+const evaluateAlerts = loneCommandOf(function* (unit, input: EvaluateInput) {
   const { now } = unit
   const { agentId: agent_id, checkIds: check_ids } = input
   yield* load(unit, { agents: [agent_id], checks: { agent_id, check_ids } })

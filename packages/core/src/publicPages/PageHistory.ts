@@ -143,7 +143,7 @@ const beginFolding = Effect.fnUntraced(function* (
   sources: Sources,
   lines: ReadonlyArray<ReadonlyArray<LineCheck>>,
   span: Span,
-): Effect.fn.Return<Folding> {
+) {
   const windows = yield* windowsOf(sources.policy, span)
   const once = new Set<LineCheck>()
   const past = new Map<LineCheck, undefined>()
@@ -159,7 +159,7 @@ const readPast = Effect.fnUntraced(function* (
   of: LineCheck,
   check: CheckRecord,
   room: number,
-): Effect.fn.Return<PastCheck, StorageError> {
+) {
   const { known, past, sha256, silences, span, storage, windows } = folding
   // A silence counts from the end of its grace on.
   const around = { from: Instant.minus(span.from, GRACE), to: span.to }
@@ -182,7 +182,7 @@ const foldLine = Effect.fnUntraced(function* (
   folding: Folding,
   checks: ReadonlyArray<LineCheck>,
   days: ReadonlyArray<Span>,
-): Effect.fn.Return<ReadonlyArray<FoldedDay>, StorageError> {
+) {
   const { past, span, storage } = folding
   // Requests pass between lines whose checks are all read.
   yield* Effect.yieldNow

@@ -3,18 +3,14 @@ import type { NotifierName } from "@tocsin/contract/Status"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { SecretRecord } from "../model/SecretRecord.ts"
-import { commandOf, type Decision, type LoneDecision, loneCommandOf } from "../unitOfWork/Decision.ts"
+import { commandOf, type Decision, loneCommandOf } from "../unitOfWork/Decision.ts"
 import { load, loadRow } from "../unitOfWork/load.ts"
 import { find } from "../unitOfWork/Search.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { EncryptedSecrets } from "./openSecrets.ts"
 
 /** Stores all secrets of one receiver, within a decision; `undefined` if all would be too many or too large. */
-export function* putSecrets(
-  unit: UnitOfWork,
-  secrets: EncryptedSecrets,
-  by: Signature,
-): Decision<SecretRecord | undefined> {
+export function* putSecrets(unit: UnitOfWork, secrets: EncryptedSecrets, by: Signature) {
   yield* load(unit, { groups: { receiver_secrets: ["all"] } })
   const others = unit
     .of("receiver_secrets")
@@ -46,7 +42,7 @@ export const removeSecrets = loneCommandOf(function* (
   name: NotifierName,
   version: number,
   by: Signature,
-): LoneDecision<number | undefined> {
+) {
   const newest = yield* find("newestPolicy", undefined)
   return version === (newest?.version ?? 0) ? yield* dropSecrets(unit, name, by) : undefined
 })
@@ -56,7 +52,7 @@ export const encryptAgain = commandOf(function* (
   unit,
   former: SecretRecord,
   encrypted: Pick<SecretRecord, "ciphertext" | "key_id">,
-): Decision<void> {
+) {
   const row = yield* loadRow(unit, "receiver_secrets", former.name)
   if (row?.ciphertext === former.ciphertext) unit.of("receiver_secrets").put({ ...row, ...encrypted })
 })

@@ -78,14 +78,7 @@ const mayCount = ({ result, watch }: Answer): boolean =>
  * Takes results of probes: each that still answers a due probe moves its watch to the next one, and
  * becomes a result of its check once it is confirmed (docs/rules.md#watches).
  */
-export const recordProbes = commandOf(function* (
-  unit,
-  input: ProbeResults,
-): Decision<{
-  readonly taken: ReadonlyArray<CheckStatus>
-  /** How many results answered no due probe. */
-  readonly dropped: number
-}> {
+export const recordProbes = commandOf(function* (unit, input: ProbeResults) {
   const { results } = input
   const { name } = input.agent
   const agent = yield* loadWatchAgent(unit, input.agent)

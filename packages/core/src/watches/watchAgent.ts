@@ -7,7 +7,6 @@ import { type NewKey, openIntegration } from "../integrations/integrationDecisio
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import { SYSTEM } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
-import type { CheckRef } from "../model/CheckRecord.ts"
 import type { WatchRecord } from "../model/WatchRecord.ts"
 import { expectCheck, withdrawExpectation } from "../expectations/changeExpectation.ts"
 import { completeTerms } from "../policy/decideTerms.ts"
@@ -23,7 +22,7 @@ export interface WatchAgent {
  * Whether an accepted agent, or an integration of another kind, has the name. Changes nothing. A pending agent
  * is a key that anybody can send: it stops no server.
  */
-export const isWatchAgentTaken = commandOf(function* (unit, name: AgentId): Decision<boolean> {
+export const isWatchAgentTaken = commandOf(function* (unit, name: AgentId) {
   yield* load(unit, { agents: [name], rows: { integration: [name] } })
   const integration = unit.of("integration").get(name)
   if (integration !== undefined) return integration.kind !== "watch"
@@ -34,10 +33,7 @@ export const isWatchAgentTaken = commandOf(function* (unit, name: AgentId): Deci
  * The agent of the watches: that of an integration which the service creates with the first watch.
  * `closed` after its key was blocked, and until a new one opens it.
  */
-export function* loadWatchAgent(
-  unit: UnitOfWork,
-  { name, newKey }: WatchAgent,
-): Decision<AgentRecord | "closed" | "taken"> {
+export function* loadWatchAgent(unit: UnitOfWork, { name, newKey }: WatchAgent) {
   yield* load(unit, { agents: [name], rows: { integration: [name] } })
   const integration = unit.of("integration").get(name)
   const agent = unit.agents.get(name)
@@ -56,10 +52,7 @@ const longestSilence = ({ confirm, every_millis }: WatchRecord): Duration.Durati
   Duration.sum(Duration.millis(every_millis * (Math.max(confirm.bad, confirm.good) + 2)), HOLD_FOR)
 
 /** Loads the check of a watch with its expectation, and returns its reference. */
-function* loadExpected(
-  unit: UnitOfWork,
-  { agent: { agent_id, registration_id }, watch }: Expecting,
-): Decision<CheckRef> {
+function* loadExpected(unit: UnitOfWork, { agent: { agent_id, registration_id }, watch }: Expecting) {
   const ref = { agent_id, registration_id, check_id: watch.name }
   yield* load(unit, { checks: { agent_id, check_ids: [watch.name] }, rows: { expectation: [ref] } })
   return ref

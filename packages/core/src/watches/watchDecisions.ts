@@ -55,11 +55,7 @@ const newWatch = (
 }
 
 /** Writes a watch, and expects its results unless it is paused. */
-function* put(
-  unit: UnitOfWork,
-  agent: AgentRecord,
-  given: WatchChange & { readonly watch: WatchRecord },
-): Decision<WatchRecord> {
+function* put(unit: UnitOfWork, agent: AgentRecord, given: WatchChange & { readonly watch: WatchRecord }) {
   const { watch } = given
   unit.of("watch").put(watch)
   const incidents = new Incidents(unit, given.incidents)
@@ -170,11 +166,7 @@ function* remove(unit: UnitOfWork, name: CheckId, given: WatchChange): LoneDecis
 }
 
 /** Removes a watch with its check. Returns how many there were. */
-export const removeWatch = loneCommandOf(function* (
-  unit,
-  name: CheckId,
-  given: WatchChange,
-): LoneDecision<number | "of_policy"> {
+export const removeWatch = loneCommandOf(function* (unit, name: CheckId, given: WatchChange) {
   yield* load(unit, { agents: [given.agent.name], rows: { watch: [name] } })
   const watch = unit.of("watch").get(name)
   if (watch === undefined) return 0
@@ -191,7 +183,7 @@ export const followPolicyWatches = loneCommandOf(function* (
   unit,
   defined: ReadonlyArray<WatchTerms>,
   given: WatchChange,
-): LoneDecision<"closed" | "taken" | undefined> {
+) {
   yield* load(unit, { agents: [given.agent.name], groups: { watch: ["all"] } })
   const all = unit.of("watch").group("all")
   const known = new Map(all.map((watch) => [watch.name, watch]))
