@@ -40,9 +40,10 @@ export const likewise = <A, B>(
   isLone(command) ? lone(other) : (other as (unit: UnitOfWork, now: Instant) => Decision<B>)
 
 /**
- * Makes commands of one kind, which find their moment in the unit of work. A function that returned a new generator function for each command would
- * cost more than most commands: V8 gives each of these a hidden class, which keeps the command's input
- * alive until the old generation is collected (docs/decisions/0030).
+ * Makes commands of one kind, which find their moment in the unit of work. A function that returned a
+ * new generator function for each command would cost more than most commands: V8 gives each of these a
+ * hidden class, which keeps the command's input alive until the old generation is collected
+ * (docs/decisions/0030).
  */
 export const commandOf =
   <Input extends ReadonlyArray<unknown>, A>(decide: (unit: UnitOfWork, ...input: Input) => Decision<A>) =>
