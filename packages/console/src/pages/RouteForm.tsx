@@ -67,7 +67,7 @@ const SeverityFields = ({ hasUnknown, severity }: SeverityProps) => (
     {severity.value !== "" && (
       <span class="filters">
         <Box
-          label="and unknown: late jobs, silent hosts"
+          label="and unknown: late jobs"
           isOn={hasUnknown.value}
           onChange={(isOn) => (hasUnknown.value = isOn)}
         />
@@ -123,9 +123,9 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
         </QuietButton>
       </div>
       <p class="lead">
-        Every route that matches applies. What no route matches goes to every receiver, immediately. A missed
-        job counts as <i>unknown</i>, as do a silent host and a check that cannot tell: without the tick, a
-        route of <i>critical</i> leaves them out.
+        Every route that matches applies; a receiver gets one message. What no route matches goes to every
+        receiver, immediately. A late job counts as <i>unknown</i>, as does a check that cannot tell: without
+        the tick, a route of <i>critical</i> leaves them out. A silent host is <i>critical</i>.
       </p>
     </section>
   )
