@@ -41,7 +41,7 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             await page.getByRole("heading", { name: "Start" }).waitFor()
             assert.strictEqual(await page.getByText("done", { exact: true }).count(), 0)
             await page.getByLabel("Address").fill(`${baseUrl}/api/v1/health`)
-            await click("Watch")
+            await page.keyboard.press("Enter")
             const watches = page.getByRole("list", { name: "Watches" })
             await watches.getByText("ok", { exact: true }).waitFor()
             await step("Watch something").getByText("done", { exact: true }).waitFor()
@@ -73,7 +73,7 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
 
             await choose("A cron job")
             await page.getByLabel("Job").fill("Not A Name")
-            await click("Add a job")
+            await page.keyboard.press("Enter")
             await page.getByRole("alert").waitFor()
             await page.getByLabel("Job").fill("backup")
             await page.getByLabel("Runs").selectOption("at the times of its line in the crontab")

@@ -3,6 +3,7 @@ import type { PolicyCheck, PolicyInForce } from "@tocsin/client"
 import { countText } from "../format/times.ts"
 import { changePolicy } from "../state/policyActions.ts"
 import { itemText, withItem } from "../state/policyText.ts"
+import { Fields } from "../view/Fields.tsx"
 import { ActionButton, bound, CopyText, Fault, Field, QuietButton } from "../view/forms.tsx"
 import { PATH, useCheck, useVersions } from "./policyEditing.ts"
 import { matchOf, NAMED_FIRST, SubjectFields, useAbout } from "./RouteForm.tsx"
@@ -68,7 +69,7 @@ export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
     return { text: `Created the page ${item.name}` }
   }
   return (
-    <section class="route-form" aria-label="New page">
+    <Fields class="route-form" aria-label="New page">
       <div class="form-row">
         <Field label="Name" placeholder="shop" {...bound(name)} />
         <Field label="Title" placeholder="Shop" {...bound(title)} />
@@ -76,9 +77,14 @@ export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
       <div class="form-row">
         <Field label="Line" placeholder="Checkout" {...bound(lineName)} />
         <SubjectFields about={about} isNamed />
-        <QuietButton isDisabled={lineName.value.trim() === "" || matcher === ""} does={addLine}>
+        <button
+          type="submit"
+          class="quiet"
+          disabled={lineName.value.trim() === "" || matcher === ""}
+          onClick={addLine}
+        >
           Add this line
-        </QuietButton>
+        </button>
       </div>
       <Lines lines={lines} found={found} />
       {isWritten && text === undefined && (
@@ -92,6 +98,6 @@ export const PageForm = ({ policy }: { readonly policy: PolicyInForce }) => {
         Create the page
       </ActionButton>{" "}
       <small role="status">{isWritten && problem === undefined && outcome}</small>
-    </section>
+    </Fields>
   )
 }

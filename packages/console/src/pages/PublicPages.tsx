@@ -10,6 +10,7 @@ import { linkTo, toggled } from "../state/Route.ts"
 import { base } from "../state/base.ts"
 import { carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { confirmed } from "../state/useAction.ts"
+import { Fields } from "../view/Fields.tsx"
 import type { Texts } from "../view/FormField.ts"
 import { ActionButton, Box, CopyText, Field, Form } from "../view/forms.tsx"
 import { Tabs } from "../view/navigation.tsx"
@@ -51,7 +52,7 @@ const Announce = ({ page, groups, draft, tz }: AnnounceProps) => {
     return done
   }
   return (
-    <section class="silence-form" aria-label="New announcement">
+    <Fields class="silence-form" aria-label="New announcement">
       <div class="form-row">
         <Field {...field("kind", "Kind")} options={Object.entries(KINDS)} />
         <Field {...field("title", "Title")} isWide />
@@ -78,7 +79,7 @@ const Announce = ({ page, groups, draft, tz }: AnnounceProps) => {
           Announce
         </ActionButton>
       </div>
-    </section>
+    </Fields>
   )
 }
 

@@ -1,7 +1,8 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyItem } from "../state/policyText.ts"
 import { linkTo } from "../state/Route.ts"
-import { bound, Box, Choices, Field, QuietButton } from "../view/forms.tsx"
+import { Fields } from "../view/Fields.tsx"
+import { bound, Box, Choices, Field } from "../view/forms.tsx"
 
 const SEVERITIES = [["", "everything"], ["critical"], ["warning", "warnings"]] as const
 
@@ -109,7 +110,7 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
     to.value = []
   }
   return (
-    <section class="route-form" aria-label="Add a route">
+    <Fields class="route-form" aria-label="Add a route">
       <div class="form-row">
         <SeverityFields {...{ hasUnknown, severity }} />
         <SubjectFields about={about} />
@@ -118,15 +119,15 @@ export const RouteForm = ({ names, add }: RouteFormProps) => {
           to
           <Choices names={names} of={to} />
         </span>
-        <QuietButton isDisabled={to.value.length === 0} does={write}>
+        <button type="submit" class="quiet" disabled={to.value.length === 0} onClick={write}>
           Add this route
-        </QuietButton>
+        </button>
       </div>
       <p class="lead">
         Every route that matches applies; a receiver gets one message. What no route matches goes to every
         receiver, immediately. A late job counts as <i>unknown</i>, as does a check that cannot tell: without
         the tick, a route of <i>critical</i> leaves them out. A silent host is <i>critical</i>.
       </p>
-    </section>
+    </Fields>
   )
 }

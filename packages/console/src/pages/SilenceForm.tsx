@@ -23,6 +23,7 @@ import {
   readEnd,
 } from "../state/silenceActions.ts"
 import { useLater } from "../state/useLater.ts"
+import { Fields } from "../view/Fields.tsx"
 import { ActionButton, bound, Fault, Field } from "../view/forms.tsx"
 import { FailureNote } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
@@ -162,7 +163,7 @@ export const SilenceForm = () => {
   const form = useForm()
   const { failure, span, starts, comment, fault, end, silences } = form
   return (
-    <section class="silence-form" aria-label="New silence">
+    <Fields class="silence-form" aria-label="New silence">
       {failure !== undefined && <FailureNote failure={failure} />}
       <Subjects {...form} />
       <div class="form-row">
@@ -202,6 +203,6 @@ export const SilenceForm = () => {
       <Fault text={fault ?? ""} />
       <Ending {...form} />
       {silences !== undefined && <Preview silences={silences} />}
-    </section>
+    </Fields>
   )
 }

@@ -5,6 +5,7 @@ import { setParameters } from "../state/location.ts"
 import { useDraft } from "../state/drafts.ts"
 import { previewOf, rotaPath, takeOver, type Turn, turnsOf } from "../state/rotaActions.ts"
 import { noEnd, readEnd } from "../state/silenceActions.ts"
+import { Fields } from "../view/Fields.tsx"
 import { ActionButton, bound, Choices, Fault, Field, QuietButton } from "../view/forms.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
@@ -48,7 +49,7 @@ export const TakeOver = ({ rota }: { readonly rota: string }) => {
     return done
   }
   return (
-    <section class="silence-form after" aria-label={`Take over ${rota}`}>
+    <Fields class="silence-form after" aria-label={`Take over ${rota}`}>
       <div class="filters" role="group" aria-label="On call instead">
         On call instead:
         <Choices names={all.map(({ name }) => name)} of={receivers} />
@@ -71,6 +72,6 @@ export const TakeOver = ({ rota }: { readonly rota: string }) => {
       {end !== undefined && first !== undefined && (
         <Preview rota={rota} to={end.at} receivers={receivers.value} />
       )}
-    </section>
+    </Fields>
   )
 }

@@ -5,6 +5,7 @@ import { ApiFailure } from "../api/ApiFailure.ts"
 import { toggled } from "../state/Route.ts"
 import { token } from "../state/session.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
+import { Fields } from "./Fields.tsx"
 import type { FieldProps, FormField, Texts } from "./FormField.ts"
 
 interface ActionButtonProps {
@@ -34,7 +35,7 @@ export const ActionButton = ({
   }
   return (
     <button
-      type="button"
+      type={kind === "main" ? "submit" : "button"}
       class={kind}
       disabled={isDisabled}
       aria-busy={isBusy.value}
@@ -253,7 +254,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, children }: Form
     </>
   )
   return (
-    <>
+    <Fields>
       <div class={row}>
         {title !== undefined && <b>{title}</b>}
         {draw(false)}
@@ -267,7 +268,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, children }: Form
       )}
       {hasColumns && <div class="form-row">{buttons}</div>}
       <Fault text={fault.value} />
-    </>
+    </Fields>
   )
 }
 
