@@ -137,7 +137,7 @@ export const rangeOf = ({ lines, unit }: Chart, bounds: ReadonlyArray<number>): 
   const [low, high] = [Math.min(least, ...near), Math.max(most, ...near)]
   const begin = low >= 0 && low < high * 0.7 ? 0 : low
   // Values that differ by less were only added in another order.
-  const isFlat = high - begin < Math.abs(high) * 1e-6
+  const isFlat = high - begin <= Math.abs(high) * 1e-6
   const room = isFlat ? Math.abs(high) * 0.1 || 1 : (high - begin) * 0.08
   const end = unit === "%" && high <= 100 ? Math.min(100, high + room) : high + room
   return [begin === 0 ? 0 : begin - room, end]

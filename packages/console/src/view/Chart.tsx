@@ -156,7 +156,7 @@ const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) =>
   const across = (at: number) => ((at - start) / (end - start)) * 100
   const top = (value: number) => `${((high - value) / (high - low)) * 100}%`
   // Their texts are above and below in turn, from the highest on.
-  const inTurn = bounds.map(({ value }) => value).toSorted((a, b) => b - a)
+  const inTurn = bounds.toSorted((a, b) => b.value - a.value)
   const left = `${across(chart.times[place ?? 0] ?? start)}%`
   return (
     <>
@@ -167,13 +167,13 @@ const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) =>
         const sides = { left: `${from}%`, right: `max(0%, ${100 - (to ?? 0)}%)` }
         return <i key={opened_at} class={`open is-${severity}`} style={sides} />
       })}
-      {bounds.map(
-        ({ value, level, kind }) =>
+      {inTurn.map(
+        ({ value, level, kind }, index) =>
           value >= low &&
           value <= high && (
             <i
               key={`${level} ${value}`}
-              class={`bound ${kind}${inTurn.indexOf(value) % 2 === 0 ? " above" : ""}`}
+              class={`bound ${kind}${index % 2 === 0 ? " above" : ""}`}
               style={{ top: top(value) }}
             >
               {level} {charts.numberText(value, chart.unit)}

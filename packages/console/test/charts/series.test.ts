@@ -78,6 +78,10 @@ describe("charts of numbers", () => {
     assert.isDefined(chart)
     assert.deepStrictEqual(rangeOf(chart, [80, 90]), [0, 97.2])
     assert.isBelow(rangeOf(chart, [1_000])[1], 50)
+    const zero = { at: new Date(START).toISOString(), count: 1, min: 0, max: 0, mean: 0, last: 0 }
+    const [empty] = chartsOf({ step: "5m", series: [{ name: "backlog", unit: "", spans: [zero] }] }, END)
+    assert.isDefined(empty)
+    assert.deepStrictEqual(rangeOf(empty, []), [0, 1])
   })
 
   it("the small line is of the series that is bad, or else of the first one", () => {
