@@ -4,7 +4,7 @@ import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./
 import { startService } from "./Site.ts"
 
 /** The texts of which a part is cut off. */
-const CUT = `Array.from(document.querySelectorAll(".named > :is(b, .subject)"))
+const CUT = `Array.from(document.querySelectorAll(".named > :is(b, a.main, .subject)"))
   .filter(({ clientWidth, scrollWidth, clientHeight, scrollHeight }) =>
     scrollWidth > clientWidth || scrollHeight > clientHeight + 2)
   .map(({ textContent }) => textContent)`
@@ -81,7 +81,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", ...status })
 
           // Beside the results of its check.
-          await page.goto(`${baseUrl}/#/checks/watches/discard`)
+          await row.getByRole("link", { name: "discard" }).click()
           await page.getByTitle("Change the watch discard").click()
           await page.getByLabel("Every").selectOption("1h")
           await click("Save")

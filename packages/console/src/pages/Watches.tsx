@@ -8,6 +8,7 @@ import {
   type WatchOfAddress,
 } from "@tocsin/contract/watchOfAddress"
 import { segment } from "../api/request.ts"
+import { linkTo } from "../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import type { FormField, Options, Texts } from "../view/FormField.ts"
 import { ActionButton, type FormAct, QuietButton, refusal } from "../view/forms.tsx"
@@ -129,6 +130,7 @@ const WATCHES: Kind<Watch> = {
   size: "watch",
   empty: ["No page is watched yet", "The server itself probes pages and ports."],
   subjectOf: ({ last }) => (last === null ? "not probed yet" : headlineOf(last.output)),
+  linkOf: ({ name }) => linkTo("checks", [WATCHER, name]),
   label: [
     "State",
     (watch) => (

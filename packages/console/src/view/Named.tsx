@@ -5,7 +5,7 @@ import { type List, listOf } from "../state/lists.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
 import type { FormField, Texts } from "./FormField.ts"
 import { ActionButton, Form, type FormAct, QuietButton, type Secret, ShownOnce } from "./forms.tsx"
-import { column, type Columns, Listing } from "./Listing.tsx"
+import { column, type Columns, Listing, mainLink } from "./Listing.tsx"
 import { Empty, TimeAfter } from "./states.tsx"
 import { usePages } from "./usePages.ts"
 
@@ -23,6 +23,8 @@ export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly size?: "watch"
   readonly empty: readonly [title: string, text: string]
   readonly subjectOf: (item: Item) => ComponentChildren
+  /** The page of an item that has one. */
+  readonly linkOf?: (item: Item) => string
   /** The heads of two columns, and what an item has there. */
   readonly label: readonly [head: string, cell: (item: Item) => ComponentChildren]
   readonly when: readonly [head: string, cell: (item: Item) => ComponentChildren]
@@ -138,13 +140,16 @@ const columnsOf = <Item extends Named, Made extends Named>(
   kind: Kind<Item, Made>,
   administer: ((item: Item) => ComponentChildren) | undefined,
 ): Columns<Item> => [
-  column("Name", 1, (item) => (
-    <>
-      <b>{item.name}</b>
-      <span class="subject">{kind.subjectOf(item)}</span>
-    </>
-  )),
-  column(kind.label[0], "8rem", (item) => {
+  column("Name", 1, (item) => {
+    const link = kind.linkOf?.(item)
+    return (
+      <>
+        {link === undefined ? <b>{item.name}</b> : mainLink(link, item.name)}
+        <span class="subject">{kind.subjectOf(item)}</span>
+      </>
+    )
+  }),
+  column(kind.label[0], "11rem", (item) => {
     const note = kind.noteOf?.(item)
     return (
       <span class="notes">
