@@ -166,12 +166,12 @@ const Steps = () => {
               open={opened.current === title}
               onToggle={({ currentTarget }) => {
                 if (!currentTarget.open) return
-                // The reader may choose before the states are read.
                 opened.current = title
                 seen.value = [...seen.value, title]
               }}
             >
-              <summary>
+              {/* The reader may choose before the states are read, which may be before the step has opened. */}
+              <summary onClick={() => (opened.current = title)}>
                 <span class={isDone === true ? "number is-ok" : "number"}>
                   {isDone === true ? <Icon name="tick" /> : place + 1}
                 </span>
