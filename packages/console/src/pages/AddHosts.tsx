@@ -3,7 +3,7 @@ import { enrolmentLines } from "@tocsin/contract/enrolmentLines"
 import { base } from "../state/base.ts"
 import { call } from "../state/session.ts"
 import type { Texts } from "../view/FormField.ts"
-import { Form, keptSecret, ShownOnce } from "../view/forms.tsx"
+import { CopyText, Form, keptSecret, ShownOnce } from "../view/forms.tsx"
 import { Mark } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 
@@ -13,7 +13,10 @@ const isLocal = (server: string): boolean =>
 /** Whether others on the way to a server could change what it hands out. */
 const isExposed = (server: string): boolean => server.startsWith("http:") && !isLocal(server)
 
-const HANDED_OUT = "Paste both lines on the host, and then the token, which is valid for an hour"
+const HANDED_OUT =
+  "On the host to watch, paste both lines, and the token when the second one asks for it. It is valid for an hour"
+const TRIED =
+  "Or to try it on the host of this server, paste this line in the clone, which brings its own Node.js"
 const INSTALLED = "This line, valid for an hour, starts the agent on a host that has it"
 
 /** Runs the agent of a clone, whose state is not that of an installed one. */
@@ -21,6 +24,7 @@ const trialLine = (server: string, token: string): string =>
   `TOCSIN_ENROLMENT_TOKEN=${token} npm run -s agent -- start --server ${server} --state data/agent/state`
 
 const shown = keptSecret()
+const trial = keptSecret()
 
 /** Makes the lines to paste on a host, whose agent the token admits. */
 export const AddHosts = () => {
@@ -31,8 +35,8 @@ export const AddHosts = () => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
     const texts = enrolmentLines({ server, token, sha256: download?.sha256 })
-    const trial = isLocal(server) ? [trialLine(server, token)] : []
-    shown.value = { title: download === undefined ? INSTALLED : HANDED_OUT, texts: [...texts, ...trial] }
+    shown.value = { title: download === undefined ? INSTALLED : HANDED_OUT, texts }
+    trial.value = isLocal(server) ? { title: TRIED, texts: [trialLine(server, token)] } : undefined
     return { text: "Made a token, which is valid for an hour" }
   }
   return (
@@ -54,12 +58,6 @@ export const AddHosts = () => {
           )}
         </p>
       )}
-      {isLocal(server) && (
-        <p>
-          <b>To try it</b> on the host of this server without installing anything, paste the last line alone,
-          in the clone.
-        </p>
-      )}
       {isExposed(server) && (
         <p>
           <Mark state="warning" word="not encrypted" /> These lines are only as safe as the network between
@@ -71,6 +69,16 @@ export const AddHosts = () => {
         acts={[["Add a host", add, "main"]]}
       />
       <ShownOnce of={shown} />
+      {shown.value !== undefined && trial.value !== undefined && (
+        <div class="secret">
+          <p>
+            <b>{trial.value.title}</b>
+          </p>
+          {trial.value.texts.map((text) => (
+            <CopyText key={text} text={text} />
+          ))}
+        </div>
+      )}
     </>
   )
 }
