@@ -32,23 +32,22 @@ const shortened = (line: string): string =>
         .slice(0, MOST_CHARACTERS)
         .join("")
 
-const withoutPerformance = (line: string, isCut: boolean): string => {
-  const bar = line.indexOf("|")
+/** A line of an output without its performance data. */
+export const withoutPerformance = (line: string): string => {
+  const said = line.replace(MARKER, "")
+  const bar = said.indexOf("|")
   if (bar < 0) return line
-  const data = readPerformance(line.slice(bar + 1))
-  // The last one may be half a number.
-  const whole = isCut ? data.slice(0, -1) : data
-  return whole.includes(undefined) ? line : line.slice(0, bar).trimEnd()
+  const data = readPerformance(said.slice(bar + 1))
+  // Before the marker, the last one may be half a number.
+  const whole = said === line ? data : data.slice(0, -1)
+  return whole.includes(undefined) ? line : said.slice(0, bar).trimEnd()
 }
 
 /** A character that people can see. Controls and formats, such as a zero-width space, leave a line blank. */
 export const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u
 
-const wordsOf = (text: string): string => {
-  const line = withoutSequences(text).trim()
-  const said = line.replace(MARKER, "")
-  return withoutPerformance(said, said !== line).trim()
-}
+const wordsOf = (text: string): string =>
+  withoutPerformance(withoutSequences(text).trim()).replace(MARKER, "").trim()
 
 /**
  * An output in one line of at most 512 characters: the first that is not blank, without terminal
@@ -65,7 +64,7 @@ export const headlineOf = (output: string | undefined): string | undefined => {
 /** The headline of a job that failed: how it ended, and the last line of its output that has words. */
 export const failureHeadline = (end: string, output: string): string => {
   const lines = withoutSequences(output).split(/[\r\n]/u)
-  const last = lines.findLast((line) => VISIBLE.test(withoutPerformance(line, false)))
+  const last = lines.findLast((line) => VISIBLE.test(withoutPerformance(line)))
   return shortened(last === undefined ? end : `${end}: ${last.trim()}`)
 }
 

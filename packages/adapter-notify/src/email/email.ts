@@ -62,8 +62,9 @@ const linked = (line: string): string =>
 
 const detailsOf = (notification: DeliveryAttempt): string => {
   const shown = detailLines(notification, MEDIUM, MEDIUM.limit).map((lines) => {
-    const text = escapeHtml(lines)
-    return lines.startsWith("> ") ? `<pre style="${OUTPUT}">${text}</pre>` : lineOf(linked(text))
+    return lines.startsWith("> ")
+      ? `<pre style="${OUTPUT}">${escapeHtml(lines.replaceAll(/^> /gmu, ""))}</pre>`
+      : lineOf(linked(escapeHtml(lines)))
   })
   return shown.length === 0 ? "" : `<div style="margin-top:18px">${shown.join("")}</div>`
 }

@@ -113,7 +113,7 @@ describe("e-mail", () => {
     const shown = quoted.map((line) => line.slice(2)).join("\n")
     assert.strictEqual(Array.from(shown.trimEnd()).length, 4_000)
     assert.isAbove(html.indexOf("Labels: "), html.indexOf("Acknowledge for 1h"))
-    assert.match(html, /<pre style="[^"]+">&gt; &lt;b&gt;line &amp; more\n&gt; line/)
+    assert.match(html, /<pre style="[^"]+">&lt;b&gt;line &amp; more\nline/)
     assert.include(
       html,
       `Source: <a href="https://prom.example.org/graph?g0.expr=up&amp;g0.tab=1">https://prom`,

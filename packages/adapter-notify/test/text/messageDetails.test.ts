@@ -121,7 +121,6 @@ describe("the text of details", () => {
         "",
         "Labels: alertname=HighLatency, instance=api-3:9090, job=api, severity=page",
         `Source: ${address}`,
-        "> p99 is 2.3 s",
         "> The 99th percentile of /checkout is above 1 s for 5 min.",
         "> started 2026-01-31 08:25:00 UTC",
       ].join("\n"),
@@ -132,6 +131,19 @@ describe("the text of details", () => {
     assert.strictEqual(added({ output: "/var is 97 % full" }), "")
     assert.strictEqual(added({ output: "/var is 98 % full" }), "\n\n> /var is 98 % full")
     assert.strictEqual(added({ output: undefined, duration_ms: 20 }), "\n\nTook 20 ms")
+  })
+
+  it("leaves out the performance data of a plugin, and the headline before its other lines", () => {
+    const notification = { ...firing, summary: "DISK CRITICAL - /var 97 %" }
+    const shown = (output: string) => added({ output }, { notification })
+    assert.strictEqual(shown("DISK CRITICAL - /var 97 % | /var=97%;80;90 time=1.891438s"), "")
+    assert.strictEqual(shown("DISK CRITICAL - /var 97 % | /var=97% time=1...[truncated 12 bytes]"), "")
+    assert.strictEqual(
+      shown("DISK CRITICAL - /var 97 %|/var=97%\n  /var/log 61 GiB | 'log'=61GB\n| a=1\na | b"),
+      "\n\n> /var/log 61 GiB\n> a | b",
+    )
+    const { output } = lastOutput("DISK CRITICAL | /var=97%", { end: "exit 2" })
+    assert.strictEqual(added({ output }), "")
   })
 
   it("names the check of several, and when its status changed", () => {

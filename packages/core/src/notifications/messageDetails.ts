@@ -1,5 +1,5 @@
 import { String } from "effect"
-import { isJobOutput, VISIBLE, withoutSequences } from "@tocsin/contract/headline"
+import { isJobOutput, VISIBLE, withoutPerformance, withoutSequences } from "@tocsin/contract/headline"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Labels } from "@tocsin/contract/Labels"
 import { numberText } from "@tocsin/contract/numberText"
@@ -74,12 +74,21 @@ const timesOf = ({ incident }: DeliveryAttempt, details: MessageDetails): string
   return incident.members > 1 ? `${check.agent_id}/${check.check_id}: ${times}` : String.capitalize(times)
 }
 
-/** The output without what the message says already: the line that a job begins with, or one that is the summary. */
-const newOutput = ({ summary = "" }: DeliveryAttempt, { isJob, output }: MessageDetails): string => {
-  if (!isJob) return output === plainLine(summary) ? "" : output
-  const [first = "", ...rest] = output.split("\n")
-  const [last = ""] = rest
-  return rest.length === 1 && first.endsWith(`: ${last}`) ? "" : rest.join("\n")
+/**
+ * The lines of the output without performance data, and without what the message says already: the line that a job
+ * begins with, or one that is the summary.
+ */
+const newLines = (
+  { summary = "" }: DeliveryAttempt,
+  { isJob, output }: MessageDetails,
+): ReadonlyArray<string> => {
+  const lines = output
+    .split("\n")
+    .map(withoutPerformance)
+    .filter((line) => VISIBLE.test(line))
+  const [first = "", ...rest] = lines
+  if (!isJob) return first === plainLine(summary) ? rest : lines
+  return rest.length === 1 && first.endsWith(`: ${rest[0]}`) ? [] : rest
 }
 
 /** As many labels as fit, in one line. */
@@ -118,8 +127,8 @@ export const detailLines = (
   const source = sourceLine(details.source, escape)
   if (source.length <= left / 2) add(source)
   const { isJob: isEnd, last_status } = details
-  const said = newOutput(notification, details).split("\n")
-  const shown = isEnd ? said.slice(-Math.min(mostLines, said.length)) : said.slice(0, mostLines)
+  const said = newLines(notification, details)
+  const shown = isEnd ? said.slice(-mostLines) : said.slice(0, mostLines)
   const output = cutText(shown.join("\n"), { limit, escape: plain, isEnd })
   if (output === "") return lines
   if (last_status !== undefined) add(escape(`Last result: ${last_status}`))
