@@ -54,7 +54,7 @@ describe("an accepted agent that turns dead", () => {
       resolved_at: null,
     })
     assert.notProperty(incident, "check_id")
-    assert.strictEqual(incident?.summary, "no contact with a (a.example.org)")
+    assert.match(incident?.summary ?? "", /^no contact with a \(a\.example\.org\) since \d{4}-\S+ \S+ UTC$/)
     yield* after("10 minutes")
     yield* incidents.areOpen("a/@heartbeat")
     yield* webhook.has("firing critical a/@heartbeat")
@@ -67,7 +67,7 @@ describe("an accepted agent that turns dead", () => {
       yield* front.admission.acceptAll({ includeRotation: false })
       yield* after("6 minutes")
       const [incident] = yield* openIncidents(front)
-      assert.strictEqual(incident?.summary, "no contact with a")
+      assert.match(incident?.summary ?? "", /^no contact with a since /)
     }),
   )
 

@@ -140,7 +140,7 @@ describe("a simulation", () => {
     const lines = [batch(0, event(1, 0, "ok")), heartbeat(10), heartbeat(400, "web-2")]
     assert.deepStrictEqual(
       run(lines).incidents.map(({ summary }) => summary),
-      ["no contact with web-1 (web-1.example)"],
+      ["no contact with web-1 (web-1.example) since 2026-01-31 08:30:10 UTC"],
     )
   })
 

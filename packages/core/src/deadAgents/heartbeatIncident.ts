@@ -25,12 +25,13 @@ const heartbeatRef = (agentId: AgentId): IncidentRef => ({
 
 /** Opens the incident of a dead agent. Returns the agent with its ID. */
 export function* openHeartbeatIncident(unit: UnitOfWork, agent: AgentRecord, options: IncidentOptions) {
-  const { agent_id, hostname } = agent
+  const { agent_id, hostname, last_seen_at } = agent
+  const host = hostname === agent_id ? "" : ` (${hostname})`
   const member = {
     agent_id,
     check_id: HEARTBEAT,
     severity: "critical",
-    summary: `no contact with ${agent_id}${hostname === agent_id ? "" : ` (${hostname})`}`,
+    summary: `no contact with ${agent_id}${host} since ${Instant.momentText(last_seen_at)}`,
   } as const
   const incidents = new Incidents(unit, options)
   const heartbeat_incident_id = yield* incidents.join(heartbeatRef(agent_id), { member, notify: true })
