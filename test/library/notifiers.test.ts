@@ -4,6 +4,7 @@ import { alertRouter, type CustomNotifier, type Notification, slack, telegram, w
 import { notifierSuite, type NotifierUnderTest } from "tocsin/testing"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { turns } from "./requests.ts"
+import { chat } from "./notifiers/chat.ts"
 import { FAULTY, GOOD, TOKEN } from "./notifiers/faultyNotifiers.ts"
 import { failureOf, testsOf } from "./suiteTests.ts"
 
@@ -24,6 +25,13 @@ notifierSuite(runner, {
 for (const [name, make] of Object.entries(GOOD))
   if (AT_LENGTH || name === "text") notifierSuite(runner, { name, make, secrets: [TOKEN] })
 
+const answers = {
+  delivered: { ok: true },
+  deferred: { ok: false, error: "later" },
+  refused: { ok: false, error: "room" },
+}
+notifierSuite(runner, { name: "chat that answers in its body", make: chat, answers })
+
 const testsOn = (subject: NotifierUnderTest) => testsOf((own) => notifierSuite(own, subject))
 
 const servers = () => process.getActiveResourcesInfo().filter((name) => name === "TCPServerWrap").length
@@ -35,6 +43,38 @@ describe("the suite of notifiers", () => {
     await turns(2)
     // A server that listens keeps the process of node:test for ever.
     assert.strictEqual(servers(), before)
+  })
+})
+
+describe("the suite of notifiers, on answers with a body,", () => {
+  it("shows the cause of a failed attempt, without secrets", async () => {
+    const error = await failureOf(
+      testsOn({ name: "chat", make: chat, secrets: ["Unexpected"] }),
+      "sends an incident",
+    )
+    assert.match(
+      String(error),
+      /the outbox has "firing retry 1", and not "firing sent 1"\nlast_error: The notifier chat failed; the log has the cause\.\nthe log: the notifier chat failed; retrying\nSyntaxError: \*\*\* end of JSON/,
+    )
+  })
+
+  it.each([
+    ["retries after a 200", { ...answers, deferred: answers.refused }],
+    ["stops after a 200", { ...answers, refused: answers.deferred }],
+  ])("sees a wrong outcome: %s", async (test, given) => {
+    assert.instanceOf(await failureOf(testsOn({ name: "chat", make: chat, answers: given }), test), Error)
+  })
+
+  it.each([
+    [
+      { make: {} },
+      "make must be a function that returns the notifier, as in make: (address) => pager({ address })",
+    ],
+    [{ answer: {} }, "answer is not an option; did you mean answers?"],
+    [{ answers: { refuse: "no" } }, "answers.refuse is not an option; did you mean refused?"],
+  ])("refuses %j", (given, problem) => {
+    // Plain JavaScript can give anything.
+    assert.throws(() => testsOn({ name: "chat", make: chat, ...(given as object) }), problem)
   })
 })
 
@@ -51,6 +91,13 @@ const queueOf = (send: (queue: Array<string>, notification: Notification) => voi
 
 const push = (queue: Array<string>, { text }: Notification): void => void queue.push(text)
 notifierSuite(runner, queueOf(push))
+
+const known = new Set<string>()
+const pushOnce = (queue: Array<string>, sent: Notification): void => {
+  if (!known.has(sent.id)) push(queue, sent)
+  known.add(sent.id)
+}
+notifierSuite(runner, { ...queueOf(pushOnce), name: "queue that drops repeated ids" })
 
 describe("the suite of notifiers without HTTP", () => {
   it.each([

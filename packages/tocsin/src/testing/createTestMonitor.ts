@@ -97,6 +97,7 @@ export const makeTestMonitor = async (
   { startAt = START, notifiers = [], log = false, ...options }: TestMonitorOptions,
   dueOf: typeof nextDue,
   instead: Readonly<Record<string, Notifier>> = {},
+  ids: Layer.Layer<Ids> = Layer.sync(Ids, countingIds),
 ): Promise<TestMonitor> => {
   const clock = clockFrom(startAt)
   const settling = new Settling(clock)
@@ -118,7 +119,7 @@ export const makeTestMonitor = async (
         storage: Layer.succeed(Storage, storage),
         notifiers: read.tocsin.notifiers && followed(read.tocsin.notifiers, settling, instead),
         clock: deterministic(clock),
-        ids: Layer.sync(Ids, countingIds),
+        ids,
       },
     },
     logLayer(log),

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict"
 import { testText } from "@tocsin/core/notifications/incidentText"
+import { aFunction, asGiven, group, type Readers, required } from "@tocsin/client/options/readers"
+import { TocsinError } from "../TocsinError.ts"
 import type { NotifierOption } from "../notifiers/notifiers.ts"
 import { assertOne, CHECKS, SAME, TEST } from "./receivers/arrivals.ts"
-import { HttpReceiver, RECEIVERS_TEXT, SECRET_PATH } from "./receivers/HttpReceiver.ts"
-import { type HttpTrial, httpTrials } from "./receivers/httpTrials.ts"
+import { type Answers, HttpReceiver, RECEIVERS_TEXT, SECRET_PATH } from "./receivers/HttpReceiver.ts"
+import { bodyTrials, type HttpTrial, httpTrials } from "./receivers/httpTrials.ts"
 import { mentions } from "./receivers/mentions.ts"
 import { NotifierTrial } from "./receivers/NotifierTrial.ts"
 import type { TestRunner } from "./TestRunner.ts"
@@ -23,6 +25,24 @@ export interface NotifierUnderTest {
   readonly received?: () => Promise<ReadonlyArray<string>> | ReadonlyArray<string>
   /** Texts that the notifier knows, such as its token: none may be in errors, answers and logs. */
   readonly secrets?: ReadonlyArray<string>
+  /**
+   * For a receiver that states its outcome in the body of a 200: what it says there, a text, or an object that is
+   * sent as JSON. `delivered` is the body of each 200, empty unless given; the others add a test each.
+   */
+  readonly answers?: Answers
+}
+
+const readers: Readers<NotifierUnderTest> = {
+  name: asGiven(),
+  make: required(
+    (given) => typeof given === "function",
+    "a function that returns the notifier, as in make: (address) => pager({ address })",
+  ),
+  received: aFunction(),
+  secrets: asGiven(),
+  answers: (name, given, complain) => {
+    group<Answers>()({ delivered: asGiven(), deferred: asGiven(), refused: asGiven() })(name, given, complain)
+  },
 }
 
 const TIMEOUT_MILLIS = 30_000
@@ -41,6 +61,9 @@ const TIMEOUT_MILLIS = 30_000
  * ```
  */
 export const notifierSuite = ({ describe, it }: TestRunner, subject: NotifierUnderTest): void => {
+  const problems: Array<string> = []
+  group<NotifierUnderTest>()(readers)("", subject, (problem) => void problems.push(problem))
+  if (problems.length > 0) throw new TocsinError("options", problems.join("\n"))
   const { received } = subject
   const tests = received === undefined ? httpTests(subject) : otherTests(subject, received)
   describe(`notifier: ${subject.name}`, () => {
@@ -60,10 +83,10 @@ const otherTests = (
     "sends an incident, then its resolution": () =>
       NotifierTrial.run(subject, async (trial) => {
         await trial.report("critical")
-        assert.deepEqual(await trial.states(), ["firing sent 1"])
+        await trial.assertStates(["firing sent 1"])
         assertOne(await arrived(), trial.words("firing"))
         await trial.report("ok")
-        assert.deepEqual(await trial.states(), ["firing sent 1", "resolved sent 1"])
+        await trial.assertStates(["firing sent 1", "resolved sent 1"])
         const [firing, resolved] = (await arrived()).slice(-2)
         assertOne(resolved === undefined ? [] : [resolved], trial.words("resolved"))
         assert.notEqual(resolved?.text, firing?.text, SAME)
@@ -71,17 +94,14 @@ const otherTests = (
     "sends several incidents at once": () =>
       NotifierTrial.run(subject, async (trial) => {
         await trial.report("critical", ...CHECKS)
-        assert.deepEqual(
-          await trial.states(),
-          CHECKS.map(() => "firing sent 1"),
-        )
+        await trial.assertStates(CHECKS.map(() => "firing sent 1"))
         const texts = (await arrived()).slice(-CHECKS.length)
         for (const check of CHECKS) assertOne(texts, trial.words("firing", check))
       }),
     "sends a test": () =>
       NotifierTrial.run(subject, async (trial) => {
         const before = (await arrived()).length
-        assert.equal((await trial.test()).outcome, "delivered", TEST)
+        assert.equal((await trial.test()).outcome, "delivered", `${TEST}${trial.warnings()}`)
         assert.ok(
           (await arrived()).slice(before).some(({ text }) => mentions(text, [testText])),
           TEST,
@@ -90,9 +110,9 @@ const otherTests = (
   }
 }
 
-const httpTests = ({ name, make, secrets }: NotifierUnderTest): Tests => {
+const httpTests = ({ name, make, secrets, answers = {} }: NotifierUnderTest): Tests => {
   const run = async (body: (tried: HttpTrial) => Promise<void>): Promise<void> => {
-    const receiver = new HttpReceiver()
+    const receiver = new HttpReceiver(answers.delivered)
     await receiver.start()
     let isOwn = false
     const subject = {
@@ -111,5 +131,6 @@ const httpTests = ({ name, make, secrets }: NotifierUnderTest): Tests => {
       await receiver.stop()
     }
   }
-  return Object.fromEntries(Object.entries(httpTrials).map(([title, body]) => [title, () => run(body)]))
+  const trials = { ...httpTrials, ...bodyTrials(answers) }
+  return Object.fromEntries(Object.entries(trials).map(([title, body]) => [title, () => run(body)]))
 }

@@ -4,9 +4,27 @@ import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib"
 
-/** How a receiver answers: with a status, never, or by closing the connection. */
+/** The body of an answer: a text, or what is sent as JSON. */
+type Body = string | object
+
+/** Bodies of answers with status 200, by the outcome that they state. */
+export interface Answers {
+  /** To what the receiver takes; no body unless given. */
+  readonly delivered?: Body
+  /** The notifier must try again later. */
+  readonly deferred?: Body
+  /** The notifier must not try again. */
+  readonly refused?: Body
+}
+
+/** How a receiver answers: with a status, which a `failure` in the body belies, never, or by closing the connection. */
 export type Manner =
-  | { readonly status: number; readonly retryAfter?: number; readonly location?: string }
+  | {
+      readonly status: number
+      readonly retryAfter?: number
+      readonly location?: string
+      readonly failure?: Body
+    }
   | "silent"
   | "cut"
 
@@ -47,6 +65,7 @@ export class HttpReceiver {
   /** How many clients closed their connection before the answer. */
   abandoned = 0
   address = ""
+  readonly #delivered: Body
   readonly #server = createServer((request, response) => {
     const { manner } = this
     response.on("close", () => {
@@ -54,18 +73,28 @@ export class HttpReceiver {
     })
     void bodyOf(request).then(
       (body) => {
-        const isTaken = typeof manner === "object" && manner.status >= 200 && manner.status < 300
+        const isTaken =
+          typeof manner === "object" &&
+          manner.status >= 200 &&
+          manner.status < 300 &&
+          manner.failure === undefined
         this.#record(request, body, isTaken)
         if (manner === "cut") response.destroy()
         if (typeof manner === "string") return
         if (manner.retryAfter !== undefined) response.setHeader("retry-after", manner.retryAfter)
         if (manner.location !== undefined) response.setHeader("location", `/${manner.location}`)
-        // A 204 has no body.
-        response.writeHead(manner.status).end(isTaken ? "" : RECEIVERS_TEXT)
+        const answer = isTaken ? this.#delivered : (manner.failure ?? RECEIVERS_TEXT)
+        const isText = typeof answer === "string"
+        response.setHeader("content-type", isText ? "text/plain" : "application/json")
+        response.writeHead(manner.status).end(isText ? answer : JSON.stringify(answer))
       },
       () => {},
     )
   })
+
+  constructor(delivered: Body = "") {
+    this.#delivered = delivered
+  }
 
   async start(): Promise<void> {
     this.#server.listen(0, "127.0.0.1")

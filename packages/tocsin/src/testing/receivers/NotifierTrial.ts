@@ -1,10 +1,12 @@
 import assert from "node:assert/strict"
+import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import type { NotificationOutboxItem } from "@tocsin/client/Resources"
 import { maskOf } from "../../notifiers/maskSecrets.ts"
 import type { Notification } from "../../notifiers/CustomNotifier.ts"
 import type { NotifierOption } from "../../notifiers/notifiers.ts"
 import type { LogEntry } from "../../options/log.ts"
-import { createTestMonitor, type TestMonitor } from "../createTestMonitor.ts"
+import { nextDue } from "../advance.ts"
+import { makeTestMonitor, type TestMonitor } from "../createTestMonitor.ts"
 import { mentions } from "./mentions.ts"
 
 /** The subject of a trial: how to make the notifier, and its secrets. */
@@ -30,23 +32,34 @@ export class NotifierTrial {
   readonly #answers: Array<unknown> = []
   /** Every `last_error` so far: an attempt that succeeds clears it. */
   readonly #errors = new Set<string>()
+  readonly #logged: ReadonlyArray<LogEntry>
+  readonly #mask: (text: string) => string
 
-  private constructor(name: string, monitor: TestMonitor, agent: Awaited<ReturnType<TestMonitor["agent"]>>) {
+  private constructor(
+    { name, secrets = [] }: Subject,
+    monitor: TestMonitor,
+    agent: Awaited<ReturnType<TestMonitor["agent"]>>,
+    logged: ReadonlyArray<LogEntry>,
+  ) {
     this.name = name
     this.monitor = monitor
     this.#agent = agent
+    this.#logged = logged
+    this.#mask = maskOf(secrets)
   }
 
   static async run(subject: Subject, body: (trial: NotifierTrial) => Promise<void>): Promise<void> {
     const notifier = subject.make()
     assert.notEqual(notifier?.name, "debug", `${subject.name}: debug is the name of the suite's own notifier`)
     const logged: Array<LogEntry> = []
-    const monitor = await createTestMonitor({ notifiers: [notifier], log: (entry) => logged.push(entry) })
+    const options = { notifiers: [notifier], log: (entry: LogEntry) => logged.push(entry) }
+    // A receiver that drops repeated ids sees those of all tests.
+    const monitor = await makeTestMonitor(options, nextDue, {}, RandomIds.layer)
     try {
       const agent = await monitor.agent("web-1")
-      const trial = new NotifierTrial(notifier.name, monitor, agent)
+      const trial = new NotifierTrial({ ...subject, name: notifier.name }, monitor, agent, logged)
       await body(trial)
-      await trial.#assertSecret(subject, logged)
+      await trial.#assertSecret(subject)
     } finally {
       await monitor.close()
     }
@@ -67,9 +80,24 @@ export class NotifierTrial {
     return items
   }
 
-  /** Each as `firing sent 1`. */
-  async states(): Promise<ReadonlyArray<string>> {
-    return (await this.items()).map(({ event_type, state, attempts }) => `${event_type} ${state} ${attempts}`)
+  /** Fails unless these are its notifications, each as `firing sent 1`; says why an attempt failed. */
+  async assertStates(expected: ReadonlyArray<string>): Promise<void> {
+    const items = await this.items()
+    const states = items.map(({ event_type, state, attempts }) => `${event_type} ${state} ${attempts}`)
+    const errors = new Set(items.map(({ last_error }) => last_error && `\nlast_error: ${last_error}`))
+    const why = this.#mask(Array.from(errors, (error) => error ?? "").join(""))
+    assert.deepEqual(
+      states,
+      expected,
+      `the outbox has "${states.join(", ")}", and not "${expected.join(", ")}"${why}${this.warnings()}`,
+    )
+  }
+
+  /** What the log has of failed attempts, with their causes. */
+  warnings(): string {
+    const warned = this.#logged.filter(({ level }) => level === "warn" || level === "error")
+    const texts = new Set(warned.map(({ message, cause = "" }) => `\nthe log: ${message}\n${cause}`))
+    return this.#mask(Array.from(texts).join(""))
   }
 
   /** Sends a test, as an operator does. */
@@ -88,18 +116,14 @@ export class NotifierTrial {
   }
 
   /** Fails if a secret, or a text of the receiver, is where people read. */
-  async #assertSecret(
-    { hidden = [], secrets = [] }: Subject,
-    logged: ReadonlyArray<LogEntry>,
-  ): Promise<void> {
+  async #assertSecret({ hidden = [] }: Subject): Promise<void> {
     await this.items()
     const errors = Array.from(this.#errors).join("\n")
     const shown = hidden.find((text) => mentions(errors, [text]))
     assert.ok(shown === undefined, `last_error shows the receiver's address or its text: ${errors}`)
-    const all = JSON.stringify([errors, this.#answers, logged])
-    const masked = maskOf(secrets)(all)
+    const all = JSON.stringify([errors, this.#answers, this.#logged])
     assert.equal(
-      masked,
+      this.#mask(all),
       all,
       `a secret is in last_error, in the answer to a test, or in the log; state it in secrets`,
     )

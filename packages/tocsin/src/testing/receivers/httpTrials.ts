@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { testText } from "@tocsin/core/notifications/incidentText"
 import { assertOne, CHECKS, SAME, TEST } from "./arrivals.ts"
-import { type HttpReceiver, type Received, RECEIVERS_TEXT } from "./HttpReceiver.ts"
+import { type Answers, type HttpReceiver, type Received, RECEIVERS_TEXT } from "./HttpReceiver.ts"
 import { mentions } from "./mentions.ts"
 import type { NotifierTrial } from "./NotifierTrial.ts"
 
@@ -39,11 +39,11 @@ const ELSEWHERE = `login-${RECEIVERS_TEXT}`
 export const httpTrials: Readonly<Record<string, (tried: HttpTrial) => Promise<void>>> = {
   "sends an incident, then its resolution": async ({ receiver, trial, isOwn }) => {
     await trial.report("critical")
-    assert.deepEqual(await trial.states(), ["firing sent 1"])
+    await trial.assertStates(["firing sent 1"])
     assertOne(requestsAt(receiver), trial.words("firing"))
     const [firing = assert.fail("nothing arrived")] = receiver.requests.splice(0)
     await trial.report("ok")
-    assert.deepEqual(await trial.states(), ["firing sent 1", "resolved sent 1"])
+    await trial.assertStates(["firing sent 1", "resolved sent 1"])
     assertOne(requestsAt(receiver), trial.words("resolved"), !isOwn)
     const ids = (await trial.items()).map(({ id }) => id)
     const withoutIds = ({ url, body }: Received) =>
@@ -56,33 +56,30 @@ export const httpTrials: Readonly<Record<string, (tried: HttpTrial) => Promise<v
 
   "sends several incidents at once": async ({ receiver, trial }) => {
     await trial.report("critical", ...CHECKS)
-    assert.deepEqual(
-      await trial.states(),
-      CHECKS.map(() => "firing sent 1"),
-    )
+    await trial.assertStates(CHECKS.map(() => "firing sent 1"))
     for (const check of CHECKS) assertOne(requestsAt(receiver), trial.words("firing", check))
   },
 
   "retries after a failure, and sends the resolution only after the firing": async ({ receiver, trial }) => {
     receiver.manner = { status: 503 }
     await trial.report("critical")
-    assert.deepEqual(await trial.states(), ["firing retry 1"])
+    await trial.assertStates(["firing retry 1"])
     await trial.report("ok")
     // It makes the retry of its firing due.
-    assert.deepEqual(await trial.states(), ["firing retry 2", "resolved pending 0"])
+    await trial.assertStates(["firing retry 2", "resolved pending 0"])
     receiver.manner = { status: 200 }
     await trial.monitor.advance("1m")
-    assert.deepEqual(await trial.states(), ["firing sent 3", "resolved sent 1"])
+    await trial.assertStates(["firing sent 3", "resolved sent 1"])
   },
 
   "sends the same at each attempt, also at a third one": async ({ receiver, trial }) => {
     receiver.manner = { status: 503 }
     await trial.report("critical")
     await trial.monitor.advance("6s")
-    assert.deepEqual(await trial.states(), ["firing retry 2"])
+    await trial.assertStates(["firing retry 2"])
     receiver.manner = { status: 200 }
     await trial.monitor.advance("36s")
-    assert.deepEqual(await trial.states(), ["firing sent 3"])
+    await trial.assertStates(["firing sent 3"])
     const { requests } = receiver
     const mentioned = requests.filter((request) => mentions(textOf(request), trial.words("firing")))
     assert.equal(
@@ -100,19 +97,19 @@ export const httpTrials: Readonly<Record<string, (tried: HttpTrial) => Promise<v
     await trial.report("critical")
     receiver.manner = { status: 200 }
     await trial.monitor.advance("9m")
-    assert.deepEqual(await trial.states(), ["firing retry 1"])
+    await trial.assertStates(["firing retry 1"])
     await trial.monitor.advance("2m")
-    assert.deepEqual(await trial.states(), ["firing sent 2"])
+    await trial.assertStates(["firing sent 2"])
   },
 
   "stops after a refusal, and can be replayed": async ({ receiver, trial }) => {
     receiver.manner = { status: 400 }
     await trial.report("critical")
-    assert.deepEqual(await trial.states(), ["firing failed 1"])
+    await trial.assertStates(["firing failed 1"])
     receiver.manner = { status: 200 }
     for (const { id } of await trial.items()) await trial.monitor.outbox.replay(id)
     await trial.monitor.settle()
-    assert.deepEqual(await trial.states(), ["firing sent 1"])
+    await trial.assertStates(["firing sent 1"])
     assertOne(
       requestsAt(receiver).filter(({ isTaken }) => isTaken),
       trial.words("firing"),
@@ -139,7 +136,7 @@ export const httpTrials: Readonly<Record<string, (tried: HttpTrial) => Promise<v
     receiver.manner = "silent"
     await trial.report("critical")
     await trial.monitor.advance("16s")
-    assert.deepEqual(await trial.states(), ["firing retry 1"])
+    await trial.assertStates(["firing retry 1"])
     await until(
       () => receiver.abandoned === 1,
       "the request was not given up: pass the signal on to what sends",
@@ -149,18 +146,18 @@ export const httpTrials: Readonly<Record<string, (tried: HttpTrial) => Promise<v
   "retries if the connection breaks": async ({ receiver, trial }) => {
     receiver.manner = "cut"
     await trial.report("critical")
-    assert.deepEqual(await trial.states(), ["firing retry 1"])
+    await trial.assertStates(["firing retry 1"])
   },
 
   "retries if no receiver listens, and shows no address": async ({ receiver, trial }) => {
     await receiver.stop()
     await trial.report("critical")
-    assert.deepEqual(await trial.states(), ["firing retry 1"])
+    await trial.assertStates(["firing retry 1"])
   },
 
   "sends a test, and says how it went": async ({ receiver, trial, isOwn }) => {
     const { outcome, error } = await trial.test()
-    assert.equal(outcome, "delivered", `${TEST}; ${error}`)
+    assert.equal(outcome, "delivered", `${TEST}; ${error}${trial.warnings()}`)
     assert.ok(
       requestsAt(receiver).some(({ text }) => !isOwn || mentions(text, [testText])),
       TEST,
@@ -181,6 +178,27 @@ export const httpTrials: Readonly<Record<string, (tried: HttpTrial) => Promise<v
     )
   },
 }
+
+/** Tests of a receiver that states a failure in the body of a 200. */
+export const bodyTrials = ({
+  deferred,
+  refused,
+}: Answers): Readonly<Record<string, (tried: HttpTrial) => Promise<void>>> => ({
+  ...(deferred !== undefined && {
+    "retries after a 200 whose body says try later": async ({ receiver, trial }) => {
+      receiver.manner = { status: 200, failure: deferred }
+      await trial.report("critical")
+      await trial.assertStates(["firing retry 1"])
+    },
+  }),
+  ...(refused !== undefined && {
+    "stops after a 200 whose body says no": async ({ receiver, trial }) => {
+      receiver.manner = { status: 200, failure: refused }
+      await trial.report("critical")
+      await trial.assertStates(["firing failed 1"])
+    },
+  }),
+})
 
 const POLL_MILLIS = 5
 const POLLS = 400
