@@ -152,6 +152,10 @@ describe.concurrent("tocsin copy", () => {
       const beside = { ...place, environment: { ...place.environment, DATABASE_URL: "memory:" } }
       const back = ["--from", "extension", "--to", "sqlite:back.db"]
       assert.deepStrictEqual(yield* copied(beside, ...back), there)
+      const served = yield* tocsin(beside, "copy", "--from", "extension", "--to", "sqlite:./tocsin.db")
+      assert.include(served.stdout, ": start the server there with SERVICE_DATA_DIR=. tocsin, without")
+      const renamed = yield* tocsin(beside, "copy", "--from", "extension", "--to", "sqlite:c.db")
+      assert.include(renamed.stdout, ": move it into a folder as tocsin.db, then start the server there with")
       const none = yield* tocsin(place, "copy", "--to", "sqlite:another.db")
       assert.strictEqual(none.code, EXIT_CODES.usage.code)
       assert.include(none.stderr, "name the source with --from")

@@ -178,7 +178,7 @@ describe.concurrent("a server that cannot start reports the reason in one messag
         "Tocsin cannot start with these settings (see --help):",
         "  SERVICE_AUTH_TOKEN is set to a value that is not shown, but must be tokens of 1 to 512 visible ASCII characters, separated by spaces or commas",
         '  SERVICE_PORT is set to "eighty", but must be a whole number from 0 to 65535',
-        "  DATABASE_URL is set to a value that is not shown, but must be unset (SQLite in SERVICE_DATA_DIR), memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
+        "  DATABASE_URL is set to a value that is not shown, but must be unset (SQLite in tocsin.db of SERVICE_DATA_DIR), memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
         "  SERVICE_WEBHOOK_URL is set to a value that is not shown, but must be a URL that begins with http:// or https://",
         "  SERVICE_WEBHOOK_SECRET is set to a value that is not shown, but must be whsec_ followed by 24 to 64 bytes in base64 (padded, as printed by openssl rand -base64 32), several separated by spaces",
         '  SERVICE_LOG_LEVEL is set to "loud", but must be trace, debug, info, warn or error',

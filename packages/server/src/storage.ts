@@ -70,14 +70,15 @@ export const storageName = (settings: StorageSettings): string => {
 /** Called when a storage has failed until it is opened again. */
 export type OnStorageLost = (failure: Effect.Effect<never, StorageError>) => void
 
-/** A command beside a server need not stop it, whatever the storage says. */
-const IN_USE = "; use the console or the API of the server that has the storage, if one runs"
+/** A command beside a server need not stop it, as the storage may say. */
+const inUse = (message: string) =>
+  `another process has it: use the console or the API of the server there, or stop that process (${message})`
 
 /** A failure of the storage of a module names the module. */
 const namingModule = ({ extensions }: StorageSettings, cause: StorageError): StorageError =>
   new StorageError({
     reason: cause.reason,
-    message: `the storage of ${extensions?.storage?.module}: ${cause.message}${cause.reason === "in_use" ? IN_USE : ""}`,
+    message: `the storage of ${extensions?.storage?.module}: ${cause.reason === "in_use" ? inUse(cause.message) : cause.message}`,
     cause,
   })
 

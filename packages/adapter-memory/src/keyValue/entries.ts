@@ -87,7 +87,10 @@ const writeRow = (row: unknown): string =>
 /** Reads an entry. Throws if it is not one of ours. */
 const readRow = (key: string, text: string): { readonly kind: RowKind; readonly row: unknown } => {
   const kind = key.slice(0, key.indexOf("/"))
-  if (!isRowKind(kind)) throw new Error(`the store holds ${key.slice(0, 64)}, which is no row of Tocsin's`)
+  if (!isRowKind(kind))
+    throw new Error(
+      `the store holds ${key.slice(0, 64)}, which is no row of Tocsin's: give Tocsin a store that nothing else writes to`,
+    )
   const row = restore(JSON.parse(text))
   const fields = Object(row)
   for (const [name, { type }] of Object.entries(shapes[kind].columns)) {

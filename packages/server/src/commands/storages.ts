@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import process from "node:process"
-import { dirname } from "node:path"
+import { basename, dirname } from "node:path"
 import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
 import * as Instant from "@tocsin/contract/Instant"
 import { sizeText } from "@tocsin/contract/numberText"
@@ -75,7 +75,9 @@ export const backup = command({
       return yield* refusal("this command backs up SQLite only: for PostgreSQL, use pg_dump")
     }
     if (storageOfModule(settings) !== undefined) {
-      return yield* refusal("this command backs up SQLite only: use tocsin copy --from extension")
+      return yield* refusal(
+        "this command backs up SQLite only: use tocsin copy --from extension --to sqlite:FILE",
+      )
     }
     const source = databaseFile(settings)
     if (existsSync(file) && !force)
@@ -149,6 +151,16 @@ const isServed = Effect.fnUntraced(function* (place: StoragePlace, beatBefore: I
   }
 })
 
+/** How to start the server on a copy: its own file in a data folder has one name. */
+const startText = (file: string | undefined): string => {
+  if (file === undefined) return "start the server there"
+  const [first, folder] =
+    basename(file) === "tocsin.db"
+      ? ["", dirname(file)]
+      : ["move it into a folder as tocsin.db, then ", "FOLDER"]
+  return `${first}start the server there with SERVICE_DATA_DIR=${folder} tocsin, without DATABASE_URL and without a module's storage`
+}
+
 /** More than two clocks may differ by. */
 const OLD = Duration.minutes(1)
 
@@ -199,7 +211,7 @@ export const copy = command({
       { from: from.name, to: to.name, tables, ...(keys.length > 0 && { secrets_keys: keys }) },
       () =>
         tableText(COLUMNS, tables, output) +
-        `copied ${from.name} into ${to.name}: start the server there, with the same SERVICE_KEY_PEPPER\n${secretKeysText(keys)}`,
+        `copied ${from.name} into ${to.name}: ${startText(target === EXTENSION ? undefined : to.file)}, with the same SERVICE_KEY_PEPPER\n${secretKeysText(keys)}`,
     )
     if (isPlace(from) && (yield* isServed(from, before?.serviceHeartbeatAt))) {
       return yield* new CommandFailure({

@@ -20,7 +20,9 @@ const reasonOf = (cause: unknown): string =>
   Result.getOrElse(
     Result.try(() => {
       const reason = cause instanceof Error ? cause.message : cause
-      return withoutSecrets(plainLine(String(reason))).slice(0, LONGEST_REASON)
+      const text = String(reason)
+      const shown = text === "[object Object]" ? JSON.stringify(reason) : text
+      return withoutSecrets(plainLine(shown)).slice(0, LONGEST_REASON)
     }),
     () => "it threw what cannot be shown",
   )
@@ -75,6 +77,7 @@ const readExport = Effect.fnUntraced(function* (
   const { notifiers = [], storage, ...others }: Readonly<Record<string, unknown>> = { ...exported }
   const unknown = Object.keys(others)
   if (unknown.length > 0) return yield* Effect.fail([formProblem(module, exported, unknown)])
+  if (typeof storage === "function") return yield* Effect.fail(["whose storage is a function: call it"])
   const isOwn = storage !== undefined && !isStorageChoice(storage)
   const choice = isOwn ? keyValue(storage as Parameters<typeof keyValue>[0]) : storage
   const problems = [...notifierProblems(notifiers, { denyPrivateTargets }), ...(choice?.problems ?? [])]

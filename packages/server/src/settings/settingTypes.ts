@@ -252,7 +252,7 @@ export type Database =
 
 export const database: SettingType<Database> = {
   takes:
-    "unset (SQLite in SERVICE_DATA_DIR), memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
+    "unset (SQLite in tocsin.db of SERVICE_DATA_DIR), memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
   parse: (given) => {
     if (given === "memory:") return { kind: "memory" }
     // An address with several hosts cannot be parsed as a URL; the driver checks it.

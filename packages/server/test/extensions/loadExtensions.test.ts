@@ -67,6 +67,8 @@ const FILES: Readonly<Record<string, string>> = {
   "requires.cjs": `require("./100%.cjs")\n`,
   "100%.cjs": "",
   "loose/package.json": `{ "type": "module", "exports": "./main.js" }`,
+  "called.mjs": `export default { storage: () => ({}) }\n`,
+  "object.mjs": `throw { address: "missing" }\n`,
   "loose/main.js": giving(""),
 }
 
@@ -75,7 +77,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
   const at = (name: string) => join(folder, name)
   const loaded = new Map<string, Loaded>()
   const cases = [
-    "pager store shop debug webhook name form list closed named throws text hangs syntax imports absent getter proxy then promise nothing linking path",
+    "pager store shop debug webhook name form list closed named throws text hangs syntax imports absent getter proxy then promise nothing linking path called object",
   ].flatMap((names) => names.split(" ").map((name) => ({ SERVICE_EXTENSIONS: at(`${name}.mjs`) })))
   const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "a package": { SERVICE_EXTENSIONS: "tocsin-pager" },
@@ -165,14 +167,29 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
 
   it("refuse a start with the module and the reason", () => {
     const refused = Object.fromEntries(
-      ["throws", "text", "hangs", "syntax", "absent", "name", "form", "named", "list", "closed", "debug"].map(
-        (name) => [name, problemsOf(`${name}.mjs`)],
-      ),
+      [
+        "called",
+        "object",
+        "throws",
+        "text",
+        "hangs",
+        "syntax",
+        "absent",
+        "name",
+        "form",
+        "named",
+        "list",
+        "closed",
+        "debug",
+      ].map((name) => [name, problemsOf(`${name}.mjs`)]),
     )
     expect(refused).toMatchInlineSnapshot(`
       {
         "absent": [
           "SERVICE_EXTENSIONS names …/absent.mjs, which cannot be imported: Cannot find module '…/absent.mjs' imported from …/",
+        ],
+        "called": [
+          "SERVICE_EXTENSIONS names …/called.mjs, whose storage is a function: call it",
         ],
         "closed": [
           "SERVICE_EXTENSIONS names …/closed.mjs, where keyValue: open must be a function that opens the store",
@@ -194,6 +211,9 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
         ],
         "named": [
           "SERVICE_EXTENSIONS names …/named.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
+        ],
+        "object": [
+          "SERVICE_EXTENSIONS names …/object.mjs, which cannot be imported: {"address":"missing"}",
         ],
         "syntax": [
           "SERVICE_EXTENSIONS names …/syntax.mjs, which cannot be imported: Unexpected token '{'; node --eval "import('…/syntax.mjs')" shows the line",

@@ -97,7 +97,7 @@ describe("secrets in files", () => {
     for (const url of ["mysql://user:word@db.example", "postgres://user:wo/rd@db.example/tocsin"]) {
       assert.strictEqual(
         complaint({ DATABASE_URL_FILE: fileWith(url) }),
-        "the file that DATABASE_URL_FILE names is set to a value that is not shown, but must be unset (SQLite in SERVICE_DATA_DIR), memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
+        "the file that DATABASE_URL_FILE names is set to a value that is not shown, but must be unset (SQLite in tocsin.db of SERVICE_DATA_DIR), memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
       )
     }
   })

@@ -15,6 +15,8 @@ import type { StorageChoice } from "./storages.ts"
 export interface CopyEnd {
   /** Its name for people, without an address, which may hold a password. */
   readonly name: string
+  /** The file of SQLite. */
+  readonly file?: string
   /** Fails if it cannot be opened. Absent where one process has it. */
   readonly state?: Effect.Effect<PlaceState, StorageError>
   readonly withSource: <A, E>(
@@ -45,6 +47,7 @@ export const isPlace = (end: CopyEnd): end is StoragePlace => end.state !== unde
 
 export const sqlitePlace = (file: string): StoragePlace => ({
   name: `SQLite in ${file}`,
+  file,
   state: Effect.flatMap(realFile(file), (found): StoragePlace["state"] =>
     existsSync(found)
       ? Effect.map(SqliteInspection.inspectStorage(found), ({ applied = 0, ...rest }) => ({
