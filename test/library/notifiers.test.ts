@@ -38,6 +38,8 @@ const servers = () => process.getActiveResourcesInfo().filter((name) => name ===
 
 describe("the suite of notifiers", () => {
   it.each(Object.entries(FAULTY))("sees one that %s", async (name, [test, make]) => {
+    // The receiver of the test before may still be closing.
+    await turns(2)
     const before = servers()
     assert.instanceOf(await failureOf(testsOn({ name, make, secrets: [TOKEN] }), test), Error)
     await turns(2)
