@@ -108,8 +108,13 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     wording,
     code,
   })),
+  {
+    file: "packages/adapter-notify/src/http/Target.ts",
+    wording:
+      "… leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
+    code: "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
+  },
   ...[
-    "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
     "is a link-local or metadata address, which no watch may reach",
     "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set",
   ].map((words) => ({

@@ -85,7 +85,7 @@ describe("the stored secrets of a receiver", () => {
       const { port } = server.address() as AddressInfo
       for (const host of ["127.0.0.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433"]) {
         const { problem } = yield* made(slack, { url: `http://${host}:${port}/` })
-        assert.include(problem, "nor the server's own machine unless SERVICE_WATCH_LOOPBACK is true", host)
+        assert.include(problem, "url leads to the server's own machine: start the server with", host)
       }
       const url = `http://localhost:${port}/`
       const refused = yield* (yield* made(slack, { url })).notifier?.test ?? assert.fail("no notifier")

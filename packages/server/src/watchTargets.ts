@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import { isRefusedAddress, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
+import { isRefusedAddress, OWN_MACHINE, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import { withoutBrackets } from "@tocsin/contract/hosts"
 import type { WatchProbe } from "@tocsin/contract/Watches"
@@ -16,9 +16,7 @@ export const refusalOf = (address: string, policy: TargetPolicy): string | undef
   if (!isRefusedAddress(address, policy)) return undefined
   if (isRefusedAddress(address, { denyPrivateTargets: false }))
     return "is a link-local or metadata address, which no watch may reach"
-  return policy.denyPrivateTargets
-    ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"
-    : "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
+  return policy.denyPrivateTargets ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set" : OWN_MACHINE
 }
 
 /** Names that stand for the machine itself (RFC 6761). */

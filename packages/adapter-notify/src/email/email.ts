@@ -136,7 +136,7 @@ const judge = ({ body, status }: Answer): DeliveryResult => {
   if (status < 400) return { outcome: "delivered", ...(body !== "" && { error: body }) }
   if (body === "ETLS") {
     const error =
-      "The mail server does not offer STARTTLS on this port: use the port 465 (smtps://), which has TLS from the start, or another that offers STARTTLS, or go without TLS by tls: off (in the console under More; without a policy, by ?tls=off after the address)."
+      "STARTTLS is not offered by the mail server on this port: use port 465 (smtps://), or tls: off (without a policy, ?tls=off after the address)."
     return { outcome: "deferred", error }
   }
   const answered = `The mail server answered ${status}`

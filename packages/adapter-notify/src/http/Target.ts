@@ -182,6 +182,10 @@ export const SMTP = {
   message: "must be a URL that begins with smtp:// or smtps://",
 }
 
+/** Why a loopback address is refused, for receivers with stored secrets and for watches. */
+export const OWN_MACHINE =
+  "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
+
 /** Reads an address. A failure completes "… must be …" without it. Names are checked when resolved. */
 export const parseTarget = (
   address: Redacted.Redacted,
@@ -194,8 +198,11 @@ export const parseTarget = (
   // Names are checked when resolved.
   const host = hostOf(url)
   if (isIP(host) !== 0 && isRefusedAddress(host, policy)) {
+    const isOwn = !policy.denyPrivateTargets && !isRefusedAddress(host, { denyPrivateTargets: false })
     return Result.fail(
-      `must not be a link-local or cloud metadata address${policy.denyPrivateTargets ? ", nor a private one" : policy.denyLoopback === true ? ", nor the server's own machine unless SERVICE_WATCH_LOOPBACK is true" : ""}`,
+      isOwn
+        ? OWN_MACHINE
+        : `must not be a link-local or cloud metadata address${policy.denyPrivateTargets ? ", nor a private one" : ""}`,
     )
   }
   return Result.map(credentialsOf(url), (credentials) => {

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyInForce } from "@tocsin/client"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { flowText } from "../state/policyText.ts"
-import { entriesOf, saveReceiver, tryReceiver } from "../state/receiverActions.ts"
+import { entriesOf, saveReceiver, testText, tryReceiver } from "../state/receiverActions.ts"
 import {
   entryOf,
   fieldsOf,
@@ -16,17 +16,8 @@ import {
 } from "../state/receiverForms.ts"
 import { call } from "../state/session.ts"
 import type { Texts } from "../view/FormField.ts"
-import {
-  CopyText,
-  Field,
-  Form,
-  type FormAct,
-  bound,
-  QuietButton,
-  refusal,
-  type Secret,
-  ShownOnce,
-} from "../view/forms.tsx"
+import { CopyText, Field, Form, type FormAct, bound, QuietButton, refusal } from "../view/forms.tsx"
+import { type Secret, ShownOnce } from "../view/ShownOnce.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
 
@@ -69,7 +60,9 @@ const useForm = ({ changed, policy, schema: read, shown, type }: FormProps) => {
   }
   const { secret, ...others } = fieldsOf(parts)
   const fields = {
-    ...(former === undefined && { name: { label: "Name", initial: nameFor(form, entries) } }),
+    ...(former === undefined && {
+      name: { label: "Name", initial: nameFor(form, entries), isNeeded: () => true },
+    }),
     ...others,
     ...(secret && { secret: former === undefined ? { ...secret, initial: made } : secret }),
   }
@@ -77,8 +70,6 @@ const useForm = ({ changed, policy, schema: read, shown, type }: FormProps) => {
     const name = changed.value ?? written
     if (former === undefined && Object.hasOwn(entries, name))
       throw refusal(`There is a receiver ${name} already: edit that one, or choose another name.`)
-    const { "url.host": host, "url.password": password = "", "url.user": user = "" } = texts
-    if (host === "" && user + password !== "") throw refusal("Write the mail server again, too.")
     const values = valuesOf(form, texts)
     const hasValues = Object.keys(values).length > 0
     return {
@@ -88,7 +79,9 @@ const useForm = ({ changed, policy, schema: read, shown, type }: FormProps) => {
   }
   const test = async (texts: Texts) => {
     tested.value = ""
-    tested.value = await tryReceiver(given(texts))
+    const result = await tryReceiver(given(texts))
+    if (result.outcome !== "delivered") throw refusal(testText(result))
+    tested.value = testText(result)
     return undefined
   }
   const save = async (texts: Texts) => {

@@ -150,6 +150,7 @@ const WATCHES: Kind<Watch> = {
       label: "Address",
       initial: former === undefined ? "" : addressOfWatch(former),
       example: "https://example.org/",
+      refusedAs: /(?:http\.url|tcp\.host|tls\.host)\b/,
     },
     ...(former === undefined && {
       name: { label: "Name", example: ({ address = "" }) => watchOfAddress(address)?.name },

@@ -12,14 +12,15 @@ const pathOf = (name: string): string => `ops/v1/receivers/${segment(name)}`
 /** More than the 15 s for which the service waits for the receiver. */
 const TEST_MILLIS = 20_000
 
-const sendTest = async (path: string, body?: unknown): Promise<string> => {
-  const { error, outcome } = await call<NotifierTest>("POST", path, { body, timeoutMillis: TEST_MILLIS })
-  return `the test was ${outcome}${error === null ? "" : `, ${error}`}`
-}
+const sendTest = (path: string, body?: unknown): Promise<NotifierTest> =>
+  call<NotifierTest>("POST", path, { body, timeoutMillis: TEST_MILLIS })
+
+export const testText = ({ error, outcome }: NotifierTest): string =>
+  `the test was ${outcome}${error === null ? "" : `, ${error}`}`
 
 /** Sends a test message to a receiver in force, and says what came of it. */
-export const testReceiver = (name: string): Promise<string> =>
-  sendTest(`ops/v1/notifiers/${segment(name)}/test`)
+export const testReceiver = async (name: string): Promise<string> =>
+  testText(await sendTest(`ops/v1/notifiers/${segment(name)}/test`))
 
 /** A receiver with its secrets as a form has them. */
 interface WrittenReceiver {
@@ -28,7 +29,7 @@ interface WrittenReceiver {
 }
 
 /** Sends a test message to a receiver that is not saved. */
-export const tryReceiver = ({ body, name }: WrittenReceiver): Promise<string> =>
+export const tryReceiver = ({ body, name }: WrittenReceiver): Promise<NotifierTest> =>
   sendTest(`${pathOf(name)}/try`, body)
 
 /** A change of the policy, and what it did. */

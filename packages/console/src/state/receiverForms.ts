@@ -150,22 +150,41 @@ interface FieldsOf {
 }
 type Fields = Readonly<Record<string, FormField>>
 
+/** How the service begins its refusals of a key; those of a secret name the setting that it gives. */
+const refusalsOf = (name: string): RegExp => {
+  if (name === "tls") return /.*(?:\.tls|STARTTLS)\b/
+  const [, service = "", setting = name] = /^(.+_)(.+)$/.exec(name) ?? []
+  return new RegExp(
+    `receivers\\.\\w+\\.(?:${name}|secrets .*of which (?:${service})?${setting}s?)\\b(?:\\[\\d+\\])?`,
+  )
+}
+
 /** The fields of a secret, which begin empty. */
 const secretFields = (name: string, { form: { kind, type }, former, properties }: FieldsOf): Fields => {
   const example = former === undefined ? EXAMPLES[type ?? kind]?.[name] : "unchanged"
   if (type === "email")
     return {
       ...MAIL_PARTS,
-      ...(former && { "url.host": { ...MAIL_PARTS["url.host"], example: "unchanged" } }),
+      "url.host": {
+        ...MAIL_PARTS["url.host"],
+        ...(former && { example: "unchanged" }),
+        refusedAs: refusalsOf("url"),
+      },
     }
   const hint = hintOf(properties[`${name}_file`])
-  return { [name]: { label: labelOf(name), type: "password", hint, ...(example && { example }) } }
+  const field = { label: labelOf(name), type: "password", hint, refusedAs: refusalsOf(name) } as const
+  return { [name]: { ...field, ...(example && { example }) } }
 }
 
 const plainField = (name: string, { form: { kind, type }, former, properties }: FieldsOf): Fields => {
   const property = properties[name] ?? {}
   const example = EXAMPLES[type ?? kind]?.[name]
-  const field = { label: labelOf(name), hint: hintOf(property), options: choices(property) }
+  const field = {
+    label: labelOf(name),
+    hint: hintOf(property),
+    options: choices(property),
+    refusedAs: refusalsOf(name),
+  }
   const number = property.type === "integer" ? ({ type: "number" } as const) : {}
   return { [name]: { ...field, ...number, initial: textOf(former?.[name]), ...(example && { example }) } }
 }
@@ -175,16 +194,30 @@ const rare = (fields: Fields): Fields =>
 
 /** The fields of a type's form: the keys of the table, then those that every receiver of its kind takes. */
 export const fieldsOf = (parts: FieldsOf): Fields => {
-  const { form, isFixed, properties } = parts
+  const { form, former, isFixed, properties } = parts
+  const secrets = form.type === "email" ? Object.keys(MAIL_PARTS) : secretsOf(form)
   const fieldsFor = (key: string): Fields =>
     isSecret(key) ? (isFixed ? {} : secretFields(bare(key), parts)) : plainField(key, parts)
+  /** Of a receiver that has secrets, all are written or none. */
+  const needed = (key: string): Fields => {
+    const isNeeded = (texts: Texts): boolean =>
+      isSecret(key)
+        ? former === undefined || secrets.some((name) => name !== "url.port" && texts[name])
+        : form.type !== "email" || key !== "from" || senderIn(texts) === ""
+    return Object.fromEntries(
+      Object.entries(fieldsFor(key)).map(([name, field]) => [
+        name,
+        /^url\.(?:user|password)$/.test(name) ? field : { ...field, isNeeded },
+      ]),
+    )
+  }
   const common = Object.keys(properties).filter((name) => {
     const { type = "object" } = properties[name] ?? {}
     return type !== "object" && !OF_TYPES.has(name) && !/^(?:kind|type|secrets)$|_(?:file|env)$/.test(name)
   })
   return Object.assign(
     {},
-    ...form.needs.map(fieldsFor),
+    ...form.needs.map(needed),
     ...form.takes.map((key) => rare(fieldsFor(key))),
     ...common.map((name) => rare(plainField(name, parts))),
   )

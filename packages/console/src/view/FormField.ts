@@ -18,17 +18,23 @@ export interface FieldProps {
   readonly hint?: string | undefined
   /** Without these, the field takes any text. */
   readonly options?: Options | undefined
+  /** Whether its text was refused: it gets the focus. */
+  readonly isRefused?: boolean
 }
 
 export type Texts = Readonly<Record<string, string>>
 
 /** A field of a form, with the text that it begins with. */
-export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder" | "hint"> & {
+export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder" | "hint" | "isRefused"> & {
   readonly initial?: string
   /** Its meaning, which may depend on the fields. */
   readonly hint?: string | ((texts: Texts) => string) | undefined
   /** Whether the texts of the others ask for it; without this, they do. */
   readonly isAsked?: (texts: Texts) => boolean
+  /** Whether the form lacks it while it is blank. */
+  readonly isNeeded?: ((texts: Texts) => boolean) | undefined
+  /** The beginning of the service's refusals of its text, for which its label stands. */
+  readonly refusedAs?: RegExp
   /** Whether few need it: it stands below the others, folded. */
   readonly isRare?: boolean
   /** An example, which may depend on the other fields. */

@@ -1,12 +1,12 @@
-import { effect, signal, type Signal, useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useId } from "preact/hooks"
+import { useEffect, useId, useRef } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { toggled } from "../state/Route.ts"
-import { token } from "../state/session.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
 import { Fields } from "./Fields.tsx"
 import type { FieldProps, FormField, Texts } from "./FormField.ts"
+import { faultOf, type FormFault, missingIn, NO_FAULT } from "./formFault.ts"
 
 interface ActionButtonProps {
   readonly children: ComponentChildren
@@ -137,14 +137,24 @@ export const bound = (text: Signal<string>): Pick<FieldProps, "onText" | "value"
 
 /** A form's field: a line of text, a time, a number, or a choice. */
 export const Field = (props: FieldProps) => {
-  const { label, value, onText, isWide = false, hasLines, hint, options, ...input } = props
+  const { label, value, onText, isWide = false, isRefused = false, hasLines, hint, options, ...input } = props
   const id = useId()
-  const described = hint === undefined ? {} : { "aria-describedby": id }
+  const place = useRef<HTMLLabelElement>(null)
+  useEffect(() => {
+    if (!isRefused) return
+    place.current?.closest("details")?.setAttribute("open", "")
+    place.current?.control?.focus()
+  }, [isRefused])
+  const described = {
+    ...(hint !== undefined && { "aria-describedby": id }),
+    ...(isRefused && { "aria-invalid": true }),
+  }
   const field = (
-    <label class={isWide ? "wide" : undefined}>
+    <label ref={place} class={isWide ? "wide" : undefined}>
       {label}
       {hasLines === true ? (
         <textarea
+          {...described}
           rows={2}
           value={value}
           placeholder={input.placeholder}
@@ -194,9 +204,6 @@ interface FormProps {
   readonly children?: ComponentChildren
 }
 
-/** Of an input that is malformed, and of a name that is taken. */
-const REFUSED = [400, 409]
-
 /** Refuses the texts of a form, as the service does. */
 export const refusal = (why: string): ApiFailure => new ApiFailure("validation", why, { status: 400 })
 
@@ -207,41 +214,61 @@ export const Fault = ({ text }: { readonly text: string }) =>
     </p>
   )
 
+interface FormFieldsProps {
+  readonly fields: FormProps["fields"]
+  readonly isRare: boolean
+  readonly texts: Signal<Texts>
+  readonly fault: Signal<FormFault>
+}
+
+/** The fields of a form that are rare, or those that are not. An edit clears its fault. */
+const FormFields = ({ fields, isRare: isDrawn, texts, fault }: FormFieldsProps) =>
+  Object.entries(fields).map(
+    ([
+      name,
+      { initial: _, isNeeded: __, refusedAs: ___, example, hint, isAsked, isRare = false, ...field },
+    ]) =>
+      isRare === isDrawn &&
+      isAsked?.(texts.value) !== false && (
+        <Field
+          key={name}
+          {...field}
+          hint={typeof hint === "function" ? hint(texts.value) : hint}
+          placeholder={typeof example === "function" ? example(texts.value) : example}
+          value={texts.value[name] ?? ""}
+          isRefused={fault.value.name === name}
+          onText={(text) => {
+            texts.value = { ...texts.value, [name]: text }
+            fault.value = NO_FAULT
+          }}
+        />
+      ),
+  )
+
 /** A form of one line. A refused input is its fault, and stays. */
 export const Form = ({ title, fields, hasColumns = false, acts, children }: FormProps) => {
   const initial = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, field.initial ?? ""]),
   )
   const texts = useSignal<Texts>(initial)
-  const fault = useSignal("")
+  const fault = useSignal(NO_FAULT)
   const carryOut = async (does: FormAct[1]): Promise<Message | undefined> => {
-    fault.value = ""
-    const given = Object.entries(texts.value).map(([name, text]) => [name, text.trim()])
+    const given: Texts = Object.fromEntries(
+      Object.entries(texts.value).map(([name, text]) => [name, text.trim()]),
+    )
+    const missing = missingIn(fields, given)
+    fault.value = missing ?? NO_FAULT
+    if (missing !== undefined) return undefined
     try {
-      const done = await does(Object.fromEntries(given))
+      const done = await does(given)
       if (done !== undefined) texts.value = initial
       return done
     } catch (error) {
-      if (!(error instanceof ApiFailure) || !REFUSED.includes(error.status ?? 0)) throw error
-      fault.value = error.message
+      fault.value = faultOf(fields, error)
       return undefined
     }
   }
-  const draw = (isDrawn: boolean) =>
-    Object.entries(fields).map(
-      ([name, { initial: _, example, hint, isAsked, isRare = false, ...field }]) =>
-        isRare === isDrawn &&
-        isAsked?.(texts.value) !== false && (
-          <Field
-            key={name}
-            {...field}
-            hint={typeof hint === "function" ? hint(texts.value) : hint}
-            placeholder={typeof example === "function" ? example(texts.value) : example}
-            value={texts.value[name] ?? ""}
-            onText={(text) => (texts.value = { ...texts.value, [name]: text })}
-          />
-        ),
-    )
+  const draw = (isRare: boolean) => <FormFields {...{ fields, isRare, texts, fault }} />
   const row = hasColumns ? "form-row columns" : "form-row"
   const buttons = (
     <>
@@ -267,34 +294,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, children }: Form
         </details>
       )}
       {hasColumns && <div class="form-row">{buttons}</div>}
-      <Fault text={fault.value} />
+      <Fault text={fault.value.text} />
     </Fields>
   )
 }
-
-export interface Secret {
-  readonly title: string
-  readonly texts: ReadonlyArray<string>
-}
-
-/** A secret that stays, whatever its reader opens meanwhile, until they have copied it or sign out. */
-export const keptSecret = (): Signal<Secret | undefined> => {
-  const shown = signal<Secret | undefined>(undefined)
-  effect(() => {
-    if (token.value === "") shown.value = undefined
-  })
-  return shown
-}
-
-export const ShownOnce = ({ of: shown }: { readonly of: Signal<Secret | undefined> }) =>
-  shown.value === undefined ? null : (
-    <div class="secret" role="status">
-      <p>
-        <b>{shown.value.title}</b>. Copy it now: it is not shown again.
-      </p>
-      {shown.value.texts.map((text) => (
-        <CopyText key={text} text={text} />
-      ))}
-      <QuietButton does={() => (shown.value = undefined)}>Done</QuietButton>
-    </div>
-  )

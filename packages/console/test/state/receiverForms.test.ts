@@ -3,6 +3,8 @@ import { policySchema } from "@tocsin/adapter-http/handlers/useCases"
 import { keyForms, receiverTypes, untypedKeys } from "@tocsin/contract/ReceiverTypes"
 import { readPolicy } from "@tocsin/core/policy/readPolicy"
 import { Result } from "effect"
+import { ApiFailure } from "../../src/api/ApiFailure.ts"
+import { faultOf, missingIn } from "../../src/view/formFault.ts"
 import {
   entryOf,
   fieldsOf,
@@ -40,6 +42,14 @@ const exampleTexts = (form: FormType): Record<string, string> =>
       const text = initial || (written ?? options?.at(-1)?.[0] ?? "secret")
       return COMMON.has(name) || (isRare && name === "call") ? [] : [[name, text]]
     }),
+  )
+
+/** The texts without those of secrets. */
+const kept = (texts: Record<string, string>, form: FormType): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(texts).filter(
+      ([name]) => !form.needs.concat(form.takes).includes(`${name.replace(/\..*/, "")}_`),
+    ),
   )
 
 describe("the forms of receivers", () => {
@@ -82,6 +92,41 @@ describe("the forms of receivers", () => {
     const shown = Object.fromEntries(Object.entries(again).map(([name, { initial = "" }]) => [name, initial]))
     const kept = entryOf({ ...partsOf(form, { ...entry, quiet: "kept" }), hasValues: false }, shown)
     assert.deepStrictEqual(kept, { ...entry, quiet: "kept" })
+  })
+
+  it.each(forms)("%s: names a blank field that the server needs", (_, form) => {
+    const fields = fieldsOf(partsOf(form))
+    const texts = exampleTexts(form)
+    assert.isUndefined(missingIn(fields, texts))
+    for (const key of form.needs) {
+      const name = form.type === "email" && key === "url_" ? "url.host" : key.replace(/_$/, "")
+      const label = fields[name]?.label ?? assert.fail(name)
+      assert.deepStrictEqual(missingIn(fields, { ...texts, "url.user": "", [name]: "" }), {
+        name,
+        text: `${label} is missing.`,
+      })
+      // Secrets that the service has stay, unless others are written.
+      if (key.endsWith("_"))
+        assert.isUndefined(missingIn(fieldsOf(partsOf(form, {})), { ...kept(texts, form) }))
+    }
+  })
+
+  it("show a refusal of the server at the field that it is about", () => {
+    const refusal = (text: string) => new ApiFailure("validation", text, { status: 400 })
+    const fields = fieldsOf(partsOf(FORM_TYPES["E-mail"] ?? assert.fail()))
+    const refusals = [
+      ["the policy is not valid: line 2: receivers.email.from is missing", "from", "From is missing"],
+      ["line 2: receivers.email.to[0] must be an address", "to", "To must be an address"],
+      [
+        "the test was refused, this server cannot use it: receivers.email.secrets names secrets of which url leads to the server's own machine",
+        "url.host",
+        "Mail server leads to the server's own machine",
+      ],
+      ["the test was deferred, STARTTLS is not offered", "tls", "TLS is not offered"],
+    ] as const
+    for (const [message, name, text] of refusals)
+      assert.deepStrictEqual(faultOf(fields, refusal(message)), { name, text })
+    assert.deepStrictEqual(faultOf(fields, refusal("the server is busy")), { text: "the server is busy" })
   })
 
   it("of mails write what is between the parts of an address as the address needs it", () => {

@@ -1,0 +1,32 @@
+import { ApiFailure } from "../api/ApiFailure.ts"
+import type { FormField, Texts } from "./FormField.ts"
+
+type FormFields = Readonly<Record<string, FormField>>
+
+/** A fault of the texts of a form, and the field that has it. */
+export interface FormFault {
+  readonly text: string
+  readonly name?: string
+}
+export const NO_FAULT: FormFault = { text: "" }
+
+export const missingIn = (fields: FormFields, texts: Texts): FormFault | undefined => {
+  const missing = Object.entries(fields).find(
+    ([name, { isNeeded }]) => (texts[name] ?? "") === "" && isNeeded?.(texts) === true,
+  )
+  return missing && { name: missing[0], text: `${missing[1].label} is missing.` }
+}
+
+/** Of an input that is malformed, and of a name that is taken. */
+const REFUSED = [400, 409]
+
+/** A refusal of the service, in the words of the form. Other errors are thrown again. */
+export const faultOf = (fields: FormFields, error: unknown): FormFault => {
+  if (!(error instanceof ApiFailure) || !REFUSED.includes(error.status ?? 0)) throw error
+  const { message } = error
+  for (const [name, { label, refusedAs }] of Object.entries(fields)) {
+    const found = refusedAs?.exec(message)
+    if (found) return { name, text: `${label}${message.slice(found.index + found[0].length)}` }
+  }
+  return { text: message }
+}
