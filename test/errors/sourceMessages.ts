@@ -114,6 +114,11 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
       "… leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
     code: "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
   },
+  {
+    file: "packages/server/src/extensions/unhandled.ts",
+    wording: "which ended this process while it was imported (…): remove its process.exit",
+    code: "`which ended this process while it was imported (${frame.trim()}): remove its process.exit`",
+  },
   ...[
     "is a link-local or metadata address, which no watch may reach",
     "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set",

@@ -192,6 +192,21 @@ describe("SERVICE_EXTENSIONS", () => {
     }),
   )
 
+  it.live("refuses a module that ends the process while it is imported", () =>
+    Effect.gen(function* () {
+      const cwd = yield* siteWith({ "ends.mjs": "process.exit(0)\n" })
+      const place = { cwd, environment: { SERVICE_EXTENSIONS: "./ends.mjs" } }
+      const server = yield* launch(place)
+      assert.deepStrictEqual(yield* server.ended, { code: EXIT_CODES.failed.code, signal: null })
+      const line =
+        /^tocsin: SERVICE_EXTENSIONS names .\/ends.mjs, which ended this process while it was imported \(at file:.*ends.mjs:1:9\): remove its process.exit\n$/
+      assert.match(server.output.stderr, line)
+      const command = yield* tocsinAlone(place, "agents", "list")
+      assert.strictEqual(command.code, EXIT_CODES.failed.code)
+      assert.match(command.stderr, line)
+    }),
+  )
+
   it.live("is not needed where a program gives the notifier, and follows the stored policy", () =>
     Effect.gen(function* () {
       const cwd = yield* siteWith({ "policy.yaml": POLICY })

@@ -138,10 +138,16 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
   const { SERVICE_EXTENSIONS: modules } = values
   if (modules === undefined || loadedExtensions(modules) !== undefined) return
   const { noteUnhandled, reportUnhandled } = yield* unhandled
-  noteUnhandled()
+  const loading = new Set(modules)
+  noteUnhandled(loading)
   const read = yield* Effect.forEach(
     modules,
-    (module) => Effect.result(Effect.map(load(module, values, within), (given) => ({ module, ...given }))),
+    (module) =>
+      load(module, values, within).pipe(
+        Effect.map((given) => ({ module, ...given })),
+        Effect.result,
+        Effect.tap(() => Effect.sync(() => loading.delete(module))),
+      ),
     { concurrency: "unbounded" },
   )
   const { extensions, problems } = together(
