@@ -349,6 +349,55 @@ describe("a notifier of one's own", () => {
     },
   )
 
+  it.each([
+    [
+      { send: () => {}, secret: ["s3cret-token"] },
+      "notifiers[0].secret is not an option; did you mean secrets?",
+    ],
+    [{ sent: () => {} }, "notifiers[0].sent is not an option; did you mean send?"],
+  ])("with a misspelt field is refused: %j", async (fields, problem) => {
+    const pager = { name: "pager", ...fields }
+    // Plain JavaScript can give anything.
+    const refusal = await createTestMonitor({ notifiers: [pager as never] }).catch((error: unknown) => error)
+    assert.instanceOf(refusal, TocsinError)
+    assert.include(refusal.message, problem)
+    assert.notInclude(refusal.message, "s3cret")
+  })
+
+  it("may be an instance of a class, with a state", async () => {
+    class Pager {
+      readonly name = "pager"
+      readonly sent: Array<string> = []
+      send({ text }: Notification) {
+        this.sent.push(text)
+      }
+    }
+    const pager = new Pager()
+    await using monitor = await createTestMonitor({ notifiers: [pager] })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.settle()
+    assert.strictEqual(pager.sent.length, 1)
+  })
+
+  it("is named in the log for a misspelt field of a result", async () => {
+    const logged: Array<string> = []
+    const result = { outcome: "deferred", eror: "Busy.", retryAfterSecond: 5 }
+    await using monitor = await createTestMonitor({
+      // Plain JavaScript can return anything.
+      notifiers: [{ name: "pager", send: () => result as never }],
+      log: ({ message }) => logged.push(message),
+    })
+    await enroll(monitor, "a")
+    await send(monitor, "a", resultOf("critical"))
+    await monitor.settle()
+    assert.include(logged, "in a result of the notifier pager, eror is not an option; did you mean error?")
+    assert.include(
+      logged,
+      "in a result of the notifier pager, retryAfterSecond is not an option; did you mean retryAfterSeconds?",
+    )
+  })
+
   it("is not asked where delivery is switched off, and its items wait", async () => {
     await using monitor = await createTestMonitor({ ...lazy, delivery: false })
     await enroll(monitor, "a")

@@ -131,6 +131,13 @@ describe("a test of a storage", () => {
 })
 
 describe("the suite of key-value stores", () => {
+  it.each(["./store.mjs", "level-store"])("refuses the module %s", (given) => {
+    assert.throws(
+      () => testsOf((runner) => keyValueSuite(runner, { ...subjectOf("good"), module: given })),
+      'module must be a file: URL, as in new URL("./store.mjs", import.meta.url).href',
+    )
+  })
+
   it.each(Object.entries(seenBy).filter(([store]) => isRun(store)))(
     "sees %s",
     async (store, name) => {

@@ -1,5 +1,6 @@
 import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import { IncidentMessage, incidentMessage } from "@tocsin/adapter-notify/webhook/webhook"
+import { unknownOptions } from "@tocsin/contract/nearestName"
 import type { NotificationType } from "@tocsin/client/Resources"
 import { testText } from "@tocsin/core/notifications/incidentText"
 import type { DeliveryAttempt, DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
@@ -119,6 +120,12 @@ const toResult = (
   return { outcome, error: reason, ...(isPause && { retryAfterSeconds }) }
 }
 
+/** Misspelt fields of a result, which a failure would lose. */
+const unknownFields = (returned: unknown, { mask }: Reporter): ReadonlyArray<string> =>
+  Object(returned).outcome === "deferred" || Object(returned).outcome === "refused"
+    ? unknownOptions("", returned, ["outcome", "error", "retryAfterSeconds"]).map(mask)
+    : []
+
 /** Describes a wrong result without its texts, which may be secrets. */
 const shown = (value: unknown, mask: Reporter["mask"]): string => {
   if (typeof value === "string" || typeof value === "function") return `a ${typeof value}`
@@ -162,11 +169,17 @@ const attempt = (
       const began = performance.now()
       const answer = send({ signal })
       blockedMillis = performance.now() - began
-      return toResult(await answer, reporter)
+      const returned = await answer
+      return { result: toResult(returned, reporter), unknown: unknownFields(returned, reporter) }
     },
     catch: (thrown) => thrown,
   }).pipe(
-    Effect.flatMap((result) =>
+    Effect.tap(({ unknown }) =>
+      Effect.forEach(unknown, (problem) =>
+        Effect.logWarning(`in a result of the notifier ${name}, ${problem}`),
+      ),
+    ),
+    Effect.flatMap(({ result }) =>
       "invalid" in result
         ? Effect.as(
             Effect.logWarning(`the notifier ${name} returned ${result.invalid}; ${EXPECTED}`),

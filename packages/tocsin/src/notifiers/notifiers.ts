@@ -9,6 +9,7 @@ import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
 import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/webhook"
 import { asGiven, type Complain, group, type Reader, type Readers } from "@tocsin/client/options/readers"
+import { unknownOptions } from "@tocsin/contract/nearestName"
 import { type NotifierKind, NotifierName } from "@tocsin/contract/Status"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
@@ -234,6 +235,7 @@ export const notifierProblems = (given: unknown, policy: TargetPolicy): Readonly
   const named = new Map<string, string>()
   for (const [index, notifier] of given.entries()) {
     const path = `notifiers[${index}]`
+    for (const problem of unknownFields(path, notifier)) complain(problem)
     if (!isNotifier(notifier)) {
       complain(`${path} must be webhook(…), slack(…), … or an object { name, send }`)
       continue
@@ -254,6 +256,14 @@ export const notifierProblems = (given: unknown, policy: TargetPolicy): Readonly
   }
   return problems
 }
+
+const FIELDS = ["name", "secrets", "send", "test"]
+
+/** Of a plain object: an instance of a class may have a state in its fields. */
+const unknownFields = (path: string, given: unknown): ReadonlyArray<string> =>
+  Object.getPrototypeOf(Object(given)) === Object.prototype && !isBuiltIn(Object(given))
+    ? unknownOptions(`${path}.`, given, FIELDS)
+    : []
 
 const areSecrets = (given: unknown): boolean =>
   given === undefined || (Array.isArray(given) && given.every(isMaskable))

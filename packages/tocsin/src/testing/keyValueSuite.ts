@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import process from "node:process"
 import type { Entries } from "@tocsin/adapter-memory/keyValue/entries"
+import { TocsinError } from "../TocsinError.ts"
 import type { TestRunner } from "./TestRunner.ts"
 import { after, assertRows, changesOf, isAlike, type Rows, stateOf, textOf } from "./stores/rows.ts"
 import type { StoreProcess } from "./stores/StoreProcess.ts"
@@ -33,6 +34,11 @@ const TIMEOUT_MILLIS = 60_000
  * ```
  */
 export const keyValueSuite = ({ describe, it }: TestRunner, subject: StoreUnderTest): void => {
+  if (!String(subject.module).startsWith("file:"))
+    throw new TocsinError(
+      "options",
+      'module must be a file: URL, as in new URL("./store.mjs", import.meta.url).href',
+    )
   describe(`key-value store: ${subject.export}`, () => {
     for (const [name, body] of Object.entries(trials))
       it(name, () => StoreTrial.run(subject, body), TIMEOUT_MILLIS)

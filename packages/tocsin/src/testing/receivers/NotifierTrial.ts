@@ -93,7 +93,7 @@ export class NotifierTrial {
     )
   }
 
-  /** What the log has of failed attempts, with their causes. */
+  /** The log of failed attempts, with their causes. */
   warnings(): string {
     const warned = this.#logged.filter(({ level }) => level === "warn" || level === "error")
     const texts = new Set(warned.map(({ message, cause = "" }) => `\nthe log: ${message}\n${cause}`))
