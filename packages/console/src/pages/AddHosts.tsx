@@ -4,8 +4,7 @@ import { base } from "../state/base.ts"
 import { call } from "../state/session.ts"
 import type { Texts } from "../view/FormField.ts"
 import { CopyText, Form } from "../view/forms.tsx"
-import { keptSecret, ShownOnce } from "../view/ShownOnce.tsx"
-import { Mark } from "../view/states.tsx"
+import { keptSecret, Mark, ShownOnce } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 
 const isLocal = (server: string): boolean =>

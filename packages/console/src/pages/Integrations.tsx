@@ -12,8 +12,7 @@ import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import type { Texts } from "../view/FormField.ts"
 import { Form, refusal } from "../view/forms.tsx"
-import { keptSecret, ShownOnce } from "../view/ShownOnce.tsx"
-import { Time } from "../view/states.tsx"
+import { keptSecret, ShownOnce, Time } from "../view/states.tsx"
 import { createNamed, type Kind, lastText, NamedTable } from "../view/Named.tsx"
 
 /** The protocols, as people know them. */

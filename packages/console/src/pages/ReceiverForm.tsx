@@ -17,8 +17,7 @@ import {
 import { call } from "../state/session.ts"
 import type { Texts } from "../view/FormField.ts"
 import { CopyText, Field, Form, type FormAct, bound, QuietButton, refusal } from "../view/forms.tsx"
-import { type Secret, ShownOnce } from "../view/ShownOnce.tsx"
-import { ReadingNote } from "../view/states.tsx"
+import { ReadingNote, type Secret, ShownOnce } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
 
 const randomSecret = (): string =>

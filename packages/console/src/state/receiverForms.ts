@@ -152,7 +152,7 @@ type Fields = Readonly<Record<string, FormField>>
 
 /** How the service begins its refusals of a key; those of a secret name the setting that it gives. */
 const refusalsOf = (name: string): RegExp => {
-  if (name === "tls") return /.*(?:\.tls|STARTTLS)\b/
+  if (name === "tls") return /(?:\.tls|STARTTLS)\b/
   const [, service = "", setting = name] = /^(.+_)(.+)$/.exec(name) ?? []
   return new RegExp(
     `receivers\\.\\w+\\.(?:${name}|secrets .*of which (?:${service})?${setting}s?)\\b(?:\\[\\d+\\])?`,

@@ -5,9 +5,8 @@ import { type List, listOf } from "../state/lists.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
 import type { FormField, Texts } from "./FormField.ts"
 import { ActionButton, Form, type FormAct, QuietButton } from "./forms.tsx"
-import { type Secret, ShownOnce } from "./ShownOnce.tsx"
 import { column, type Columns, Listing, mainLink } from "./Listing.tsx"
-import { Empty, TimeAfter } from "./states.tsx"
+import { Empty, type Secret, ShownOnce, TimeAfter } from "./states.tsx"
 import { usePages } from "./usePages.ts"
 
 interface Named {

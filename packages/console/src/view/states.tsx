@@ -1,12 +1,13 @@
-import { computed } from "@preact/signals"
+import { computed, effect, signal, type Signal } from "@preact/signals"
 import { type ComponentChildren, Fragment } from "preact"
 import { useMemo } from "preact/hooks"
 import { type ApiFailure, hintOf, isUnreached, messageOf } from "../api/ApiFailure.ts"
 import { exactText, relativeText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { refresh } from "../state/revisions.ts"
+import { token } from "../state/session.ts"
 import { BELL } from "../state/summary.ts"
-import { CopyButton, QuietButton } from "./forms.tsx"
+import { CopyButton, CopyText, QuietButton } from "./forms.tsx"
 import type { Reading } from "./usePages.ts"
 
 interface TimeAfterProps {
@@ -183,3 +184,30 @@ export const ReadingNote = ({ reading: { value, failure } }: { readonly reading:
     </p>
   )
 }
+
+export interface Secret {
+  readonly title: string
+  readonly texts: ReadonlyArray<string>
+}
+
+/** A secret that stays, whatever its reader opens meanwhile, until they have copied it or sign out. */
+export const keptSecret = (): Signal<Secret | undefined> => {
+  const shown = signal<Secret | undefined>(undefined)
+  effect(() => {
+    if (token.value === "") shown.value = undefined
+  })
+  return shown
+}
+
+export const ShownOnce = ({ of: shown }: { readonly of: Signal<Secret | undefined> }) =>
+  shown.value === undefined ? null : (
+    <div class="secret" role="status">
+      <p>
+        <b>{shown.value.title}</b>. Copy it now: it is not shown again.
+      </p>
+      {shown.value.texts.map((text) => (
+        <CopyText key={text} text={text} />
+      ))}
+      <QuietButton does={() => (shown.value = undefined)}>Done</QuietButton>
+    </div>
+  )
