@@ -2,7 +2,7 @@ import { durationText } from "@tocsin/contract/durationMillis"
 import { accessSync, constants, statSync } from "node:fs"
 import { basename, resolve } from "node:path"
 import { DEFAULT_PATH } from "../checks/startCheck.ts"
-import { Range } from "../probes/Range.ts"
+import { Range } from "@tocsin/contract/Range"
 import type { AgentConfig, RunCheck } from "./readConfig.ts"
 import { codeOf } from "./Reader.ts"
 

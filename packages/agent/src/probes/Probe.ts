@@ -9,7 +9,7 @@ import net, { type LookupFunction, type Socket } from "node:net"
 import { domainToASCII } from "node:url"
 import { afterMillis } from "../clock/Clock.ts"
 import { duration, type Reader, refused, text } from "../config/Reader.ts"
-import type { Thresholds } from "./Range.ts"
+import type { Thresholds } from "./thresholds.ts"
 
 export interface ProbeTargets {
   /** Of all names: resolves to allowed addresses only. */

@@ -1,7 +1,7 @@
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls"
 import { systemClock } from "../clock/Clock.ts"
 import type { Measure } from "./Probe.ts"
-import { givenOr, type Thresholds, thresholdsOf } from "./Range.ts"
+import { givenOr, type Thresholds, thresholdsOf } from "./thresholds.ts"
 import { authoritiesOf, type Trust } from "./trust.ts"
 
 const MILLIS_PER_HOUR = 3_600_000

@@ -12,7 +12,7 @@ import {
   thresholdFields,
   thresholds,
   thresholdsOf,
-} from "./Range.ts"
+} from "./thresholds.ts"
 
 /** Percent free, of space and of inodes. */
 const OWN = thresholdsOf("10:", "5:")

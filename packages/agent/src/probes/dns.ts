@@ -3,7 +3,7 @@ import { isIP, SocketAddress } from "node:net"
 import { codeOf, oneOf, oneOrMore, type Reader, record, refused, text } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import { critical, figure, plainName, probe, secondsText, timed, wait, WAIT_MILLIS } from "./Probe.ts"
-import { thresholdFields } from "./Range.ts"
+import { thresholdFields } from "./thresholds.ts"
 
 /** A name would need a name server itself. */
 const nameServer: Reader<string> = (value, place) => {

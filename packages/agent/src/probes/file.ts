@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path"
 import { codeOf, oneOf, record } from "../config/Reader.ts"
 import { examining } from "./examining.ts"
 import { absolutePath, MILLIS_PER_SECOND, probe } from "./Probe.ts"
-import { ageFields, byteThresholds } from "./Range.ts"
+import { ageFields, byteThresholds } from "./thresholds.ts"
 
 const missing = oneOf("ok", "warning", "critical", "unknown")
 

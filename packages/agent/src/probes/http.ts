@@ -27,7 +27,7 @@ import {
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
-import { leftFields, thresholdFields } from "./Range.ts"
+import { leftFields, thresholdFields } from "./thresholds.ts"
 import { pattern, searchTexts, tooSlow } from "./searchTexts.ts"
 import { daysLeft } from "./certificate.ts"
 import { judgeTrust, trustFields } from "./trust.ts"

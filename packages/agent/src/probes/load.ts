@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg } from "node:os"
 import { flag, type Reader, record, refused } from "../config/Reader.ts"
 import { probe } from "./Probe.ts"
-import { Range } from "./Range.ts"
+import { Range } from "@tocsin/contract/Range"
 
 const MINUTES = [1, 5, 15] as const
 

@@ -2,7 +2,7 @@ import { compileGlob } from "@tocsin/contract/compileGlob"
 import { oneOrMore, record, text } from "../config/Reader.ts"
 import { newLines, savedPosition } from "./LogReader.ts"
 import { absolutePath, type Fault, probe } from "./Probe.ts"
-import { givenOr, thresholdFields, thresholdsOf } from "./Range.ts"
+import { givenOr, thresholdFields, thresholdsOf } from "./thresholds.ts"
 
 const texts = oneOrMore(text({ max: 256 }), 100)
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { freemem, totalmem } from "node:os"
 import { record } from "../config/Reader.ts"
 import { type Measure, probe } from "./Probe.ts"
-import { givenOr, thresholdFields, thresholds, thresholdsOf } from "./Range.ts"
+import { givenOr, thresholdFields, thresholds, thresholdsOf } from "./thresholds.ts"
 
 const OWN = thresholdsOf("10:", "5:")
 const MIB = 2 ** 20

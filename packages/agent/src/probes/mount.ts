@@ -4,7 +4,7 @@ import { flag, oneOrMore, record, text } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import { examining } from "./examining.ts"
 import { absolutePath, figure, probe } from "./Probe.ts"
-import { givenOr, thresholdFields, thresholdsOf } from "./Range.ts"
+import { givenOr, thresholdFields, thresholdsOf } from "./thresholds.ts"
 
 /** Where file systems are mounted. */
 export const mountPaths = oneOrMore(absolutePath, 100)

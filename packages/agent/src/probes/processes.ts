@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises"
 import { basename } from "node:path"
 import { record, text } from "../config/Reader.ts"
 import { figure, probe } from "./Probe.ts"
-import { givenOr, thresholdFields, thresholdsOf } from "./Range.ts"
+import { givenOr, thresholdFields, thresholdsOf } from "./thresholds.ts"
 import { pattern, searchTexts, tooSlow } from "./searchTexts.ts"
 
 /** At least one. */

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { oneOrMore, record, text } from "../config/Reader.ts"
 import { figure, probe } from "./Probe.ts"
-import { givenOr, thresholdFields, thresholdsOf } from "./Range.ts"
+import { givenOr, thresholdFields, thresholdsOf } from "./thresholds.ts"
 
 const unitName = text({
   max: 255,

@@ -19,7 +19,7 @@ import {
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
-import { thresholdFields } from "./Range.ts"
+import { thresholdFields } from "./thresholds.ts"
 import { judgeTrust, trustFields, trusting } from "./trust.ts"
 
 export const port = integer({ min: 1, max: 65_535 })

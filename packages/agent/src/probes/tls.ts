@@ -13,7 +13,7 @@ import {
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
-import { leftFields } from "./Range.ts"
+import { leftFields } from "./thresholds.ts"
 import { port } from "./tcp.ts"
 import { daysLeft, shownCertificate } from "./certificate.ts"
 import { judgeTrust, type Trust, trustFields, trusting } from "./trust.ts"

@@ -1,5 +1,6 @@
 import type { Numbers, SeriesOfCheck } from "@tocsin/client"
 import { numberText } from "@tocsin/contract/numberText"
+import { Range } from "@tocsin/contract/Range"
 
 type Series = Numbers["series"][number]
 /** A series with the bounds that its newest output states. */
@@ -111,18 +112,14 @@ export const boundsIn = (range: string | null | undefined): ReadonlyArray<number
     .split(":")
     .flatMap((end) => (end === "" || end === "~" || !Number.isFinite(Number(end)) ? [] : [Number(end)]))
 
-/** Whether a range calls a value bad: `80` outside 0 to 80, `10:` below 10, and `@1:2` inside. */
-const isBad = (range: string, value: number): boolean => {
-  const ends = range.replace(/^@/, "").split(":")
-  const [low = "", high = ""] = ends.length === 1 ? ["", ...ends] : ends
-  const isAbove = low === "~" || value >= Number(low)
-  return (isAbove && (high === "" || value <= Number(high))) === range.startsWith("@")
-}
-
 /** The series that makes its check critical or else a warning, by the bounds of the newest output. */
 const worstOf = (stated: ReadonlyArray<Stated>): Stated | undefined =>
   (["crit", "warn"] as const)
-    .map((level) => stated.find(({ last, [level]: range }) => last !== null && isBad(range ?? "", last)))
+    .map((level) =>
+      stated.find(
+        ({ last, [level]: range }) => last !== null && Range.parse(range ?? "")?.isBad(last) === true,
+      ),
+    )
     .find((series) => series !== undefined)
 
 /** How far from the values, by their size, a bound is in sight: a further one would press them into a line. */
