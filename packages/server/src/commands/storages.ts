@@ -126,10 +126,12 @@ const currentPlace = Effect.fnUntraced(function* (settings: Settings, isApart: b
 
 /** Requires rows in the storage of a module. */
 const requireRows = Effect.fnUntraced(function* (from: CopyEnd) {
-  const counts = yield* refusedInUse(
-    from.withSource(({ count }) => Effect.forEach(copiedTables, (table) => count(table))),
+  const found = yield* refusedInUse(
+    from.withSource(({ count }) =>
+      Effect.findFirst(copiedTables, (table) => Effect.map(count(table), (rows) => rows > 0)),
+    ),
   )
-  if (counts.every((count) => count === 0)) return yield* noData(from.name)
+  if (Option.isNone(found)) return yield* noData(from.name)
   return undefined
 })
 
