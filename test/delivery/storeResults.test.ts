@@ -23,7 +23,7 @@ const openClaimed = Effect.fnUntraced(function* (count: number) {
   const claimed = yield* claimItems(commits, { receivers: ["webhook"], limit: count, lease })
   let transactions = 0
   yield* commits.listen({ committed: () => transactions++ })
-  const { storeDigestResult, storeResult } = yield* Effect.provideService(
+  const { storeSameResult, storeResult } = yield* Effect.provideService(
     makeStoreResults(lease),
     Commits,
     commits,
@@ -34,7 +34,7 @@ const openClaimed = Effect.fnUntraced(function* (count: number) {
       ({ claim }, index) => storeResult(claim, results[index] ?? delivered),
       { concurrency: "unbounded" },
     )
-  const storeTogether = storeDigestResult(
+  const storeTogether = storeSameResult(
     claimed.map(({ claim }) => claim),
     { outcome: "deferred", error: "the receiver answered 503" },
   )

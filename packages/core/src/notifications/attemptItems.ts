@@ -98,8 +98,8 @@ export const makeStoreResults = Effect.fnUntraced(function* (lease: Duration.Dur
   return {
     storeResult: (claim: Claim, result: AttemptResult) =>
       Effect.flatMap(Random.next, (random) => insist({ claim, result, random })),
-    /** Stores the result of one message at one moment: its items are due again as one message. */
-    storeDigestResult: Effect.fnUntraced(function* (claims: ReadonlyArray<Claim>, result: AttemptResult) {
+    /** Stores one result of several claims at one moment: items of a message are due again as one message. */
+    storeSameResult: Effect.fnUntraced(function* (claims: ReadonlyArray<Claim>, result: AttemptResult) {
       const random = yield* Random.next
       const attempts = claims.map((claim) => ({ claim, result, random }))
       const settled = yield* Effect.exit(store(attempts))
@@ -200,7 +200,7 @@ export const makeAttempts = Effect.fnUntraced(function* (
 ) {
   const receivers = yield* Receivers
   const commits = yield* Commits
-  const { storeDigestResult, storeResult } = yield* makeStoreResults(lease)
+  const { storeSameResult, storeResult } = yield* makeStoreResults(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   const turns = yield* makePermits(concurrency)
   const linksOf = yield* makeMessageLinks
@@ -260,14 +260,14 @@ export const makeAttempts = Effect.fnUntraced(function* (
     yield* logFailure(result)
     if (first !== undefined) yield* noteCall(first.claim, result)
     const claims = items.map(({ claim }) => claim)
-    note(yield* storeDigestResult(claims, result))
+    note(yield* storeSameResult(claims, result))
   })
 
   return {
     attempt,
     attemptDigest,
     /** Ends claims whose lease has expired: their process died, or could not store a result. */
-    endExpired: (claims: ReadonlyArray<Claim>) => Effect.map(storeDigestResult(claims, LEASE_EXPIRED), note),
+    endExpired: (claims: ReadonlyArray<Claim>) => Effect.map(storeSameResult(claims, LEASE_EXPIRED), note),
     resize: turns.resize,
     /** The longest attempt since this was last asked; absent if none ended. */
     takeSlowest: () => {
