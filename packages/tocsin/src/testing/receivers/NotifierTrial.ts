@@ -76,7 +76,7 @@ export class NotifierTrial {
     const items: Array<NotificationOutboxItem> = []
     for await (const item of this.monitor.outbox.all({ sort: "created_at", direction: "asc" }))
       if (item.notifier === this.name) items.push(item)
-    for (const { last_error } of items) this.#errors.add(last_error ?? "")
+    for (const { last_error } of items) if (last_error) this.#errors.add(last_error)
     return items
   }
 
@@ -84,8 +84,7 @@ export class NotifierTrial {
   async assertStates(expected: ReadonlyArray<string>): Promise<void> {
     const items = await this.items()
     const states = items.map(({ event_type, state, attempts }) => `${event_type} ${state} ${attempts}`)
-    const errors = new Set(items.map(({ last_error }) => last_error && `\nlast_error: ${last_error}`))
-    const why = this.#mask(Array.from(errors, (error) => error ?? "").join(""))
+    const why = this.#mask(Array.from(this.#errors, (error) => `\nlast_error: ${error}`).join(""))
     assert.deepEqual(
       states,
       expected,
