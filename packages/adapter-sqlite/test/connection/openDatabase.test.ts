@@ -269,7 +269,7 @@ describe("a start accepts odd files", () => {
 })
 
 describe("damage that shows later", () => {
-  test("is an error by name for those who meet it, reading or writing", function* (file) {
+  test("is an error by name for the commands that meet it, reading or writing", function* (file) {
     yield* writeDatabase(file, 5_000)
     const pages = statSync(file).size / PAGE_BYTES
     const descriptor = openSync(file, "r+")

@@ -69,7 +69,7 @@ describe("a sync that hangs", () => {
     assert.strictEqual(disk.hanging, 0)
   })
 
-  test("a command that wrote nothing does not tell of what is not durable yet", function* (opened) {
+  test("a command that wrote nothing does not answer with what is not durable yet", function* (opened) {
     const { disk, file, storage } = opened
     assert.isTrue(yield* transact(storage, lookFor("first")))
     const write = yield* fork(transact(storage, putAgent("a")))

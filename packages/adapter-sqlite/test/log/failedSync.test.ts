@@ -152,7 +152,7 @@ describe("a log that does not read back", () => {
     assert.isFalse(existsSync(`${file}-wal-spoiled`))
   })
 
-  test("is not moved by a process that opens the file beside it, which is told so", function* (disk) {
+  test("is not moved by a process that opens the file beside it, which is refused", function* (disk) {
     const { file } = disk
     const before = readFileSync(file)
     yield* poison(disk)
