@@ -89,6 +89,7 @@ describe("charts of numbers", () => {
       step: "5m",
       series: ["load1", "load5", "load15"].map((name) => series(name, "", [5])),
     } as const
+    let last = 5
     const lineOf = (
       ...bounds: ReadonlyArray<readonly [name: string, warn: string | null, crit: string | null]>
     ) =>
@@ -97,7 +98,7 @@ describe("charts of numbers", () => {
         bounds.map(([name, warn, crit]) => ({
           name,
           unit: "",
-          last: 5,
+          last,
           last_at: new Date(START).toISOString(),
           warn,
           crit,
@@ -107,6 +108,9 @@ describe("charts of numbers", () => {
         END,
       )?.name
     assert.strictEqual(lineOf(), "load1")
+    last = -5
+    assert.strictEqual(lineOf(["load5", null, null]), "load1")
+    last = 5
     assert.strictEqual(lineOf(["load1", "8", "10"], ["load5", "5", "~:6"]), "load1")
     assert.strictEqual(lineOf(["load1", "4", null], ["load5", "3", "7"], ["load15", "2", "4"]), "load15")
     assert.strictEqual(lineOf(["load1", "4:", "3:"], ["load5", "@1:4", "@4:6"]), "load5")
