@@ -132,6 +132,11 @@ describe("SERVICE_EXTENSIONS", () => {
         /\bpager +pager +resolved +pending .* no running server can use this receiver/,
       )
       assert.match(shown.stdout, /\bpager +pager +firing +sent /)
+      const mistyped = yield* tocsin(shell, "outbox", "--receiver", "pagerr")
+      assert.deepStrictEqual(
+        [mistyped.stdout, mistyped.stderr],
+        ["", "no notifications with these options\n"],
+      )
     }),
   )
 
@@ -189,6 +194,12 @@ describe("SERVICE_EXTENSIONS", () => {
       const command = yield* tocsin(broken, "agents", "list")
       assert.deepStrictEqual([command.code, command.stdout], [EXIT_CODES.usage.code, ""])
       assert.include(command.stderr, "which gives a storage beside DATABASE_URL")
+
+      const forgotten = yield* startServer({ cwd, environment: AUTH })
+      assert.include(forgotten.output.stderr, "so it starts without data: stop it and set SERVICE_EXTENSIONS")
+      yield* forgotten.stop
+      const again = yield* startServer({ cwd, environment: AUTH })
+      assert.notInclude(again.output.stderr, "it starts without data")
     }),
   )
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join, dirname } from "node:path"
 import { isWellFormed } from "@tocsin/contract/BearerToken"
 import { Console, Effect, Redacted, FileSystem, Result, Schedule } from "effect"
@@ -110,6 +110,12 @@ export const secretCipherOf = (settings: Settings) => Effect.map(keyOf(settings,
 /** The same of a server with these settings, as far as this process can read the key. */
 export const presentSecretCipher = (settings: Settings) => cipherOf(presentKeyOf(settings, SECRETS))
 
+const TOKEN_FILE = "ui-token"
+
+/** Whether a server with any storage but PostgreSQL has run with this data folder. */
+export const hasServed = (folder: string): boolean =>
+  [TOKEN_FILE, LINK.file, SECRETS.file].some((file) => existsSync(join(folder, file)))
+
 const TOKEN_BYTES = 24
 
 const generate = Effect.sync(() => Redacted.make(randomBytes(TOKEN_BYTES).toString("base64url")))
@@ -151,7 +157,7 @@ const kept = Effect.fnUntraced(function* (path: string, isTerminal: boolean) {
 export const operatorTokens = Effect.fnUntraced(function* (settings: Settings, isTerminal: boolean) {
   if (settings.SERVICE_AUTH_TOKEN !== undefined) return settings.SERVICE_AUTH_TOKEN
   if (settings.DATABASE_URL === undefined)
-    return [yield* kept(join(settings.SERVICE_DATA_DIR, "ui-token"), isTerminal)]
+    return [yield* kept(join(settings.SERVICE_DATA_DIR, TOKEN_FILE), isTerminal)]
   const token = yield* generate
   yield* print(
     token,

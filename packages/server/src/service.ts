@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { makeHandout } from "@tocsin/adapter-http/downloads/AgentHandout"
@@ -13,7 +14,7 @@ import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { watchProbes } from "./watchProbes.ts"
 import { watchdogReceiver } from "./notifiers.ts"
-import { linkKey, operatorTokens, secretCipherOf } from "./keptSecret.ts"
+import { hasServed, linkKey, operatorTokens, secretCipherOf } from "./keptSecret.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
 import { policyReader } from "./policy/policyReading.ts"
 import { policyReloading, policySource } from "./policy/policySource.ts"
@@ -23,6 +24,7 @@ import type { Settings } from "./settings/Settings.ts"
 import {
   clockLayer,
   connectionWarning,
+  databaseFile,
   ensureDataDirectory,
   type OnStorageLost,
   storageKind,
@@ -36,6 +38,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
   Layer.unwrap(
     Effect.gen(function* () {
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
+      yield* warnOfLostData(settings)
       const secrets = new Secrets(settings)
       const tokens = yield* operatorTokens(settings, process.stderr.isTTY === true)
       const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
@@ -103,6 +106,16 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
       )
     }),
   )
+
+/** A start without the module that has the data is one on an empty database. */
+const warnOfLostData = (settings: Settings): Effect.Effect<void> => {
+  if (settings.DATABASE_URL !== undefined || settings.extensions?.storage !== undefined) return Effect.void
+  const file = databaseFile(settings)
+  if (existsSync(file) || !hasServed(settings.SERVICE_DATA_DIR)) return Effect.void
+  return Effect.logWarning(
+    `the server has run in ${settings.SERVICE_DATA_DIR}, but ${file} does not exist, so it starts without data: stop it and set SERVICE_EXTENSIONS if a module has the data`,
+  )
+}
 
 /** Ports of the service besides its storage and receivers. */
 const portsOf = (settings: Settings, secrets: Secrets) =>

@@ -167,6 +167,8 @@ interface List<Name extends string, Filters extends Config, Item, E> extends Des
   readonly csv: CsvName
 }
 
+const ORDER = new Set(["sort", "direction"])
+
 /** A command that lists rows, as a table, as JSON or as CSV. */
 export const listCommand = <const Name extends string, const Filters extends Config, Item, E>({
   arrange = (items) => items,
@@ -192,7 +194,11 @@ export const listCommand = <const Name extends string, const Filters extends Con
           itemsOf((page) => query(given, page)),
           given,
         )
-        return yield* writeList({ items, columns: columns(yield* Instant.now), csv, of }, shown)
+        const isFiltered = Object.entries(given).some(
+          ([name, value]) => !ORDER.has(name) && value !== undefined && value !== false,
+        )
+        const found = isFiltered ? `${of} with these options` : of
+        return yield* writeList({ items, columns: columns(yield* Instant.now), csv, of: found }, shown)
       })
       return yield* Effect.provide(listed, useCases)
     }),

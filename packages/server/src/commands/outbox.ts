@@ -32,14 +32,24 @@ export const ERROR_COLUMN: Column<Pick<HeldItem, "last_error">> = {
   least: 16,
 }
 
+const senders = {
+  notifier: flags.id("notifier", NotifierName, "Only notifications of this notifier, also one of a module"),
+  receiver: flags.id("receiver", NotifierName, "Only notifications to this receiver"),
+}
+
+interface Senders {
+  readonly notifier: NotifierName | undefined
+  readonly receiver: NotifierName | undefined
+}
+
 /**
  * All failed notifications, read before the first replay: one that fails again would be listed
  * again.
  */
-const failedIds = Effect.fnUntraced(function* (notifier: NotifierName | undefined) {
+const failedIds = Effect.fnUntraced(function* (filters: Senders) {
   const queries = yield* Queries
   const items = itemsOf((page) =>
-    queries.outbox({ ...page, state: "failed", notifier, sort: "created_at", direction: "asc" }),
+    queries.outbox({ ...page, ...filters, state: "failed", sort: "created_at", direction: "asc" }),
   )
   return yield* Stream.runCollect(Stream.map(items, ({ id }) => id))
 })
@@ -54,12 +64,13 @@ const replay = act({
       .argument("NOTIFICATION", "IDs of failed notifications, as tocsin outbox --state failed shows them")
       .pipe(Argument.variadic()),
     all: flags.flag("all", "Every failed notification"),
-    notifier: flags.id("notifier", NotifierName, "With --all: only those of this notifier"),
+    ...senders,
     yes: flags.yes,
   },
-  reads: Effect.fnUntraced(function* ({ ids, all, notifier, yes }) {
+  reads: Effect.fnUntraced(function* ({ ids, all, notifier, receiver, yes }) {
     if (all === ids.length > 0) return yield* usageFailure("name notifications or use --all, but not both")
-    if (notifier !== undefined && !all) return yield* usageFailure("use --notifier only with --all")
+    if ((notifier ?? receiver) !== undefined && !all)
+      return yield* usageFailure("use --notifier and --receiver only with --all")
     const known = ids.filter(isOutboxId)
     if (known.length < ids.length) {
       return yield* usageFailure("a notification ID is a lower-case UUID: list IDs with tocsin outbox")
@@ -67,9 +78,9 @@ const replay = act({
     if (all) yield* confirm("this sends every failed notification again, old ones too", yes)
     return known
   }),
-})(function* (named, { all, notifier }) {
+})(function* (named, { all, notifier, receiver }) {
   const operations = yield* Operations
-  const ids = all ? yield* failedIds(notifier) : named
+  const ids = all ? yield* failedIds({ notifier, receiver }) : named
   const { items, failure } = yield* actOnEach(ids, (id) =>
     Effect.catchTags(operations.replay(id), {
       NotFound: () =>
@@ -118,10 +129,10 @@ const SHADOW_COLUMNS: ReadonlyArray<Column<ShadowCount>> = [
 ]
 
 /** How many notifications shadow receivers would have been sent, by receiver, event and cause. */
-const shadowCounts = Effect.gen(function* () {
+const shadowCounts = Effect.fnUntraced(function* (filters: Senders) {
   const { outbox } = yield* Operations
   const items = itemsOf((page) =>
-    outbox({ ...page, state: "discarded", sort: "created_at", direction: "asc" }),
+    outbox({ ...page, ...filters, state: "discarded", sort: "created_at", direction: "asc" }),
   )
   const counts = new Map<string, ShadowCount>()
   yield* Stream.runForEach(items, ({ cause, event_type, last_error, receiver }) =>
@@ -145,8 +156,7 @@ export const outbox = listCommand({
       OutboxState.literals,
       "Only notifications of this state; failed ones are dead letters",
     ),
-    notifier: flags.id("notifier", NotifierName, "Only notifications of this notifier, also one of a module"),
-    receiver: flags.id("receiver", NotifierName, "Only notifications to this receiver"),
+    ...senders,
     event_type: flags.filter("event-type", NotificationType.literals, "Only notifications of this event"),
     held: flags.flag("held", "Only notifications that are held"),
     shadow: flags.flag("shadow", "Count what shadow receivers would have been sent, instead"),
@@ -155,9 +165,9 @@ export const outbox = listCommand({
   },
   query: ({ held, shadow: _shadow, ...filters }, page) =>
     Operations.use((operations) => operations.outbox({ ...filters, ...page, held: held || undefined })),
-  instead: ({ shadow }, shown) => {
+  instead: ({ notifier, receiver, shadow }, shown) => {
     if (!shadow) return undefined
-    const items = Stream.unwrap(Effect.map(shadowCounts, Stream.fromIterable))
+    const items = Stream.unwrap(Effect.map(shadowCounts({ notifier, receiver }), Stream.fromIterable))
     return writeList(
       { items, columns: SHADOW_COLUMNS, of: "notifications of shadow receivers", csv: "shadow" },
       shown,

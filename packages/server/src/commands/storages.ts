@@ -153,12 +153,16 @@ const isServed = Effect.fnUntraced(function* (place: StoragePlace, beatBefore: I
   }
 })
 
+/** A path as one word of a shell. */
+const shellWord = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
+
 /** How to start the server on a copy: its own file in a data folder has one name. */
 const startText = (file: string | undefined): string => {
   if (file === undefined) return "start the server there"
   const [first, folder] =
     basename(file) === "tocsin.db"
-      ? ["", dirname(file)]
+      ? ["", shellWord(dirname(file))]
       : ["move it into a folder as tocsin.db, then ", "FOLDER"]
   return `${first}start the server there with SERVICE_DATA_DIR=${folder} tocsin, without DATABASE_URL and without a module's storage`
 }
