@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Scope } from "effect"
 import { faultsOfAdmission } from "../console/Console.ts"
 import { call, OPERATOR_TOKEN, operate, statusOf } from "../processes/api.ts"
+import { JSON_STORE } from "../processes/jsonStore.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { until } from "../processes/until.ts"
 import { assembleImage } from "./assembleImage.ts"
@@ -23,6 +24,10 @@ const scope = Effect.runSync(Scope.make())
 let root: string
 let data: string
 let secrets: Readonly<Record<string, string>>
+
+const PAGER = `import { appendFileSync } from "node:fs"
+export default { notifiers: [{ name: "pager", send: () => {}, test: () => appendFileSync("/data/tests.log", "tested\\n") }] }
+`
 
 const heartbeat = (agent_id: string) => ({
   agent_id,
@@ -132,6 +137,36 @@ describe.skipIf(unsupported !== undefined)(
           assert.match(output, /^[\w-]{32}\n$/)
           yield* container.stop
         }),
+    )
+
+    it.live.skipIf(notIsolated !== undefined)("loads a notifier and a storage from a folder of root's", () =>
+      Effect.gen(function* () {
+        mkdirSync(join(root, "extensions"))
+        writeFileSync(join(root, "extensions/pager.mjs"), PAGER)
+        writeFileSync(join(root, "extensions/store.mjs"), JSON_STORE.replaceAll(`"store.`, `"/data/store.`))
+        const withPager = { ...secrets, SERVICE_EXTENSIONS: "/extensions/pager.mjs" }
+        const notifying = yield* startContainer(image, { root, data }, withPager)
+        const examined = yield* notifying.exec(["tocsin", "doctor", "--send-test"])
+        assert.include(examined.output, "the notifier of /extensions/pager.mjs accepted the test message")
+        assert.strictEqual(readFileSync(join(data, "tests.log"), "utf8"), "tested\n")
+        yield* notifying.stop
+
+        const withBoth = { ...secrets, SERVICE_EXTENSIONS: "/extensions/pager.mjs,/extensions/store.mjs" }
+        const storing = yield* startContainer(image, { root, data }, withBoth)
+        const token = "key-of-web-2"
+        const { status } = yield* call(storing, "POST", "/api/v1/heartbeat", {
+          token,
+          json: heartbeat("web-2"),
+        })
+        assert.strictEqual(status, 202)
+        const beside = yield* storing.exec(["tocsin", "agents", "list"])
+        assert.include(beside.output, "the storage of /extensions/store.mjs: ")
+        assert.strictEqual((yield* storing.stop).code, 0)
+        const again = yield* startContainer(image, { root, data }, withBoth)
+        const { text } = yield* operate(again, "GET", "/api/v1/agents")
+        assert.deepStrictEqual([text.includes("web-2"), text.includes("web-1")], [true, false])
+        yield* again.stop
+      }),
     )
 
     it.live.skipIf(notIsolated !== undefined)("reports a secret that its user cannot read", () =>
