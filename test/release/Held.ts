@@ -43,6 +43,9 @@ const descriptors = (): ReadonlyArray<string> => {
   }
 }
 
+/** The kind of what only the collector of garbage ends. */
+export const CLOSED_SOCKET = "closed socket"
+
 const LISTENED = "net.server.socket"
 
 /** Counts what this process has opened since, and has not released. */
@@ -70,9 +73,7 @@ export class Held {
 
   /** Sockets that are closed, and are still in memory, are held by a list that nobody clears. */
   counts(): Counts {
-    const closed = this.#accepted
-      .filter((each) => each.deref()?.destroyed === true)
-      .map(() => "closed socket")
+    const closed = this.#accepted.filter((each) => each.deref()?.destroyed === true).map(() => CLOSED_SOCKET)
     const events: ReadonlyArray<string | symbol> = process.eventNames()
     const emitter: EventEmitter = process
     const listeners = events.flatMap((event) => emitter.listeners(event).map(() => "listener"))

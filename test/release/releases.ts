@@ -1,6 +1,6 @@
-import { setImmediate as turn } from "node:timers/promises"
+/// <reference lib="es2024.sharedmemory" />
 import { assert } from "vitest"
-import { collect, type Counts, Held } from "./Held.ts"
+import { CLOSED_SOCKET, collect, type Counts, Held } from "./Held.ts"
 
 /** Something that is open. */
 export interface Opened {
@@ -19,8 +19,7 @@ export interface Platform {
 
 /** Longer than every wait of what is tested, so that only what stays is found. */
 const PATIENCE_MILLIS = 4_000
-/** Turns of the event loop between two looks; a timer would be counted itself. */
-const TURNS = 50
+const BETWEEN_LOOKS_MILLIS = 5
 
 /**
  * The law of everything that opens something: each use leaves no more open than there was before it,
@@ -54,7 +53,8 @@ const settles = async (after: string, before: Counts, now: () => Counts): Promis
     if (left.length === 0) return
     if (performance.now() > deadline)
       assert.fail(`after ${after}, more is open than before: ${JSON.stringify(Object.fromEntries(left))}`)
-    for (let turns = 0; turns < TURNS; turns++) await turn()
-    collect()
+    // A timer would be counted itself.
+    await Atomics.waitAsync(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_LOOKS_MILLIS).value
+    if (left.some(([kind]) => kind === CLOSED_SOCKET)) collect()
   }
 }
