@@ -28,20 +28,30 @@ export const searchTexts = (
 ): ReadonlyArray<boolean> | undefined => {
   search ??= { script: new Script("texts.map((text) => pattern.test(text))"), context: createContext() }
   const { script, context } = search
+  const before = process.cpuUsage()
   try {
     // Only a script of a context can be ended from outside.
     Object.assign(context, { pattern: patternOf(written), texts })
-    const found: ReadonlyArray<boolean> = script.runInContext(context, { timeout: LONGEST_SEARCH_MILLIS })
-    return found
-  } catch (error) {
-    // An error of the context is no instance of this one's Error.
-    const isObject = typeof error === "object" && error !== null
-    if (isObject && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined
-    throw error
+    for (;;) {
+      const found = foundIn(script, context)
+      // On a busy host, others may have had the time.
+      if (found !== undefined || process.cpuUsage(before).user >= LONGEST_SEARCH_MILLIS * 1_000) return found
+    }
   } finally {
     Object.assign(context, { texts: [] })
   }
 }
 
+const foundIn = (script: Script, context: Context): ReadonlyArray<boolean> | undefined => {
+  try {
+    return script.runInContext(context, { timeout: LONGEST_SEARCH_MILLIS })
+  } catch (error) {
+    // An error of the context is no instance of this one's Error.
+    const isObject = typeof error === "object" && error !== null
+    if (isObject && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined
+    throw error
+  }
+}
+
 export const tooSlow = (written: string): string =>
-  `/${written}/ takes longer than ${LONGEST_SEARCH_MILLIS} ms: write a pattern that backtracks less`
+  `/${written}/ takes longer than ${LONGEST_SEARCH_MILLIS} ms of processor time: write a pattern that backtracks less`
