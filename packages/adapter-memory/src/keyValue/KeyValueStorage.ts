@@ -121,8 +121,14 @@ export const layer = (options: KeyValueOptions): Layer.Layer<Storage, StorageErr
   )
 }
 
+/** The words of a store's error, and of what caused it. */
+export const wordsOf = (error: unknown): string =>
+  error instanceof Error
+    ? [error.message, wordsOf(error.cause)].filter((words) => words !== "").join(": ")
+    : ""
+
 const openFailure = (name: string, cause: unknown): StorageError =>
-  failure(cause instanceof Error ? cause.message : `${name} cannot be opened; the cause says why`, cause)
+  failure(wordsOf(cause) || `${name} cannot be opened; the cause says why`, cause)
 
 const isStore = (given: unknown): boolean => {
   const { load, write } = Object(given) as Partial<KeyValueStore>
@@ -146,18 +152,22 @@ const readFailure = (name: string, cause: unknown): StorageError =>
     cause,
   )
 
+const inBrackets = (cause: unknown): string => {
+  const words = wordsOf(cause)
+  return words && ` (${words})`
+}
+
 const unsettled = (cause: unknown): StorageError =>
   new StorageError({
     reason: reasonOf(cause),
     isUnknown: true,
-    message:
-      "the store rejected a change and may have kept it: repeat the request, which first undoes that change",
+    message: `the store rejected a change and may have kept it${inBrackets(cause)}: repeat the request, or start the program again, which first undoes that change`,
     cause,
   })
 
 const notSettled = (cause: unknown): StorageError =>
   failure(
-    "the store rejects changes: see the cause; once it takes them again, Tocsin first undoes the first one that it rejected",
+    `the store rejects changes${inBrackets(cause)}: see the cause; once it takes them again, Tocsin first undoes the first one that it rejected`,
     cause,
   )
 

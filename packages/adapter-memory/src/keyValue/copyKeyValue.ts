@@ -4,7 +4,7 @@ import { type AnyShape, copiedDecoder, type CopiedRow, type TableShape } from "@
 import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
 import { Cause, Effect, Exit, Scope, Stream } from "effect"
 import { type Entries, entryOf, readEntries } from "./entries.ts"
-import { failure, type KeyValueOptions, openStore } from "./KeyValueStorage.ts"
+import { failure, type KeyValueOptions, openStore, wordsOf } from "./KeyValueStorage.ts"
 
 type Rows = ReadonlyMap<string, ReadonlyArray<unknown>>
 
@@ -113,7 +113,8 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
   const change = (entries: Entries) =>
     Effect.tryPromise({
       try: async () => opened.store.write(entries),
-      catch: (cause) => failure(`${options.name} rejects the copy: see the cause`, cause),
+      catch: (cause) =>
+        failure(`${options.name} rejects the copy: ${wordsOf(cause) || "see the cause"}`, cause),
     })
   let isClosed = false
   const reopen = Effect.gen(function* () {

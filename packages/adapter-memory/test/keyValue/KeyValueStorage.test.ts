@@ -52,3 +52,17 @@ it.effect("a write that returns no promise is refused: a return or an await is m
     assert.include(String(cause), "write of a store must return a promise")
   }),
 )
+
+it.effect("a store that fails is quoted, with what caused it", () =>
+  Effect.gen(function* () {
+    const kept = Storage.use(({ establish }) => establish("pepper_check", "new"))
+    const failing = async () => Promise.reject(new Error("EROFS: read-only file system"))
+    const readOnly = layer({ name: "a store", open: async () => ({ load: () => [], write: failing }) })
+    const rejected = yield* Effect.flip(Effect.provide(kept, readOnly))
+    assert.include(rejected.message, "may have kept it (EROFS: read-only file system): repeat the request")
+    const open = () =>
+      Promise.reject(new Error("the database failed to open", { cause: new Error("EACCES: LOCK") }))
+    const closed = yield* Effect.flip(Effect.provide(kept, layer({ name: "a store", open })))
+    assert.strictEqual(closed.message, "the database failed to open: EACCES: LOCK")
+  }),
+)

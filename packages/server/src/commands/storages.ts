@@ -158,7 +158,8 @@ const shellWord = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
 
 /** How to start the server on a copy: its own file in a data folder has one name. */
-const startText = (file: string | undefined): string => {
+const startText = (file: string | undefined, isApart: boolean): string => {
+  if (isApart) return "start the server with the same SERVICE_EXTENSIONS"
   if (file === undefined) return "start the server there"
   const [first, folder] =
     basename(file) === "tocsin.db"
@@ -217,7 +218,7 @@ export const copy = command({
       { from: from.name, to: to.name, tables, ...(keys.length > 0 && { secrets_keys: keys }) },
       () =>
         tableText(COLUMNS, tables, output) +
-        `copied ${from.name} into ${to.name}: ${startText(target === EXTENSION ? undefined : to.file)}, with the same SERVICE_KEY_PEPPER\n${secretKeysText(keys)}`,
+        `copied ${from.name} into ${to.name}: ${startText(to.file, target === EXTENSION)}, with the same SERVICE_KEY_PEPPER\n${secretKeysText(keys)}`,
     )
     if (isPlace(from) && (yield* isServed(from, before?.serviceHeartbeatAt))) {
       return yield* new CommandFailure({
