@@ -197,8 +197,8 @@ export const listCommand = <const Name extends string, const Filters extends Con
         const isFiltered = Object.entries(given).some(
           ([name, value]) => !ORDER.has(name) && value !== undefined && value !== false,
         )
-        const found = isFiltered ? `${of} with these options` : of
-        return yield* writeList({ items, columns: columns(yield* Instant.now), csv, of: found }, shown)
+        const none = isFiltered ? `${of} with these options` : of
+        return yield* writeList({ items, columns: columns(yield* Instant.now), csv, none, of }, shown)
       })
       return yield* Effect.provide(listed, useCases)
     }),

@@ -21,10 +21,12 @@ export interface ShownList<Item, E, R> {
   readonly items: Stream.Stream<Item, E, R>
   readonly columns: ReadonlyArray<Column<Item>>
   readonly of: string
+  /** Its name where it is empty, if that is less than `of`. */
+  readonly none?: string
   readonly csv: CsvName
 }
 
-type Described<Item> = Pick<ShownList<Item, never, never>, "columns" | "csv" | "of">
+type Described<Item> = Pick<ShownList<Item, never, never>, "columns" | "csv" | "none" | "of">
 
 /** All items of a list, read page by page. */
 export const itemsOf = <Item, E, R>(
@@ -80,7 +82,10 @@ const csvWriter = <Item>(output: Output["Service"], { csv, of }: Described<Item>
   }
 }
 
-const tableWriter = <Item>(output: Output["Service"], { columns, of }: Described<Item>): Writer<Item> => {
+const tableWriter = <Item>(
+  output: Output["Service"],
+  { columns, of, none = of }: Described<Item>,
+): Writer<Item> => {
   let table: Table<Item> | undefined
   let count = 0
   return {
@@ -91,7 +96,7 @@ const tableWriter = <Item>(output: Output["Service"], { columns, of }: Described
       return output.write((header ? table.header : "") + table.lines(items))
     },
     end: (hasMore) => {
-      if (count === 0) return output.note(`no ${of}\n`)
+      if (count === 0) return output.note(`no ${none}\n`)
       return hasMore ? noteMore(output, count, of) : Effect.void
     },
   }
