@@ -121,11 +121,13 @@ export const layer = (options: KeyValueOptions): Layer.Layer<Storage, StorageErr
   )
 }
 
-/** The words of a store's error, and of what caused it. */
-export const wordsOf = (error: unknown): string =>
-  error instanceof Error
-    ? [error.message, wordsOf(error.cause)].filter((words) => words !== "").join(": ")
-    : ""
+/** The words of a store's error, and of its cause, which may be the error itself. */
+export const wordsOf = (error: unknown): string => {
+  const words = [error, Object(error).cause].map((each: unknown) =>
+    each instanceof Error ? each.message : "",
+  )
+  return Array.from(new Set(words.filter((each) => each !== ""))).join(": ")
+}
 
 const openFailure = (name: string, cause: unknown): StorageError =>
   failure(wordsOf(cause) || `${name} cannot be opened; the cause says why`, cause)
@@ -147,10 +149,7 @@ const notAStore = new StorageError({
 })
 
 const readFailure = (name: string, cause: unknown): StorageError =>
-  failure(
-    `the content of ${name} cannot be read${cause instanceof Error ? `: ${cause.message}` : "; the cause says why"}`,
-    cause,
-  )
+  failure(`the content of ${name} cannot be read: ${wordsOf(cause) || "the cause says why"}`, cause)
 
 const inBrackets = (cause: unknown): string => {
   const words = wordsOf(cause)

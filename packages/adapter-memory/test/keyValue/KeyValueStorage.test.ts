@@ -64,5 +64,9 @@ it.effect("a store that fails is quoted, with what caused it", () =>
       Promise.reject(new Error("the database failed to open", { cause: new Error("EACCES: LOCK") }))
     const closed = yield* Effect.flip(Effect.provide(kept, layer({ name: "a store", open })))
     assert.strictEqual(closed.message, "the database failed to open: EACCES: LOCK")
+    const own = new Error("it is locked")
+    own.cause = own
+    const locked = layer({ name: "a store", open: () => Promise.reject(own) })
+    assert.strictEqual((yield* Effect.flip(Effect.provide(kept, locked))).message, "it is locked")
   }),
 )
