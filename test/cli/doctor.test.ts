@@ -212,7 +212,7 @@ describe.concurrent("the doctor", () => {
       assert.include(messageOf(bad.findings, "sign-in"), "has another name: set SERVICE_OIDC_ISSUER exactly")
       assert.include(
         messageOf(bad.findings, "policy"),
-        "policy.yaml:4: routes[0].to[0] names no receiver; the receivers are pager",
+        "policy.yaml:4: routes[0].to[0] names no receiver; the receivers are pager; set SERVICE_EXTENSIONS if a module gives it",
       )
       assert.strictEqual(bad.code, EXIT_CODES.failed.code)
     }),

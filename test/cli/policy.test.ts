@@ -41,7 +41,7 @@ describe("tocsin policy check", () => {
       const at = yield* site
       const { code, stderr, stdout } = yield* tocsin(at, "policy", "check", "bad.yaml")
       assert.deepStrictEqual(stdout.trimEnd().split("\n"), [
-        "bad.yaml:5: routes[0].to[0] names no receiver; the receivers are pager",
+        "bad.yaml:5: routes[0].to[0] names no receiver; the receivers are pager; set SERVICE_EXTENSIONS if a module gives it",
         "bad.yaml:7: windows[0].cron never fires: no date matches it",
       ])
       assert.strictEqual(code, 1)

@@ -116,8 +116,8 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
   },
   {
     file: "packages/server/src/extensions/unhandled.ts",
-    wording: "which ended this process while it was imported (…): remove its process.exit",
-    code: "`which ended this process while it was imported (${frame.trim()}): remove its process.exit`",
+    wording: "an extension ended this process (…): remove its process.exit",
+    code: "an extension ended this process (${plainLine(frame.trim())}): remove its process.exit",
   },
   ...[
     "is a link-local or metadata address, which no watch may reach",

@@ -28,6 +28,17 @@ const THROWING = `const test = () => {
 export default { notifiers: [{ name: "pager", secrets: ["SECRET-of-the-pager"], send: () => {}, test }] }
 `
 
+const ENDING = `const pager = { name: "pager", send: () => {},
+  test: () => process.exit(0) }
+export default { notifiers: [pager] }
+`
+
+const BUSY = `console.log("imported")
+setInterval(() => {}, 1_000)
+const error = "The pager is busy."
+export default { notifiers: [{ name: "pager", send: () => ({ outcome: "deferred", error }), test: () => {} }] }
+`
+
 const POLICY = "routes: [ { match: ['check_id = disk'], to: [pager] } ]\n"
 
 const RESULT = {
@@ -210,11 +221,68 @@ describe("SERVICE_EXTENSIONS", () => {
       const server = yield* launch(place)
       assert.deepStrictEqual(yield* server.ended, { code: EXIT_CODES.failed.code, signal: null })
       const line =
-        /^tocsin: SERVICE_EXTENSIONS names .\/ends.mjs, which ended this process while it was imported \(at file:.*ends.mjs:1:9\): remove its process.exit\n$/
+        /^tocsin: an extension ended this process \(at file:.*ends.mjs:1:9\): remove its process.exit\n$/
       assert.match(server.output.stderr, line)
       const command = yield* tocsinAlone(place, "agents", "list")
       assert.strictEqual(command.code, EXIT_CODES.failed.code)
       assert.match(command.stderr, line)
+    }),
+  )
+
+  it.live("fails a command whose module ends the process later", () =>
+    Effect.gen(function* () {
+      const cwd = yield* siteWith({ "pager.mjs": ENDING })
+      const place = { cwd, environment: { SERVICE_EXTENSIONS: "./pager.mjs" } }
+      const { code, stderr } = yield* tocsinAlone(place, "doctor", "--send-test")
+      assert.strictEqual(code, EXIT_CODES.failed.code)
+      assert.match(
+        stderr,
+        /an extension ended this process \(at .*pager.mjs:2:\d+\)+: remove its process.exit/,
+      )
+    }),
+  )
+
+  it.live("ends a command whose module logs and keeps a timer, with its output alone", () =>
+    Effect.gen(function* () {
+      const cwd = yield* siteWith({ "pager.mjs": BUSY })
+      const shell = { cwd, environment: { SERVICE_EXTENSIONS: "./pager.mjs" } }
+      yield* tocsin(shell, "migrate")
+      const { code, stderr, stdout } = yield* tocsinAlone(shell, "agents", "list", "--json")
+      assert.deepStrictEqual([code, JSON.parse(stdout)], [0, { items: [], has_more: false }])
+      assert.include(stderr, "imported")
+    }),
+  )
+
+  it.live("has the doctor report what waits for a module that was forgotten", () =>
+    Effect.gen(function* () {
+      const cwd = yield* siteWith({ "pager.mjs": BUSY })
+      const having = yield* startServer({ cwd, environment: { ...AUTH, SERVICE_EXTENSIONS: "./pager.mjs" } })
+      const agent = yield* enroll(having, "web-1")
+      yield* report(having, agent, { check_id: "disk", status: "critical" })
+      const shell = { cwd, environment: {} }
+      const isTried = Effect.map(
+        jsonOf(shell, "outbox", "--state", "retry"),
+        (listed) => Object(listed).items.length > 0,
+      )
+      yield* until("the pager has refused it for now", isTried)
+      yield* having.stop
+      yield* startServer({ cwd, environment: AUTH })
+      const { stdout } = yield* tocsin(shell, "doctor")
+      assert.match(
+        stdout,
+        /delivery +attention +pager has 1 notification waiting: .* the module that gives it/,
+      )
+    }),
+  )
+
+  it.live("is named where a policy names a receiver that no module of the command gives", () =>
+    Effect.gen(function* () {
+      const shell = { cwd: yield* siteWith({ "policy.yaml": POLICY }), environment: {} }
+      const { stdout } = yield* tocsin(shell, "policy", "check", "policy.yaml")
+      assert.include(
+        stdout,
+        "policy.yaml:1: routes[0].to[0] names no receiver; the receivers are debug; set SERVICE_EXTENSIONS if a module gives it",
+      )
     }),
   )
 

@@ -53,7 +53,7 @@ describe("a policy file", () => {
       })
       assert.deepStrictEqual(yield* refusal("routes:\n  - to: [chat]\n  - to: [debug]\n    afte: 5m\n"), [
         "Tocsin cannot start: the policy file is not valid (see docs/policy.md):",
-        "  policy.yaml:2: routes[0].to[0] names no receiver; the receivers are debug",
+        "  policy.yaml:2: routes[0].to[0] names no receiver; the receivers are debug; set SERVICE_EXTENSIONS if a module gives it",
         "  policy.yaml:4: routes[1].afte is not a known field",
       ])
       writeFileSync(join(cwd, "url"), "ftp://example.org/")
@@ -78,7 +78,7 @@ describe("a policy file", () => {
           "  policy.yaml:6: receivers.am.url_file names a value that must be a URL that begins with http:// or https://",
           "  policy.yaml:7: receivers.bad.colour is not a known field",
           "  policy.yaml:9: routes[0].afte is not a known field",
-          "  policy.yaml:9: routes[0].to[0] names no receiver; the receivers are am, bad, chat, pager",
+          "  policy.yaml:9: routes[0].to[0] names no receiver; the receivers are am, bad, chat, pager; set SERVICE_EXTENSIONS if a module gives it",
         ],
       )
     }),
@@ -228,7 +228,7 @@ describe("a policy file", () => {
         "the refusal is logged",
         Effect.sync(() =>
           server.output.stderr.includes(
-            '"cannot reload the policy because its file is not valid; keeping the current one","problem":"policy.yaml:2: routes[0].to[0] names no receiver; the receivers are one, two"',
+            '"cannot reload the policy because its file is not valid; keeping the current one","problem":"policy.yaml:2: routes[0].to[0] names no receiver; the receivers are one, two; set SERVICE_EXTENSIONS if a module gives it"',
           ),
         ),
       )

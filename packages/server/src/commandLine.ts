@@ -1,3 +1,4 @@
+import process from "node:process"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ProgramModule } from "@tocsin/simulation/backtestThread"
@@ -231,9 +232,16 @@ export const runCommand = (args: ReadonlyArray<string>, module: string) => {
   return Effect.provide(Effect.tapCause(program(args), report), layers)
 }
 
+/** Once a command has ended, its process waits no longer for others that keep it open. */
+const TIME_TO_END_MILLIS = 1_000
+
 /** Runs a command as the main program of this process, which ends with its exit code. */
 export const runCommandLine = (args: ReadonlyArray<string>, module: string): void =>
   NodeRuntime.runMain(runCommand(args, module), {
     disableErrorReporting: true,
-    teardown: (exit, onExit) => onExit(codeOf(exit as Exit.Exit<void, CommandError>)),
+    teardown: (exit, onExit) => {
+      onExit(codeOf(exit as Exit.Exit<void, CommandError>))
+      // An extension may keep timers or sockets open.
+      if (args[0] !== "serve") setTimeout(() => process.exit(), TIME_TO_END_MILLIS).unref()
+    },
   })

@@ -49,6 +49,11 @@ export const failure = (message: string, cause: unknown): StorageError =>
 
 const OPEN_WITHIN = Duration.seconds(30)
 const SLOW = Duration.seconds(5)
+/** Less than the 9 s that a server has to stop. */
+const CLOSE_WITHIN = Duration.seconds(8)
+
+const unclosed = (name: string): string =>
+  `close of ${name} did not settle within ${Duration.toSeconds(CLOSE_WITHIN)} s and is not waited for: see what it waits for; what was acknowledged is kept`
 
 /** Opens a store. One that opens too late is closed. */
 const openInTime = ({ name, open }: KeyValueOptions) =>
@@ -87,9 +92,10 @@ export const openStore = Effect.fnUntraced(function* <A>(
   const { name } = options
   const announcing = yield* Effect.forkScoped(announceSlow(options))
   const store = yield* Effect.acquireRelease(openInTime(options), (opened) =>
-    Effect.catchCause(
-      Effect.tryPromise(async () => opened?.close?.()),
-      (cause) => Effect.logWarning(`${name} could not be closed`, cause),
+    Effect.tryPromise(async () => opened?.close?.()).pipe(
+      Effect.interruptible,
+      Effect.timeoutOrElse({ duration: CLOSE_WITHIN, orElse: () => Effect.logWarning(unclosed(name)) }),
+      Effect.catchCause((cause) => Effect.logWarning(`${name} could not be closed`, cause)),
     ),
   )
   if (!isStore(store)) return yield* notAStore

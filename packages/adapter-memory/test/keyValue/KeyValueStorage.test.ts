@@ -70,3 +70,26 @@ it.effect("a store that fails is quoted, with what caused it", () =>
     assert.strictEqual((yield* Effect.flip(Effect.provide(kept, locked))).message, "it is locked")
   }),
 )
+
+it.effect("a store that does not close is not waited for", () =>
+  Effect.gen(function* () {
+    const logged: Array<unknown> = []
+    const log = Logger.layer([Logger.make(({ message }) => void logged.push(message))])
+    const closing = yield* Deferred.make<void>()
+    const close = () => {
+      Deferred.doneUnsafe(closing, Effect.void)
+      return new Promise<void>(() => {})
+    }
+    const store = { load: () => [], write: async () => {}, close }
+    const storage = layer({ name: "a stuck store", open: async () => store })
+    const used = yield* Storage.use(() => Effect.void).pipe(
+      Effect.provide(storage),
+      Effect.provide(log),
+      Effect.forkChild({ startImmediately: true }),
+    )
+    yield* Deferred.await(closing)
+    yield* TestClock.adjust("8 seconds")
+    yield* Fiber.join(used)
+    assert.include(String(logged), "close of a stuck store did not settle within 8 s")
+  }),
+)

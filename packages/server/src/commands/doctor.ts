@@ -2,7 +2,7 @@ import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as Instant from "@tocsin/contract/Instant"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { Storage } from "@tocsin/core/ports/Storage"
+import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, Redacted, Result } from "effect"
 import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -22,6 +22,7 @@ import {
   examineDelivery,
   examineReceivers,
   examineStoredReceivers,
+  type ExaminedReceivers,
   sourceFindings,
 } from "./doctor/examineNotifiers.ts"
 import {
@@ -35,6 +36,7 @@ import { examineLost } from "./doctor/examineLost.ts"
 import { examineSecrets } from "./doctor/examineSecrets.ts"
 import { examineUse } from "./doctor/examineUse.ts"
 import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
+import { useCases } from "./UseCases.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
 
@@ -159,31 +161,50 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   ]
   // Invalid settings are reported with the others.
   if (settings === undefined) return [...common, ...examineOrigins(values)]
-  const receivers =
-    settings.SERVICE_POLICY_FILE === undefined && isInOrder(storage)
-      ? yield* examineStoredReceivers(settings, isTested)
-      : yield* examineReceivers(settings, isTested)
-  const isPolicyValid = !receivers.findings.some(
-    ({ check, level }) => check === "policy" && level === "failed",
-  )
-  const delivery = isInOrder(storage) ? yield* examineDelivery(receivers) : sourceFindings(receivers, [])
+  const { receivers, stored } = yield* examineRows(settings, isInOrder(storage), isTested)
   return [
     ...common,
-    ...(isPolicyValid ? delivery : []),
-    ...(isPolicyValid && isInOrder(storage) ? yield* examineLost : []),
-    ...(isInOrder(storage)
-      ? [
-          ...(yield* examineSecrets),
-          ...(yield* examineIntegrations),
-          ...(yield* examineNumbers(settings.SERVICE_NUMBERS_SERIES)),
-        ]
-      : []),
+    ...stored,
     ...examineOrigins(values),
     ...(yield* examineIssuer(settings)),
-    ...receivers.findings,
+    ...receivers,
     ...(yield* examineWatchdog(settings, isTested)),
   ]
 })
+
+/** The receivers, and what is stored, where the storage and the policy are in order. */
+const examineRows = Effect.fnUntraced(function* (settings: Settings, isOpened: boolean, isTested: boolean) {
+  const isStored = isOpened && settings.SERVICE_POLICY_FILE === undefined
+  const given = isStored ? undefined : yield* examineReceivers(settings, isTested)
+  if (given?.findings.some(isFailedPolicy) === true) return { receivers: given.findings, stored: [] }
+  if (given !== undefined && !isOpened)
+    return { receivers: given.findings, stored: sourceFindings(given, []) }
+  return yield* Effect.gen(function* () {
+    const receivers = given ?? (yield* examineStoredReceivers(settings, isTested))
+    return { receivers: receivers.findings, stored: yield* examineStored(receivers, settings) }
+  }).pipe(
+    Effect.provide(useCases),
+    Effect.catch(({ message }) =>
+      Effect.succeed({ receivers: given?.findings ?? [], stored: [failed("storage", message, "storage")] }),
+    ),
+  )
+})
+
+const isFailedPolicy = (finding: Finding): boolean => finding.check === "policy" && isFailed(finding)
+
+/** The findings about rows, as far as these can be read. */
+const examineStored = Effect.fnUntraced(function* (receivers: ExaminedReceivers, settings: Settings) {
+  return [
+    ...(yield* orFailed("delivery", examineDelivery(receivers))),
+    ...(yield* orFailed("matchers", examineLost)),
+    ...(yield* orFailed("secrets", examineSecrets)),
+    ...(yield* orFailed("integrations", examineIntegrations)),
+    ...(yield* orFailed("numbers", examineNumbers(settings.SERVICE_NUMBERS_SERIES))),
+  ]
+})
+
+const orFailed = <R>(check: string, findings: Effect.Effect<Findings, StorageError, R>) =>
+  Effect.catch(findings, ({ message }) => Effect.succeed<Findings>([failed(check, message, "storage")]))
 
 const verdict = (findings: Findings) => {
   const failures = findings.filter(isFailed)

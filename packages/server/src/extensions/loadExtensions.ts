@@ -1,4 +1,6 @@
+import { Console } from "node:console"
 import { existsSync } from "node:fs"
+import process from "node:process"
 import { plainLine } from "@tocsin/contract/plainLine"
 import { Duration, Effect, Result } from "effect"
 import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
@@ -138,15 +140,15 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
   const { SERVICE_EXTENSIONS: modules } = values
   if (modules === undefined || loadedExtensions(modules) !== undefined) return
   const { noteUnhandled, reportUnhandled } = yield* unhandled
-  const loading = new Set(modules)
-  noteUnhandled(loading)
+  noteUnhandled()
+  // Standard output is that of the command.
+  globalThis.console = new Console(process.stderr)
   const read = yield* Effect.forEach(
     modules,
     (module) =>
       load(module, values, within).pipe(
         Effect.map((given) => ({ module, ...given })),
         Effect.result,
-        Effect.tap(() => Effect.sync(() => loading.delete(module))),
       ),
     { concurrency: "unbounded" },
   )

@@ -7,7 +7,7 @@ import { EXIT_CODES } from "../CommandFailure.ts"
 import { loggingLayer } from "../logging.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { type Extensions, moduleProblem } from "./Extensions.ts"
+import type { Extensions } from "./Extensions.ts"
 import { importedPlaces } from "./importModule.ts"
 
 const REJECTED =
@@ -30,26 +30,23 @@ const unreported: Array<unknown> = []
 /** Absent until the modules are imported: they state the secrets to hide. */
 let report: Readonly<Record<"rejected" | "thrown", (cause: unknown) => void>> | undefined
 
-/** The modules that are being imported. */
-let loading: ReadonlySet<string> = new Set()
-
-/** A module that calls process.exit while it is imported would end a start as a success, without a line. */
+/** A module that calls process.exit would end a start or a command as a success, without a line. */
 const failExit = (): void => {
-  // A person who stops the import leaves no frame.
+  // A person who stops the process leaves no frame.
   const frame = frameIn(String(new Error("exit").stack))
   if (frame === undefined) return
-  const problem = `which ended this process while it was imported (${frame.trim()}): remove its process.exit`
-  process.stderr.write(`tocsin: ${plainLine(moduleProblem(Array.from(loading).join(" or "), problem))}\n`)
+  process.stderr.write(
+    `tocsin: an extension ended this process (${plainLine(frame.trim())}): remove its process.exit\n`,
+  )
   process.exitCode = EXIT_CODES.failed.code
 }
 
 let isNoting = false
 /** Notes what nothing handles, which Node.js would end the process with, in lines that are no log. */
-export const noteUnhandled = (modules: ReadonlySet<string>): void => {
-  loading = modules
-  process.off("exit", failExit).on("exit", failExit)
+export const noteUnhandled = (): void => {
   if (isNoting) return
   isNoting = true
+  process.on("exit", failExit)
   process.on("unhandledRejection", (cause) => {
     if (report === undefined) unreported.push(cause)
     else report.rejected(cause)
@@ -68,7 +65,6 @@ export const reportUnhandled = (
   { notifiers }: Extensions,
   { SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL = "info" }: Partial<Settings>,
 ): void => {
-  process.off("exit", failExit)
   const mask = maskOf(notifiers.flatMap(([, one]) => ("secrets" in one ? (one.secrets ?? []) : [])))
   const logging = loggingLayer({ SERVICE_LOG_FORMAT, SERVICE_LOG_LEVEL }, process.stderr.isTTY === true)
   const log = (entry: Effect.Effect<void>) => Effect.runSync(Effect.provide(entry, logging))

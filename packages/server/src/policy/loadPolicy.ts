@@ -7,6 +7,7 @@ import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
 import { policyWarnings } from "@tocsin/core/policy/policyWarnings"
+import { isOfLacked } from "@tocsin/core/policy/readPolicy"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import type { Notifier } from "@tocsin/core/ports/Notifiers"
 import { Effect, Result, Schema, type Scope } from "effect"
@@ -17,7 +18,11 @@ import { readGiven } from "./policyReading.ts"
 
 /** A line for each issue: where it is, and what is wrong. */
 export const issueLines = (file: string, issues: ReadonlyArray<PolicyIssue>): ReadonlyArray<string> =>
-  issues.map(({ line, message, path }) => `${file}:${line}: ${path === "" ? "the policy" : path} ${message}`)
+  issues.map((issue) => {
+    const { line, message, path } = issue
+    const advice = isOfLacked(issue) ? "; set SERVICE_EXTENSIONS if a module gives it" : ""
+    return `${file}:${line}: ${path === "" ? "the policy" : path} ${message}${advice}`
+  })
 
 export class BadPolicy extends Schema.TaggedError<BadPolicy>()("BadPolicy", {
   file: Schema.String,

@@ -8,8 +8,7 @@ import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { matchersOf } from "@tocsin/core/policy/policyWarnings"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
-import { useCases } from "../UseCases.ts"
-import { attention, type Findings, failed } from "./Finding.ts"
+import { attention } from "./Finding.ts"
 
 const SILENCES = { list: "silences", filter: {}, sort: "created_at", direction: "desc" } as const
 
@@ -33,7 +32,4 @@ export const examineLost = Effect.gen(function* () {
       attention("matchers", `correct this matcher: ${fieldPath(path)} ${message}`),
     ),
   ]
-}).pipe(
-  Effect.provide(useCases),
-  Effect.catch(({ message }) => Effect.succeed<Findings>([failed("matchers", message, "storage")])),
-)
+})

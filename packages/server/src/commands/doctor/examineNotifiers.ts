@@ -18,8 +18,8 @@ import { Storage } from "@tocsin/core/ports/Storage"
 import {
   currentReceivers,
   servedReceivers,
-  type UnusableReceiver,
   unusableReceivers,
+  usableReceivers,
 } from "@tocsin/core/replicas/listedReceivers"
 import { liveReplicas } from "@tocsin/core/replicas/replicaState"
 import type { Ids } from "@tocsin/core/ports/Ids"
@@ -29,7 +29,6 @@ import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { watchdogReceiver } from "../../notifiers.ts"
-import { useCases } from "../UseCases.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 import { replicaFindings } from "./replicaFindings.ts"
 
@@ -67,20 +66,20 @@ export const failingReceivers = Effect.fnUntraced(function* (
   return Array.from(failing.values())
 })
 
-/** Counts what waits for each receiver that no running server can use. */
-const waitingFor = Effect.fnUntraced(function* (
+/** Counts what waits for each receiver that no running server can use, also one that none lists any more. */
+const waitingForNone = Effect.fnUntraced(function* (
   storage: Storage["Service"],
-  unusable: ReadonlyArray<UnusableReceiver>,
+  live: ReadonlyArray<ReplicaRecord>,
 ) {
-  const waiting = new Map<NotifierName, number>(
-    unusable.flatMap(({ byNone, receiver }) => (byNone ? [[receiver, 0] as const] : [])),
-  )
-  if (waiting.size === 0) return waiting
-  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "pending" } }, (items) => {
-    for (const { receiver } of items)
-      if (waiting.has(receiver)) waiting.set(receiver, (waiting.get(receiver) ?? 0) + 1)
-    return Effect.void
-  })
+  const usable = new Set(live.flatMap(({ receivers }) => usableReceivers(receivers)))
+  const unusable = unusableReceivers(live).filter(({ byNone }) => byNone)
+  const waiting = new Map<NotifierName, number>(unusable.map(({ receiver }) => [receiver, 0]))
+  for (const state of ["pending", "retry"] as const)
+    yield* eachPage(storage, { ...LATEST_FIRST, filter: { state } }, (items) => {
+      for (const { receiver } of items)
+        if (!usable.has(receiver)) waiting.set(receiver, (waiting.get(receiver) ?? 0) + 1)
+      return Effect.void
+    })
   return waiting
 })
 
@@ -143,25 +142,22 @@ export const sourceFindings = (
     : [ok("receivers", `${examined}; a policy in force may replace those of SERVICE_* settings`)]
 }
 
-/** Whether notifications go out, by one policy and to these receivers; requires a storage in order. */
-export const examineDelivery = (receivers: ExaminedReceivers) =>
-  Effect.gen(function* () {
-    const storage = yield* Storage
-    const inForce = yield* Receivers
-    const moments = yield* notificationMoments(storage, inForce)
-    const replicas = yield* storage.replicas
-    const now = yield* Instant.now
-    const failing = yield* failingReceivers(storage, servedReceivers(inForce.current(), replicas, now))
-    const waiting = yield* waitingFor(storage, unusableReceivers(liveReplicas(replicas, now)))
-    return [
-      ...deliveryFindings({ ...moments, failing, waiting }, now),
-      ...replicaFindings(replicas, now),
-      ...sourceFindings(receivers, liveReplicas(replicas, now)),
-    ]
-  }).pipe(
-    Effect.provide(useCases),
-    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("delivery", message, "storage")])),
-  )
+/** Whether notifications go out, by one policy and to these receivers. */
+export const examineDelivery = Effect.fnUntraced(function* (receivers: ExaminedReceivers) {
+  const storage = yield* Storage
+  const inForce = yield* Receivers
+  const moments = yield* notificationMoments(storage, inForce)
+  const replicas = yield* storage.replicas
+  const now = yield* Instant.now
+  const live = liveReplicas(replicas, now)
+  const failing = yield* failingReceivers(storage, servedReceivers(inForce.current(), replicas, now))
+  const waiting = live.length === 0 ? new Map() : yield* waitingForNone(storage, live)
+  return [
+    ...deliveryFindings({ ...moments, failing, waiting }, now),
+    ...replicaFindings(replicas, now),
+    ...sourceFindings(receivers, live),
+  ]
+})
 
 /** Scheme, host and port; the origin of a mail server's address is "null". */
 const originOf = (address: Redacted.Redacted): string => {
@@ -226,37 +222,27 @@ const examineEach = (settings: Settings, loaded: LoadedPolicy, isTested: boolean
     concurrency: "unbounded",
   })
 
-/** The receivers of the policy that the storage keeps; requires a storage in order. */
-export const examineStoredReceivers = (settings: Settings, isTested: boolean) =>
-  Effect.gen(function* (): Effect.fn.Return<ExaminedReceivers, never, PolicyInForce | Receivers> {
-    const inForce = (yield* PolicyInForce).current()
-    const { document, outdated = [], unavailable = new Map<NotifierName, string>() } = inForce
-    const receivers = (yield* Receivers).current()
-    const unread = Array.from(unavailable, ([name, reason]) =>
-      attention(`receiver ${name}`, `${reason}; ignore this if the servers get it elsewhere`),
-    )
-    const problems = outdated.map(({ line, message, path }) =>
-      attention(
-        "policy",
-        `correct line ${line} of the stored policy, and apply it again: ${path} ${message}`,
-      ),
-    )
-    const valid = isEmptyPolicy(document) ? [] : [ok("policy", "the stored policy is valid")]
-    const policy = problems.length > 0 ? problems : valid
-    return {
-      findings: [...policy, ...unread, ...(yield* examineEach(settings, { document, receivers }, isTested))],
-      names: Array.from(new Set([...receivers.keys(), ...unavailable.keys()])),
-      source: document.receivers === undefined ? "this shell's settings" : "the stored policy",
-    }
-  }).pipe(
-    Effect.provide(useCases),
-    Effect.catch(({ message }) => Effect.succeed(unexamined([failed("policy", message, "storage")]))),
+/** The receivers of the policy that the storage keeps. */
+export const examineStoredReceivers = Effect.fnUntraced(function* (
+  settings: Settings,
+  isTested: boolean,
+): Effect.fn.Return<ExaminedReceivers, never, PolicyInForce | Receivers> {
+  const inForce = (yield* PolicyInForce).current()
+  const { document, outdated = [], unavailable = new Map<NotifierName, string>() } = inForce
+  const receivers = (yield* Receivers).current()
+  const unread = Array.from(unavailable, ([name, reason]) =>
+    attention(`receiver ${name}`, `${reason}; ignore this if the servers get it elsewhere`),
   )
-
-const unexamined = (findings: Findings): ExaminedReceivers => ({
-  findings,
-  names: [],
-  source: "this shell's settings",
+  const problems = outdated.map(({ line, message, path }) =>
+    attention("policy", `correct line ${line} of the stored policy, and apply it again: ${path} ${message}`),
+  )
+  const valid = isEmptyPolicy(document) ? [] : [ok("policy", "the stored policy is valid")]
+  const policy = problems.length > 0 ? problems : valid
+  return {
+    findings: [...policy, ...unread, ...(yield* examineEach(settings, { document, receivers }, isTested))],
+    names: Array.from(new Set([...receivers.keys(), ...unavailable.keys()])),
+    source: document.receivers === undefined ? "this shell's settings" : "the stored policy",
+  }
 })
 
 /**
@@ -271,7 +257,8 @@ export const examineReceivers = Effect.fnUntraced(
     const loaded = yield* Effect.result(loadPolicy(settings))
     if (Result.isFailure(loaded)) {
       const { lines } = loaded.failure
-      return unexamined(lines.map((line) => failed("policy", `${line}; see docs/policy.md`, "failed")))
+      const findings = lines.map((line) => failed("policy", `${line}; see docs/policy.md`, "failed"))
+      return { findings, names: [], source: "this shell's settings" }
     }
     const policy =
       settings.SERVICE_POLICY_FILE === undefined ? [] : [ok("policy", "the policy file is valid")]

@@ -2,8 +2,7 @@ import { SecretCipher } from "@tocsin/core/ports/SecretCipher"
 import { Policies } from "@tocsin/core/usecases/Policies"
 import { Effect } from "effect"
 import { plural } from "../../output/texts.ts"
-import { useCases } from "../UseCases.ts"
-import { attention, type Findings, failed, ok } from "./Finding.ts"
+import { attention, type Findings, ok } from "./Finding.ts"
 
 /** Stored secrets that this shell's keys do not open, and whether the second key is still needed. */
 export const examineSecrets = Effect.gen(function* () {
@@ -39,7 +38,4 @@ export const examineSecrets = Effect.gen(function* () {
   return [
     ok("secrets", `${plural(found.length, "receiver")} with stored secrets, which this shell's key opens`),
   ]
-}).pipe(
-  Effect.provide(useCases),
-  Effect.catch(({ message }) => Effect.succeed<Findings>([failed("secrets", message, "storage")])),
-)
+})

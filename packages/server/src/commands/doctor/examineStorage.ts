@@ -12,7 +12,6 @@ import { Queries } from "@tocsin/core/usecases/Queries"
 import { Duration, Effect, type Redacted } from "effect"
 import { countText } from "../../output/texts.ts"
 import { connectionAdvice } from "../../storage.ts"
-import { useCases } from "../UseCases.ts"
 import { type Asked, examineUse, type Use } from "./examineUse.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 
@@ -166,8 +165,6 @@ export const examineIntegrations = Integrations.use(({ nearlyFull }) => nearlyFu
       ),
     ),
   ),
-  Effect.provide(useCases),
-  Effect.catch(({ message }) => Effect.succeed<Findings>([failed("integrations", message, "storage")])),
 )
 
 /** The bounds of numbers that are reached, where `most` series are kept in all. */
@@ -199,10 +196,9 @@ export const numberFindings = ({ agents, all, checks }: ReachedBounds, most: num
 export const examineNumbers = (most: number) =>
   most === 0
     ? Effect.succeed<Findings>([])
-    : Queries.use(({ numbers }) => numbers.reachedBounds(most)).pipe(
-        Effect.map((reached) => numberFindings(reached, most)),
-        Effect.provide(useCases),
-        Effect.catch(({ message }) => Effect.succeed<Findings>([failed("numbers", message, "storage")])),
+    : Effect.map(
+        Queries.use(({ numbers }) => numbers.reachedBounds(most)),
+        (reached) => numberFindings(reached, most),
       )
 
 /** One plugin may run on many hosts. */
