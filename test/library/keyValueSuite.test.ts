@@ -128,6 +128,40 @@ describe("a test of a storage", () => {
       assert.include(Exit.isFailure(failed) ? Cause.pretty(failed.cause) : "", "1 of 2 keys are wrong")
     }),
   )
+
+  it.each(["fireAndForget", "writesLater", "awaitsSmallWrites"] as const)(
+    "is not run where %s: one failure says which await lacks",
+    async (store) => {
+      const failure = await subjectWith(store)
+        .tryFirst?.()
+        .catch((error: unknown) => error)
+      assert.match(
+        String(failure),
+        /: the store lacks rows whose write has resolved: await each step in write/,
+      )
+      assert.isBelow(String(failure).length, 1_000)
+    },
+  )
+
+  it("is run on a store that keeps what it acknowledges", async () => {
+    await subjectWith("good").tryFirst?.()
+  })
+
+  it("refuses a misspelt field of a store", async () => {
+    const open = async () => ({ load: () => [], write: async () => {}, clsoe: async () => {} })
+    const subject = storageUnderTest({
+      ...subjectOf("good"),
+      make: () => "",
+      remove: () => {},
+      name: "",
+      storage: () => keyValue({ name: "a map", open }),
+    })
+    const failure = await subject.tryFirst?.().catch((error: unknown) => error)
+    assert.include(
+      String(failure),
+      "in the store that open of a map resolves with, clsoe is not an option: it takes load, write, close",
+    )
+  })
 })
 
 describe("the suite of key-value stores", () => {

@@ -12,6 +12,8 @@ export interface StorageUnderTest<Place, E = unknown> {
   readonly place: Layer.Layer<Place, E>
   /** A client of the storage at that place. Two replicas of the service each build it. */
   readonly client: Layer.Layer<Storage, E, Place>
+  /** Rejects for a storage that loses what it acknowledged: one failure then stands for all tests. */
+  readonly tryFirst?: () => Promise<void>
   /**
    * Why a place cannot have two clients at once. Tests that need two are skipped and print this.
    * Absent where it can.

@@ -1,4 +1,4 @@
-import { describe } from "@effect/vitest"
+import { beforeAll, describe } from "@effect/vitest"
 import { actSuite } from "./actSuite.ts"
 import { admissionRaceSuite } from "./admissionRaceSuite.ts"
 import { announcementSuite } from "./announcementSuite.ts"
@@ -90,6 +90,7 @@ const TIMEOUT_MILLIS = 120_000
  */
 export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe(`storage: ${subject.name}`, { timeout: TIMEOUT_MILLIS }, () => {
+    beforeAll(() => subject.tryFirst?.(), TIMEOUT_MILLIS)
     portSuite(subject)
     committedSuite(subject)
     interruptedSuite(subject)

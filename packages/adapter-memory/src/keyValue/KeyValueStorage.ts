@@ -1,4 +1,5 @@
 import * as Instant from "@tocsin/contract/Instant"
+import { unknownOptions } from "@tocsin/contract/nearestName"
 import { type Command, decideSync, type Outcome } from "@tocsin/core/unitOfWork/Decision"
 import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
@@ -98,7 +99,8 @@ export const openStore = Effect.fnUntraced(function* <A>(
       Effect.catchCause((cause) => Effect.logWarning(`${name} could not be closed`, cause)),
     ),
   )
-  if (!isStore(store)) return yield* notAStore
+  const [problem] = storeProblems(name, store)
+  if (problem !== undefined) return yield* new StorageError({ reason: "unavailable", message: problem })
   const checked: KeyValueStore = {
     load: () => store.load(),
     write: async (changes) => requirePromise(store.write(changes)),
@@ -138,9 +140,17 @@ export const wordsOf = (error: unknown): string => {
 const openFailure = (name: string, cause: unknown): StorageError =>
   failure(wordsOf(cause) || `${name} cannot be opened; the cause says why`, cause)
 
-const isStore = (given: unknown): boolean => {
-  const { load, write } = Object(given) as Partial<KeyValueStore>
-  return typeof load === "function" && typeof write === "function"
+/** The problems of what `open` gave. An instance of a class may have a state in its fields. */
+export const storeProblems = (name: string, given: unknown): ReadonlyArray<string> => {
+  const store = Object(given) as Partial<KeyValueStore>
+  const isPlain = Object.getPrototypeOf(store) === Object.prototype
+  const unknown = isPlain ? unknownOptions("", store, ["load", "write", "close"]) : []
+  return [
+    ...(typeof store.load === "function" && typeof store.write === "function"
+      ? []
+      : ["open of a store must resolve with a store: an object with load and write"]),
+    ...unknown.map((problem) => `in the store that open of ${name} resolves with, ${problem}`),
+  ]
 }
 
 /** Refuses a write that returns before the store has the changes: a return or an await is missing. */
@@ -148,11 +158,6 @@ const requirePromise = (written: Promise<void> | undefined): Promise<void> => {
   if (written instanceof Object && "then" in written) return written
   throw new TypeError("write of a store must return a promise that resolves once the changes are kept")
 }
-
-const notAStore = new StorageError({
-  reason: "unavailable",
-  message: "open of a store must resolve with a store: an object with load and write",
-})
 
 const readFailure = (name: string, cause: unknown): StorageError =>
   failure(`the content of ${name} cannot be read: ${wordsOf(cause) || "the cause says why"}`, cause)

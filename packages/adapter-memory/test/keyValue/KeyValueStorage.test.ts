@@ -43,6 +43,29 @@ it.effect("a store may promise its entries", () =>
   }),
 )
 
+it.effect(
+  "a misspelt field of a store is refused, and the store closed; an instance of a class may have more",
+  () =>
+    Effect.gen(function* () {
+      const store = { load: () => [], write: async () => {}, clsoe: async () => {} }
+      const opening = (opened: KeyValueStore) =>
+        Storage.use(() => Effect.void).pipe(
+          Effect.provide(layer({ name: "a store", open: async () => opened })),
+        )
+      const { message } = yield* Effect.flip(opening(store))
+      assert.strictEqual(
+        message,
+        "in the store that open of a store resolves with, clsoe is not an option: it takes load, write, close",
+      )
+      class Store {
+        readonly file = "a"
+        load = () => []
+        write = async () => {}
+      }
+      yield* opening(new Store())
+    }),
+)
+
 it.effect("a write that returns no promise is refused: a return or an await is missing", () =>
   Effect.gen(function* () {
     const store = Object({ load: () => [], write: () => {} })

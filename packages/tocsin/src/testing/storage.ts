@@ -35,7 +35,7 @@ class Place extends Context.Service<Place, Opened>()("tocsin/testing/Place") {}
 
 const openedAt = (storage: StorageChoice): Opened => {
   if (storage.kind !== "keyValue") return { storage, verify: async () => {} }
-  const store = new ReopenedStore(storage.options.open)
+  const store = new ReopenedStore(storage.options)
   return {
     storage: { ...storage, options: { ...storage.options, open: store.open } },
     verify: store.verify,
@@ -65,6 +65,16 @@ export const storageUnderTest = <Made>({
   name,
   ...(onlyOneClient !== undefined && { onlyOneClient }),
   noHints: "no storage in terms of promises gives any",
+  tryFirst: async () => {
+    const made = await make()
+    const choice = storage(made)
+    try {
+      if (choice.kind === "keyValue") await new ReopenedStore(choice.options).tryFirst()
+    } finally {
+      // A late write may fill it again.
+      await Promise.resolve(remove?.(made)).catch(() => {})
+    }
+  },
   place: Layer.effect(
     Place,
     Effect.map(

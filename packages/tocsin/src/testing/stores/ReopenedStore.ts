@@ -1,14 +1,20 @@
+import assert from "node:assert/strict"
 import type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
-import { apply, assertRows } from "./rows.ts"
+import { type KeyValueOptions, storeProblems, wordsOf } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
+import { apply, assertRows, AWAIT, changesOf, textOf } from "./rows.ts"
+
+/** The writes of a first look: enough of them to see one that nothing waits for. */
+const FIRST_WRITES = 40
+const FIRST_ROWS = 200
 
 /** A store that must have the same entries whenever it is opened again. */
 export class ReopenedStore {
-  readonly #open: () => Promise<KeyValueStore>
+  readonly #options: KeyValueOptions
   /** The acknowledged entries; unknown before it is opened, and after it rejected a write. */
   #rows: Map<string, string> | undefined
 
-  constructor(open: () => Promise<KeyValueStore>) {
-    this.#open = open
+  constructor(options: KeyValueOptions) {
+    this.#options = options
   }
 
   readonly open = async (): Promise<KeyValueStore> => {
@@ -20,6 +26,19 @@ export class ReopenedStore {
     }
   }
 
+  /** A first look: many writes, one after another, and then all of their rows. */
+  readonly tryFirst = async (): Promise<void> => {
+    const store = await this.open()
+    try {
+      for await (const entry of await store.load()) void entry
+      for (let first = 0; first < FIRST_WRITES; first += 1)
+        await store.write(changesOf({ first, count: FIRST_ROWS }, () => textOf(FIRST_ROWS)))
+    } finally {
+      await store.close?.()
+    }
+    await this.verify()
+  }
+
   /** Opens it again, if it was opened. */
   readonly verify = async (): Promise<void> => {
     if (this.#rows === undefined) return
@@ -28,6 +47,25 @@ export class ReopenedStore {
       await this.#read(store)
     } finally {
       await store.close?.()
+    }
+  }
+
+  async #open(): Promise<KeyValueStore> {
+    const store = await this.#opened()
+    const [problem] = storeProblems(this.#options.name, store)
+    assert.ok(problem === undefined, problem)
+    return store
+  }
+
+  async #opened(): Promise<KeyValueStore> {
+    try {
+      return await this.#options.open()
+    } catch (error) {
+      if (this.#rows === undefined || this.#rows.size === 0) throw error
+      throw new Error(
+        `the store cannot be opened after writes that have resolved: ${AWAIT} (${wordsOf(error)})`,
+        { cause: error },
+      )
     }
   }
 

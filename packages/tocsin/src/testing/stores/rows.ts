@@ -36,6 +36,9 @@ export const after = (rows: Rows, changes: Entries): Rows => {
 const SHOWN = 160
 const short = (text: string | undefined): string => JSON.stringify(text?.slice(0, SHOWN)) ?? "nothing"
 
+/** The advice where a store does not have what it acknowledged. */
+export const AWAIT = "await each step in write before it resolves"
+
 /** The difference of rows in words; `undefined` if there is none. */
 const difference = (found: Rows, expected: Rows): string | undefined => {
   const keys = new Set([...expected.keys(), ...found.keys()])
@@ -50,7 +53,11 @@ export const isAlike = (found: Rows, expected: Rows): boolean => difference(foun
 
 export const assertRows = (found: Rows, expected: Rows, when: string): void => {
   const wrong = difference(found, expected)
-  assert.ok(wrong === undefined, `${when}: ${wrong}`)
+  const isLost = Array.from(expected.keys()).some((key) => !found.has(key))
+  assert.ok(
+    wrong === undefined,
+    `${isLost ? `the store lacks rows whose write has resolved: ${AWAIT}, and keep keys as they are; ` : ""}${when}: ${wrong}`,
+  )
 }
 
 /** The one of two states in which a store is. Fails if it is in neither. */
