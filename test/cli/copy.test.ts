@@ -148,7 +148,7 @@ describe.concurrent("tocsin copy", () => {
       assert.strictEqual(there.find(({ table }) => table === "operator")?.rows, 1)
       const again = yield* tocsin(place, "copy", "--to", "extension")
       assert.deepStrictEqual([again.code, again.stdout], [EXIT_CODES.refused.code, ""])
-      assert.include(again.stderr, "a JSON file already contains data (")
+      assert.include(again.stderr, `a JSON file of ${join(source.cwd, "store.mjs")} already contains data (`)
       const beside = { ...place, environment: { ...place.environment, DATABASE_URL: "memory:" } }
       const back = ["--from", "extension", "--to", "sqlite:back.db"]
       assert.deepStrictEqual(yield* copied(beside, ...back), there)

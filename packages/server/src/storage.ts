@@ -14,6 +14,7 @@ import {
   sqlitePlace,
   type StoragePlace,
 } from "tocsin/internal/storages/places"
+import type { StorageChoice } from "tocsin/internal/storages/storages"
 import { CommandFailure, StartFailure, usageFailure } from "./CommandFailure.ts"
 import { database } from "./settings/settingTypes.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -135,10 +136,17 @@ export const placeOfSettings = (settings: StorageSettings): StoragePlace | undef
 const FORMS =
   "extension for the storage of a module, sqlite:FILE, postgres://user:password@host:port/database with special characters percent-encoded, or env:NAME to read one of these from the environment variable NAME"
 
+/** A storage whose failures name the module that gives it. */
+const withModule = (choice: KeyValueChoice, module: string | undefined): KeyValueChoice => {
+  const { name, open } = choice.options
+  return { ...choice, options: { name: `${name} of ${module}`, open: open.bind(choice.options) } }
+}
+type KeyValueChoice = Extract<StorageChoice, { readonly kind: "keyValue" }>
+
 /** The storage that a module of the settings gives, as one end of a copy. */
 const endOfExtension = Effect.fnUntraced(function* (flag: string, settings: Pick<Settings, "extensions">) {
-  const choice = settings.extensions?.storage?.choice
-  const end = choice && endOf(choice)
+  const { choice, module } = settings.extensions?.storage ?? {}
+  const end = choice && endOf(choice.kind === "keyValue" ? withModule(choice, module) : choice)
   return (
     end ??
     (yield* usageFailure(

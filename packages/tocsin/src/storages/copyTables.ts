@@ -14,7 +14,7 @@ export interface CopiedTable {
   readonly sha256: string
 }
 
-/** The target does not contain what was written: a defect, or a broken disk. */
+/** The target does not contain what was written: a defect, a store that loses writes, or a broken disk. */
 export class CopyDiffers extends Schema.TaggedError<CopyDiffers>()("CopyDiffers", {
   message: Schema.String,
 }) {}
@@ -60,6 +60,7 @@ const withoutSignOfLife = ({ name, columns }: AnyShape, rows: ReadonlyArray<Copi
 export const copyTables = Effect.fnUntraced(function* (
   tables: ReadonlyArray<AnyShape>,
   { source, target }: Sides,
+  { advice = "check the target's disk, and report this" }: Pick<CopyEnd, "advice">,
   report: Report,
 ) {
   const counts = yield* Effect.forEach(tables, source.count)
@@ -86,7 +87,7 @@ export const copyTables = Effect.fnUntraced(function* (
     const expected = written[index]
     if (found.rows === expected?.rows && found.sha256 === expected.sha256) continue
     return yield* new CopyDiffers({
-      message: `table ${table.name} differs from its source after the copy (${found.rows} of ${expected?.rows} rows): the copy was discarded; check the target's disk, and report this`,
+      message: `table ${table.name} differs from its source after the copy (${found.rows} of ${expected?.rows} rows): the copy was discarded; ${advice}`,
     })
   }
   return written
@@ -106,6 +107,6 @@ export const copyBetween = (from: CopyEnd, to: CopyEnd, { report = () => {}, wit
   const tables =
     without === undefined ? copiedTables : copiedTables.filter((table) => !numberTables.includes(table))
   return to.withTarget((target) =>
-    from.withSource((source) => copyTables(tables, { source, target }, report)),
+    from.withSource((source) => copyTables(tables, { source, target }, to, report)),
   )
 }

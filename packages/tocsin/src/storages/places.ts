@@ -17,6 +17,8 @@ export interface CopyEnd {
   readonly name: string
   /** The file of SQLite. */
   readonly file?: string
+  /** Where to look if it does not give back what it acknowledged; by default, at its disk. */
+  readonly advice?: string
   /** Fails if it cannot be opened. Absent where one process has it. */
   readonly state?: Effect.Effect<PlaceState, StorageError>
   readonly withSource: <A, E>(
@@ -70,6 +72,7 @@ export const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
 /** A key-value store: one process has it. */
 const keyValueEnd = (options: Extract<StorageChoice, { readonly kind: "keyValue" }>["options"]): CopyEnd => ({
   name: options.name,
+  advice: `${options.name} lacks rows that its write acknowledged, or has others: look for a missing await there`,
   withSource: (use) => KeyValueCopy.withCopySource(options, use),
   withTarget: (use) => KeyValueCopy.withCopyTarget(options, use),
 })
