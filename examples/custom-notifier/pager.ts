@@ -12,8 +12,9 @@ export const pager = ({ address }: { readonly address: string }): CustomNotifier
     if (answer.ok) return { outcome: "delivered" }
     const error = `The pager answered ${answer.status}.`
     const isBusy = answer.status === 429 || answer.status >= 500
-    const seconds = Number(answer.headers.get("retry-after") ?? 0)
-    return isBusy ? { outcome: "deferred", error, retryAfterSeconds: seconds } : { outcome: "refused", error }
+    // A date instead of a number asks for no pause.
+    const retryAfterSeconds = Number(answer.headers.get("retry-after")) || 0
+    return isBusy ? { outcome: "deferred", error, retryAfterSeconds } : { outcome: "refused", error }
   }
   return {
     name: "pager",

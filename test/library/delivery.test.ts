@@ -263,7 +263,8 @@ describe("a notifier of one's own", () => {
     )
   })
 
-  it("may leave out a reason, and a pause that is no number of seconds does not count", async () => {
+  it("may leave out a reason, and a pause that is no number of seconds is logged and does not count", async () => {
+    const logged: Array<string> = []
     const answers: ReadonlyArray<unknown> = [
       { outcome: "deferred", retryAfterSeconds: Number.NaN },
       { outcome: "deferred", error: 5, retryAfterSeconds: -3600 },
@@ -273,7 +274,11 @@ describe("a notifier of one's own", () => {
     let attempts = 0
     // Plain JavaScript can return anything.
     const send_ = (() => answers[attempts++]) as CustomNotifier["send"]
-    await using monitor = await createTestMonitor({ ...lazy, notifiers: [{ name: "pager", send: send_ }] })
+    await using monitor = await createTestMonitor({
+      ...lazy,
+      notifiers: [{ name: "pager", send: send_ }],
+      log: ({ message }) => logged.push(message),
+    })
     await enroll(monitor, "a")
     await send(monitor, "a", resultOf("critical"))
     await monitor.advance("6s")
@@ -284,6 +289,17 @@ describe("a notifier of one's own", () => {
     )
     assert.strictEqual(attempts, 4)
     assert.strictEqual(item?.last_error, "The notifier pager gave no reason.")
+    assert.deepStrictEqual(
+      logged
+        .filter((message) => message.startsWith("in a result of the notifier pager, "))
+        .map((message) => message.slice(35)),
+      [
+        "retryAfterSeconds must be a number from 0",
+        "error must be a string",
+        "retryAfterSeconds must be a number from 0",
+        "retryAfterSeconds must be a number from 0",
+      ],
+    )
   })
 
   it("shows none of its secrets, in no list, answer or log, and logs what it threw with its fields", async () => {

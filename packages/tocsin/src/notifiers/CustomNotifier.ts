@@ -35,7 +35,7 @@ const toNotification = (delivery: DeliveryAttempt): Notification => {
 /** The outcome of an attempt, for more than success or failure. */
 export type SendResult =
   | { readonly outcome: "delivered" }
-  /** Tocsin retries, not before `retryAfterSeconds`: from 0, and an hour at most. It ignores anything else. */
+  /** Tocsin retries, not before `retryAfterSeconds`: from 0, and an hour at most. Anything else is logged and ignored. */
   | {
       readonly outcome: "deferred"
       /** Stored as `last_error`: one sentence without addresses, secrets or the receiver's text. */
@@ -116,15 +116,23 @@ const toResult = (
       : `The notifier ${name} gave no reason.`
   if (outcome === "refused") return { outcome, error: reason }
   if (outcome !== "deferred") return { invalid: shown(returned, mask) }
-  const isPause = typeof retryAfterSeconds === "number" && retryAfterSeconds >= 0
-  return { outcome, error: reason, ...(isPause && { retryAfterSeconds }) }
+  return { outcome, error: reason, ...(isPause(retryAfterSeconds) && { retryAfterSeconds }) }
 }
 
-/** Misspelt fields of a result, which a failure would lose. */
-const unknownFields = (returned: unknown, { mask }: Reporter): ReadonlyArray<string> =>
-  Object(returned).outcome === "deferred" || Object(returned).outcome === "refused"
-    ? unknownOptions("", returned, ["outcome", "error", "retryAfterSeconds"]).map(mask)
-    : []
+const isPause = (given: unknown): given is number => typeof given === "number" && given >= 0
+
+/** Misspelt and wrong fields of a result, which a failure would lose. No problem repeats a value. */
+const fieldProblems = (returned: unknown, { mask }: Reporter): ReadonlyArray<string> => {
+  const { outcome, error, retryAfterSeconds }: Partial<Record<string, unknown>> = Object(returned)
+  if (outcome !== "deferred" && outcome !== "refused") return []
+  return [
+    ...unknownOptions("", returned, ["outcome", "error", "retryAfterSeconds"]).map(mask),
+    ...(error === undefined || typeof error === "string" ? [] : ["error must be a string"]),
+    ...(retryAfterSeconds === undefined || isPause(retryAfterSeconds)
+      ? []
+      : ["retryAfterSeconds must be a number from 0"]),
+  ]
+}
 
 /** Describes a wrong result without its texts, which may be secrets. */
 const shown = (value: unknown, mask: Reporter["mask"]): string => {
@@ -170,12 +178,12 @@ const attempt = (
       const answer = send({ signal })
       blockedMillis = performance.now() - began
       const returned = await answer
-      return { result: toResult(returned, reporter), unknown: unknownFields(returned, reporter) }
+      return { result: toResult(returned, reporter), problems: fieldProblems(returned, reporter) }
     },
     catch: (thrown) => thrown,
   }).pipe(
-    Effect.tap(({ unknown }) =>
-      Effect.forEach(unknown, (problem) =>
+    Effect.tap(({ problems }) =>
+      Effect.forEach(problems, (problem) =>
         Effect.logWarning(`in a result of the notifier ${name}, ${problem}`),
       ),
     ),
