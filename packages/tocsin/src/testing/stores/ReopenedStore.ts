@@ -3,9 +3,10 @@ import type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/ent
 import { type KeyValueOptions, storeProblems, wordsOf } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 import { apply, assertRows, AWAIT, changesOf, textOf } from "./rows.ts"
 
-/** The writes of a first look: enough of them to see one that nothing waits for. */
+/** The writes of a first look: enough of them, and a large one at the end, to see one that nothing waits for. */
 const FIRST_WRITES = 40
 const FIRST_ROWS = 200
+const LAST_SIZE = 1_048_576
 
 /** A store that must have the same entries whenever it is opened again. */
 export class ReopenedStore {
@@ -26,13 +27,14 @@ export class ReopenedStore {
     }
   }
 
-  /** A first look: many writes, one after another, and then all of their rows. */
+  /** A first look: writes one after another, and then all of their rows. */
   readonly tryFirst = async (): Promise<void> => {
     const store = await this.open()
     try {
       for await (const entry of await store.load()) void entry
       for (let first = 0; first < FIRST_WRITES; first += 1)
         await store.write(changesOf({ first, count: FIRST_ROWS }, () => textOf(FIRST_ROWS)))
+      await store.write(changesOf({ first: FIRST_WRITES + FIRST_ROWS, count: 1 }, () => textOf(LAST_SIZE)))
     } finally {
       await store.close?.()
     }
