@@ -18,8 +18,8 @@ export default defineConfig({
     ],
     setupFiles: ["test/properties/drawFromSeed.ts"],
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "bench/test/**/*.test.ts"],
-    // Four more than cores: half of the time, tests wait for a process, a disk, a connection or a clock.
-    maxWorkers: availableParallelism() + 4,
+    // Two more than cores, as tests also wait; each one more takes seconds to load and to compile the same again.
+    maxWorkers: availableParallelism() + 2,
     // A larger young generation is collected less often: a twentieth less of processor time.
     execArgv: ["--max-semi-space-size=32"],
     // Files that share a process load what they have in common once. What a test needs for itself, it makes.
