@@ -38,7 +38,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
   Layer.unwrap(
     Effect.gen(function* () {
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
-      yield* warnOfLostData(settings)
+      yield* warnOfOtherData(settings)
       const secrets = new Secrets(settings)
       const tokens = yield* operatorTokens(settings, process.stderr.isTTY === true)
       const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
@@ -107,11 +107,16 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
     }),
   )
 
-/** A start without the module that has the data is one on an empty database. */
-const warnOfLostData = (settings: Settings): Effect.Effect<void> => {
-  if (settings.DATABASE_URL !== undefined || settings.extensions?.storage !== undefined) return Effect.void
+/** A start without the module or the setting that has the data is one on an empty or a former database. */
+const warnOfOtherData = (settings: Settings): Effect.Effect<void> => {
+  const kind = storageKind(settings)
   const file = databaseFile(settings)
-  if (existsSync(file) || !hasServed(settings.SERVICE_DATA_DIR)) return Effect.void
+  if (kind === "memory" || existsSync(file) !== (kind !== "SQLite")) return Effect.void
+  if (kind !== "SQLite")
+    return Effect.logWarning(
+      `the data is in ${kind}, and not in ${file}: move that file away, as a start without this storage's setting would use it`,
+    )
+  if (!hasServed(settings.SERVICE_DATA_DIR)) return Effect.void
   return Effect.logWarning(
     `the server has run in ${settings.SERVICE_DATA_DIR}, but ${file} does not exist, so it starts without data: stop it and set SERVICE_EXTENSIONS if a module has the data`,
   )

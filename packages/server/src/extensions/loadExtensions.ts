@@ -1,6 +1,7 @@
 import { Console } from "node:console"
 import { existsSync } from "node:fs"
 import process from "node:process"
+import { Worker } from "node:worker_threads"
 import { plainLine } from "@tocsin/contract/plainLine"
 import { Duration, Effect, Result } from "effect"
 import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
@@ -14,6 +15,20 @@ import { importModule, isPath } from "./importModule.ts"
 import { peerWarning } from "./peerWarning.ts"
 
 const LOAD_WITHIN = Duration.seconds(30)
+
+/** A module that loops stops all else of this thread, and would do so without a line. */
+const announceSlow = (modules: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const line = `tocsin: still importing ${plainLine(modules.join(", "))}: look for a loop or a wait in its import\n`
+      const watching = new Worker(SLOW_IMPORT, { eval: true, workerData: line })
+      watching.unref()
+      return watching
+    }),
+    (watching) => Effect.promise(() => watching.terminate()),
+  )
+
+const SLOW_IMPORT = `setTimeout(() => require("node:fs").writeSync(2, require("node:worker_threads").workerData), 2_000)`
 
 const LONGEST_REASON = 300
 
@@ -143,7 +158,7 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
   noteUnhandled()
   // Standard output is that of the command.
   globalThis.console = new Console(process.stderr)
-  const read = yield* Effect.forEach(
+  const reading = Effect.forEach(
     modules,
     (module) =>
       load(module, values, within).pipe(
@@ -152,6 +167,7 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
       ),
     { concurrency: "unbounded" },
   )
+  const read = yield* Effect.scoped(Effect.andThen(announceSlow(modules), reading))
   const { extensions, problems } = together(
     read.flatMap((one) => (Result.isSuccess(one) ? [one.success] : [])),
   )
