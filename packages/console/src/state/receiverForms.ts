@@ -116,7 +116,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, NonNullable<Form
   pagerduty: { url: "https://events.eu.pagerduty.com" },
   opsgenie: { url: "https://api.eu.opsgenie.com" },
   messenger: { url: "https://hooks.slack.com/services/T000/B000/KEY", telegram_chat: "@ops" },
-  webhook: { url: "https://example.org/hook", secret: "made for you if empty" },
+  webhook: { url: "https://example.org/hook", secret: "shared with the receiver" },
   alert_router: { url: "http://alertmanager.example.org:9093" },
 }
 
