@@ -166,7 +166,7 @@ describe("a notifier of one's own", () => {
       (one) => one.notifier === "pager",
     )
     assert.strictEqual(item?.last_error, "The notifier pager failed; the log has the cause.")
-    const failure = logged.find(({ message }) => message === "the notifier pager failed; retrying")
+    const failure = logged.find(({ message }) => message === "the notifier pager failed")
     assert.match(failure?.cause ?? "", /something was thrown that cannot be shown/)
     assert.notInclude(JSON.stringify(logged), "s3cret")
   })

@@ -56,7 +56,7 @@ describe("the suite of notifiers, on answers with a body,", () => {
     )
     assert.match(
       String(error),
-      /the outbox has "firing retry 1", and not "firing sent 1"\nlast_error: The notifier chat failed; the log has the cause\.\nthe log: the notifier chat failed; retrying\nSyntaxError: \*\*\* end of JSON/,
+      /the outbox has "firing retry 1", and not "firing sent 1"\nlast_error: The notifier chat failed; the log has the cause\.\nthe log: the notifier chat failed\nSyntaxError: \*\*\* end of JSON/,
     )
   })
 

@@ -202,7 +202,7 @@ const attempt = (
     // The error may contain addresses: it is for the log, not for lists.
     Effect.catch((thrown) =>
       Effect.as(
-        Effect.logWarning(`the notifier ${name} failed; retrying`, maskedCause(thrown, mask)),
+        Effect.logWarning(`the notifier ${name} failed`, maskedCause(thrown, mask)),
         deferred(`The notifier ${name} failed; the log has the cause.`),
       ),
     ),
