@@ -197,6 +197,8 @@ describe("SERVICE_EXTENSIONS", () => {
       )
       yield* until("the pager has refused it for now", isTried)
       yield* having.stop
+      const stopped = yield* tocsin(shell, "doctor")
+      assert.include(stopped.stdout, "pager has 1 notification waiting")
       yield* startServer({ cwd, environment: AUTH })
       const { stdout } = yield* tocsin(shell, "doctor")
       assert.match(

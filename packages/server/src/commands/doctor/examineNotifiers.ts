@@ -66,12 +66,18 @@ export const failingReceivers = Effect.fnUntraced(function* (
   return Array.from(failing.values())
 })
 
-/** Counts what waits for each receiver that no running server can use, also one that none lists any more. */
+/**
+ * Counts what waits for each receiver that no running server can use, also one that none lists any more. Where none
+ * runs, this shell's receivers count.
+ */
 const waitingForNone = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   live: ReadonlyArray<ReplicaRecord>,
+  own: ReadonlyMap<NotifierName, unknown>,
 ) {
-  const usable = new Set(live.flatMap(({ receivers }) => usableReceivers(receivers)))
+  const usable = new Set(
+    live.length === 0 ? own.keys() : live.flatMap(({ receivers }) => usableReceivers(receivers)),
+  )
   const unusable = unusableReceivers(live).filter(({ byNone }) => byNone)
   const waiting = new Map<NotifierName, number>(unusable.map(({ receiver }) => [receiver, 0]))
   for (const state of ["pending", "retry"] as const)
@@ -151,7 +157,7 @@ export const examineDelivery = Effect.fnUntraced(function* (receivers: ExaminedR
   const now = yield* Instant.now
   const live = liveReplicas(replicas, now)
   const failing = yield* failingReceivers(storage, servedReceivers(inForce.current(), replicas, now))
-  const waiting = live.length === 0 ? new Map() : yield* waitingForNone(storage, live)
+  const waiting = yield* waitingForNone(storage, live, inForce.current())
   return [
     ...deliveryFindings({ ...moments, failing, waiting }, now),
     ...replicaFindings(replicas, now),
