@@ -39,6 +39,7 @@ const RUN_BY: Readonly<Record<string, readonly [test: string, name: string]>> = 
   ],
   "examples/reporting/shop.ts": ["test/library/examples.test.ts", "examples/reporting/shop.ts"],
   "examples/express/app.ts": ["test/library/examples.test.ts", "examples/express/app.ts"],
+  "examples/fastify/app.ts": ["test/library/hosts.test.ts", "@tocsin/examples/fastify/app"],
   "examples/hono/app.ts": ["test/library/hosts.test.ts", "@tocsin/examples/hono/app"],
   "examples/testing-an-agent/agent.test.ts": [
     "test/library/examples.test.ts",
