@@ -25,6 +25,9 @@ const BUSY = `const error = "The pager is busy."
 export default { notifiers: [{ name: "pager", send: () => ({ outcome: "deferred", error }), test: () => {} }] }
 `
 
+const OTHER_FILE = `export default { storage: { name: "SQLite", kind: "sqlite", file: () => "other.db" } }
+`
+
 const POLICY = "routes: [ { match: ['check_id = disk'], to: [pager] } ]\n"
 
 const RESULT = {
@@ -181,6 +184,16 @@ describe("SERVICE_EXTENSIONS", () => {
         returned.output.stderr,
         /the data is in a JSON file, and not in .*tocsin\.db: move that file away/,
       )
+    }),
+  )
+
+  it.live("may name a new file of SQLite, of which nothing is lost", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchSite({ "file.mjs": OTHER_FILE })
+      yield* (yield* startServer({ cwd, environment: AUTH })).stop
+      const server = yield* startServer({ cwd, environment: { ...AUTH, SERVICE_EXTENSIONS: "./file.mjs" } })
+      assert.include(server.output.stderr, "SQLite in other.db")
+      assert.notInclude(server.output.stderr, "starts without data")
     }),
   )
 

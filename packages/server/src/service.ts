@@ -30,6 +30,7 @@ import {
   storageKind,
   storageLayer,
   storageName,
+  storageOfModule,
 } from "./storage.ts"
 import { policyBacktest } from "./threads/historyThread.ts"
 
@@ -109,14 +110,18 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
 
 /** A start without the module or the setting that has the data is one on an empty or a former database. */
 const warnOfOtherData = (settings: Settings): Effect.Effect<void> => {
-  const kind = storageKind(settings)
+  if (settings.DATABASE_URL?.kind === "memory") return Effect.void
   const file = databaseFile(settings)
-  if (kind === "memory" || existsSync(file) !== (kind !== "SQLite")) return Effect.void
-  if (kind !== "SQLite")
+  const isThere = existsSync(file)
+  if (settings.DATABASE_URL !== undefined || storageOfModule(settings) !== undefined) {
+    if (!isThere) return Effect.void
     return Effect.logWarning(
-      `the data is in ${kind}, and not in ${file}: move that file away, as a start without this storage's setting would use it`,
+      `the data is in ${storageKind(settings)}, and not in ${file}: move that file away, as a start without this storage's setting would use it`,
     )
-  if (!hasServed(settings.SERVICE_DATA_DIR)) return Effect.void
+  }
+  // A module may name another file, which is new.
+  if (isThere || settings.extensions?.storage !== undefined || !hasServed(settings.SERVICE_DATA_DIR))
+    return Effect.void
   return Effect.logWarning(
     `the server has run in ${settings.SERVICE_DATA_DIR}, but ${file} does not exist, so it starts without data: stop it and set SERVICE_EXTENSIONS if a module has the data`,
   )
