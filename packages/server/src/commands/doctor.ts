@@ -2,7 +2,7 @@ import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as Instant from "@tocsin/contract/Instant"
 import { Hashing } from "@tocsin/core/ports/Hashing"
-import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import { Storage } from "@tocsin/core/ports/Storage"
 import { Effect, Redacted, Result } from "effect"
 import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -35,7 +35,7 @@ import { examineIssuer } from "./doctor/examineIssuer.ts"
 import { examineLost } from "./doctor/examineLost.ts"
 import { examineSecrets } from "./doctor/examineSecrets.ts"
 import { examineUse } from "./doctor/examineUse.ts"
-import { attention, type Finding, type Findings, failed, ok } from "./doctor/Finding.ts"
+import { attention, type Finding, type Findings, failed, ok, orFailed } from "./doctor/Finding.ts"
 import { useCases } from "./UseCases.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -118,8 +118,8 @@ const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
 })
 
 /** The storage of a module: this command opens it, which fails while a server has it. */
-const examineOwn = (settings: StorageSettings, pepperCheck: string) =>
-  Effect.gen(function* () {
+const examineOwn = (settings: StorageSettings, pepperCheck: string) => {
+  const examined = Effect.gen(function* () {
     const storage = yield* Storage
     const found = ok("storage", storageName(settings))
     const heartbeat = yield* storage.serviceHeartbeat
@@ -136,10 +136,9 @@ const examineOwn = (settings: StorageSettings, pepperCheck: string) =>
       ok("schema", "that of a key-value store, which needs none"),
       ...examineUse(used, { now: yield* Instant.now, pepperCheck }),
     ]
-  }).pipe(
-    Effect.provide(storageLayer(settings)),
-    Effect.catch(({ message }) => Effect.succeed([failed("storage", message, "storage")])),
-  )
+  })
+  return orFailed("storage", Effect.provide(examined, storageLayer(settings)))
+}
 
 const isFailed = ({ level }: Finding): boolean => level === "failed"
 
@@ -202,9 +201,6 @@ const examineStored = Effect.fnUntraced(function* (receivers: ExaminedReceivers,
     ...(yield* orFailed("numbers", examineNumbers(settings.SERVICE_NUMBERS_SERIES))),
   ]
 })
-
-const orFailed = <R>(check: string, findings: Effect.Effect<Findings, StorageError, R>) =>
-  Effect.catch(findings, ({ message }) => Effect.succeed<Findings>([failed(check, message, "storage")]))
 
 const verdict = (findings: Findings) => {
   const failures = findings.filter(isFailed)

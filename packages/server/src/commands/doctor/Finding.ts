@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import type { CommandFailure } from "../../CommandFailure.ts"
 
 export interface Finding {
@@ -22,3 +23,9 @@ export const failed = (check: string, message: string, exit: "failed" | "usage" 
   message,
   exit,
 })
+
+/** Findings, or that the storage failed while they were looked for. */
+export const orFailed = <E extends { readonly message: string }, R>(
+  check: string,
+  findings: Effect.Effect<Findings, E, R>,
+) => Effect.catch(findings, ({ message }) => Effect.succeed<Findings>([failed(check, message, "storage")]))

@@ -15,12 +15,7 @@ import { SERVICE_STOPPED } from "@tocsin/core/notifications/recordResults"
 import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
 import { type Notifier, type TestReceipt, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
 import { Storage } from "@tocsin/core/ports/Storage"
-import {
-  currentReceivers,
-  servedReceivers,
-  unusableReceivers,
-  usableReceivers,
-} from "@tocsin/core/replicas/listedReceivers"
+import { currentReceivers, servedReceivers, unusableReceivers } from "@tocsin/core/replicas/listedReceivers"
 import { liveReplicas } from "@tocsin/core/replicas/replicaState"
 import type { Ids } from "@tocsin/core/ports/Ids"
 import { Duration, Effect, Redacted, Result, type Scope } from "effect"
@@ -66,18 +61,12 @@ export const failingReceivers = Effect.fnUntraced(function* (
   return Array.from(failing.values())
 })
 
-/**
- * Counts what waits for each receiver that no running server can use, also one that none lists any more. Where none
- * runs, this shell's receivers count.
- */
+/** Counts what waits for each receiver that no running server can use, also one that none lists any more. */
 const waitingForNone = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   live: ReadonlyArray<ReplicaRecord>,
-  own: ReadonlyMap<NotifierName, unknown>,
+  usable: ReadonlySet<NotifierName>,
 ) {
-  const usable = new Set(
-    live.length === 0 ? own.keys() : live.flatMap(({ receivers }) => usableReceivers(receivers)),
-  )
   const unusable = unusableReceivers(live).filter(({ byNone }) => byNone)
   const waiting = new Map<NotifierName, number>(unusable.map(({ receiver }) => [receiver, 0]))
   for (const state of ["pending", "retry"] as const)
@@ -157,7 +146,9 @@ export const examineDelivery = Effect.fnUntraced(function* (receivers: ExaminedR
   const now = yield* Instant.now
   const live = liveReplicas(replicas, now)
   const failing = yield* failingReceivers(storage, servedReceivers(inForce.current(), replicas, now))
-  const waiting = yield* waitingForNone(storage, live, inForce.current())
+  // Where no server runs, this shell's receivers count.
+  const usable = servedReceivers(live.length === 0 ? inForce.current() : new Map(), replicas, now)
+  const waiting = yield* waitingForNone(storage, live, usable)
   return [
     ...deliveryFindings({ ...moments, failing, waiting }, now),
     ...replicaFindings(replicas, now),

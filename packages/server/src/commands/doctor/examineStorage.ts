@@ -13,7 +13,7 @@ import { Duration, Effect, type Redacted } from "effect"
 import { countText } from "../../output/texts.ts"
 import { connectionAdvice } from "../../storage.ts"
 import { type Asked, examineUse, type Use } from "./examineUse.ts"
-import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
+import { attention, failed, type Finding, type Findings, ok, orFailed } from "./Finding.ts"
 
 interface Content extends Use {
   /** How many migrations it went through; none if it is new. */
@@ -64,20 +64,18 @@ const NOTABLE_OFFSET = Duration.seconds(1)
 /** Whether PostgreSQL is reachable, writable and durable; its schema, its connections and its clock. */
 export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redacted, pepperCheck: string) {
   const now = yield* Instant.now
-  return yield* PgInspection.inspectStorage({ url }).pipe(
-    Effect.map((found): Findings => [
-      serverFinding(found),
-      permissionFinding(found),
-      ...limitFindings(found),
-      ...(found.schema === "newer" || found.schema === "foreign"
-        ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
-        : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
-      safetyFinding(found),
-      connectionFinding(found),
-      clockFinding(found),
-    ]),
-    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("storage", message, "storage")])),
-  )
+  const examined = Effect.map(PgInspection.inspectStorage({ url }), (found): Findings => [
+    serverFinding(found),
+    permissionFinding(found),
+    ...limitFindings(found),
+    ...(found.schema === "newer" || found.schema === "foreign"
+      ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
+      : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
+    safetyFinding(found),
+    connectionFinding(found),
+    clockFinding(found),
+  ])
+  return yield* orFailed("storage", examined)
 })
 
 const SCHEMA_ADVICE = {
@@ -222,18 +220,15 @@ export const examineSqlite = Effect.fnUntraced(function* (file: string, pepperCh
     ]
   }
   const now = yield* Instant.now
-  const database = yield* SqliteInspection.inspectStorage(file).pipe(
-    Effect.map(({ applied = 0, bytes, ...content }): Findings => [
+  const database = Effect.map(
+    SqliteInspection.inspectStorage(file),
+    ({ applied = 0, bytes, ...content }): Findings => [
       ok("storage", applied === 0 ? `${file} can be created` : `${file} can be opened, ${sizeText(bytes)}`),
       ...examineSchema({ ...content, applied }, { now, pepperCheck }),
-    ]),
-    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("storage", message, "storage")])),
+    ],
   )
-  const disk = yield* SqliteInspection.inspectDisk(folder).pipe(
-    Effect.map((found) => diskFindings(found, folder)),
-    Effect.catch(({ message }) => Effect.succeed<Findings>([failed("disk", message, "storage")])),
-  )
-  return [...database, ...disk]
+  const disk = Effect.map(SqliteInspection.inspectDisk(folder), (found) => diskFindings(found, folder))
+  return [...(yield* orFailed("storage", database)), ...(yield* orFailed("disk", disk))]
 })
 
 const diskFindings = (
