@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util"
 import { assert } from "@effect/vitest"
 
 // Storages may build rows in their own way, on no prototype for instance.
@@ -24,7 +25,7 @@ const differing = (value: unknown, other: unknown, shown = SHOWN): unknown => {
   const [fields, others] = [fieldsOf(value), fieldsOf(other)]
   if (fields.size === 0) return short(value)
   const differ = Array.from(fields).filter(
-    ([name, field]) => !others.has(name) || !isSame(field, others.get(name)),
+    ([name, field]) => !others.has(name) || !isDeepStrictEqual(field, others.get(name)),
   )
   const parts = differ
     .slice(0, shown)
@@ -33,22 +34,13 @@ const differing = (value: unknown, other: unknown, shown = SHOWN): unknown => {
   return Object.fromEntries([...parts, ...(more > 0 ? [["…", `${more} more that differ`]] : [])])
 }
 
-const isSame = (found: unknown, expected: unknown): boolean => {
-  try {
-    assert.deepStrictEqual(found, expected)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /**
  * Asserts that two values hold the same, down to the difference between an absent field and an
  * undefined one.
  */
 export const assertSame = (found: unknown, expected: unknown, message?: string): void => {
   const [left, right] = [plain(found), plain(expected)]
-  if (isSame(left, right)) return
+  if (isDeepStrictEqual(left, right)) return
   assert.deepStrictEqual(differing(left, right), differing(right, left), message)
   // They differ in what a part does not show.
   assert.deepStrictEqual(left, right, message)

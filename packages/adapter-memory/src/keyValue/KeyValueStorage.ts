@@ -99,7 +99,7 @@ export const openStore = Effect.fnUntraced(function* <A>(
       Effect.catchCause((cause) => Effect.logWarning(`${name} could not be closed`, cause)),
     ),
   )
-  const [problem] = storeProblems(name, store)
+  const problem = storeProblem(name, store)
   if (problem !== undefined) return yield* new StorageError({ reason: "unavailable", message: problem })
   const checked: KeyValueStore = {
     load: () => store.load(),
@@ -140,17 +140,14 @@ export const wordsOf = (error: unknown): string => {
 const openFailure = (name: string, cause: unknown): StorageError =>
   failure(wordsOf(cause) || `${name} cannot be opened; the cause says why`, cause)
 
-/** The problems of what `open` gave. An instance of a class may have a state in its fields. */
-export const storeProblems = (name: string, given: unknown): ReadonlyArray<string> => {
+/** The problem of what `open` gave, if it has one. An instance of a class may have a state in its fields. */
+export const storeProblem = (name: string, given: unknown): string | undefined => {
   const store = Object(given) as Partial<KeyValueStore>
-  const isPlain = Object.getPrototypeOf(store) === Object.prototype
-  const unknown = isPlain ? unknownOptions("", store, ["load", "write", "close"]) : []
-  return [
-    ...(typeof store.load === "function" && typeof store.write === "function"
-      ? []
-      : ["open of a store must resolve with a store: an object with load and write"]),
-    ...unknown.map((problem) => `in the store that open of ${name} resolves with, ${problem}`),
-  ]
+  if (typeof store.load !== "function" || typeof store.write !== "function")
+    return "open of a store must resolve with a store: an object with load and write"
+  if (Object.getPrototypeOf(store) !== Object.prototype) return undefined
+  const [unknown] = unknownOptions("", store, ["load", "write", "close"])
+  return unknown && `in the store that open of ${name} resolves with, ${unknown}`
 }
 
 /** Refuses a write that returns before the store has the changes: a return or an await is missing. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
-import { type KeyValueOptions, storeProblems, wordsOf } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
+import { type KeyValueOptions, storeProblem, wordsOf } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 import { apply, assertRows, AWAIT, changesOf, textOf } from "./rows.ts"
 
 /** The writes of a first look: enough of them, and a large one at the end, to see one that nothing waits for. */
@@ -54,7 +54,7 @@ export class ReopenedStore {
 
   async #open(): Promise<KeyValueStore> {
     const store = await this.#opened()
-    const [problem] = storeProblems(this.#options.name, store)
+    const problem = storeProblem(this.#options.name, store)
     assert.ok(problem === undefined, problem)
     return store
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
-import { type KeyValueOptions, storeProblems } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
+import { type KeyValueOptions, storeProblem } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 import { within } from "@tocsin/reporting/program/Platform"
 import type { StorageChoice } from "../../storages/storages.ts"
 import { type StoreModule, StoreProcess } from "./StoreProcess.ts"
@@ -89,7 +89,7 @@ export class StoreTrial {
         .catch(() => {})
       throw error
     })
-    const [problem] = storeProblems(name, store)
+    const problem = storeProblem(name, store)
     assert.ok(problem === undefined, problem)
     const opened: OpenedStore = new OpenedStore(store, await entriesIn(store), () =>
       this.#opened.delete(opened),

@@ -53,9 +53,9 @@ export const isAlike = (found: Rows, expected: Rows): boolean => difference(foun
 
 export const assertRows = (found: Rows, expected: Rows, when: string): void => {
   const wrong = difference(found, expected)
+  if (wrong === undefined) return
   const isLost = Array.from(expected.keys()).some((key) => !found.has(key))
-  assert.ok(
-    wrong === undefined,
+  assert.fail(
     `${isLost ? `the store lacks rows whose write has resolved: ${AWAIT}, and keep keys as they are; ` : ""}${when}: ${wrong}`,
   )
 }
