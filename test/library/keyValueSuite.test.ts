@@ -159,7 +159,7 @@ describe("a test of a storage", () => {
     const failure = await subject.tryFirst?.().catch((error: unknown) => error)
     assert.include(
       String(failure),
-      "in the store that open of a map resolves with, clsoe is not an option: it takes load, write, close",
+      "in the store that open of a map resolves with, clsoe is not an option; did you mean close?",
     )
   })
 })

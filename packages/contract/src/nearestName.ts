@@ -1,12 +1,16 @@
-/** Levenshtein's distance: how many letters differ, are missing or superfluous. */
+/** How many letters differ, are missing or superfluous, or change places with the next one. */
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n)
+  let rowBefore: ReadonlyArray<number> = []
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i]
     for (let j = 1; j <= b.length; j += 1) {
       const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+      const isExchange = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const exchanged = isExchange ? (rowBefore[j - 2] ?? Infinity) + 1 : Infinity
+      next.push(Math.min(replaced, exchanged, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
     }
+    rowBefore = row
     row = next
   }
   return row[b.length] ?? 0

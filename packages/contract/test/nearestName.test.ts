@@ -13,6 +13,7 @@ describe("the name that was probably meant", () => {
     ["hist", ["history", "incidents", "outbox", "pending"], "history"],
     ["intervall", ["url", "interval"], "interval"],
     ["baseURL", ["baseUrl", "token"], "baseUrl"],
+    ["clsoe", ["load", "write", "close"], "close"],
     ["colour", ["url", "interval"], undefined],
     ["", ["url"], undefined],
     ["x".repeat(10_000), ["url"], undefined],

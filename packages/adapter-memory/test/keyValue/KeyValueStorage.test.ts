@@ -55,7 +55,7 @@ it.effect(
       const { message } = yield* Effect.flip(opening(store))
       assert.strictEqual(
         message,
-        "in the store that open of a store resolves with, clsoe is not an option: it takes load, write, close",
+        "in the store that open of a store resolves with, clsoe is not an option; did you mean close?",
       )
       class Store {
         readonly file = "a"
