@@ -14,21 +14,54 @@ import { type Extensions, keepExtensions, loadedExtensions, moduleProblem } from
 import { importModule, isPath } from "./importModule.ts"
 import { peerWarning } from "./peerWarning.ts"
 
-const LOAD_WITHIN = Duration.seconds(30)
+/** How long the imports may take together. */
+interface ImportLimits {
+  /** Until a line names them. */
+  readonly slow: Duration.Duration
+  /** Until they are given up. */
+  readonly within: Duration.Duration
+  /** Until the process ends if they let nothing else run. */
+  readonly endless: Duration.Duration
+}
 
-/** A module that loops stops all else of this thread, and would do so without a line. */
-const announceSlow = (modules: ReadonlyArray<string>) =>
+const LIMITS: ImportLimits = {
+  slow: Duration.seconds(2),
+  within: Duration.seconds(30),
+  endless: Duration.seconds(32),
+}
+
+/** A module that loops stops all else of this thread, signals included: another one says so, and ends the process. */
+const watchImports = (modules: ReadonlyArray<string>, { slow, endless }: ImportLimits) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const line = `tocsin: still importing ${plainLine(modules.join(", "))}: look for a loop or a wait in its import\n`
-      const watching = new Worker(SLOW_IMPORT, { eval: true, workerData: line })
+      const names = plainLine(modules.join(", "))
+      const workerData = {
+        slow: `tocsin: still importing ${names}: look for a loop or a wait in its import\n`,
+        slowMillis: Duration.toMillis(slow),
+        endless: `tocsin: ended, as the import of ${names} loops: remove the loop\n`,
+        endlessMillis: Duration.toMillis(endless),
+      }
+      const watching = new Worker(WATCH, { eval: true, workerData })
       watching.unref()
-      return watching
+      const sign = setInterval(() => watching.postMessage("still turning"), Duration.toMillis(endless) / 4)
+      return { sign, watching }
     }),
-    (watching) => Effect.promise(() => watching.terminate()),
+    ({ sign, watching }) => {
+      clearInterval(sign)
+      return Effect.promise(() => watching.terminate())
+    },
   )
 
-const SLOW_IMPORT = `setTimeout(() => require("node:fs").writeSync(2, require("node:worker_threads").workerData), 2_000)`
+const WATCH = `
+const { writeSync } = require("node:fs")
+const { parentPort, workerData } = require("node:worker_threads")
+setTimeout(() => writeSync(2, workerData.slow), workerData.slowMillis)
+const end = setTimeout(() => {
+  writeSync(2, workerData.endless)
+  process.kill(process.pid, "SIGKILL")
+}, workerData.endlessMillis)
+parentPort.on("message", () => end.refresh())
+`
 
 const LONGEST_REASON = 300
 
@@ -53,13 +86,16 @@ const remedyFor = (module: string, cause: unknown): string => {
     : ""
 }
 
-const TOO_SLOW = `which was not imported within ${Duration.toSeconds(LOAD_WITHIN)} s: move work from its import to send or open`
+const TOO_SLOW = `which was not imported within ${Duration.toSeconds(LIMITS.within)} s: move work from its import to send or open`
 const FORM = "whose default export must be an object { notifiers?, storage? }, as createMonitor takes them"
 
 /** Why a default export has another form, and what to do. */
 const formProblem = (module: string, exported: unknown, unknown: ReadonlyArray<string> = []): string => {
   if (typeof exported === "function") return `${FORM}, and is a function: export what it returns`
   if (unknown.length > 0) return `${FORM}, without ${unknown.join(", ")}`
+  if (Array.isArray(exported)) return `${FORM}, and is a list`
+  if (exported === undefined && isPath(module))
+    return "which has no default export: end it with export default { notifiers: [pager] } or { storage }"
   return isPath(module) ? FORM : `${FORM}: a package may have it elsewhere, such as at ${module}/extension`
 }
 
@@ -115,6 +151,13 @@ const load = (module: string, values: Partial<Settings>, within: Duration.Durati
     Effect.mapError((problems) => problems.map((problem) => moduleProblem(module, problem))),
   )
 
+/** A storage whose failures name the module that gives it. */
+const namingModule = (choice: StorageChoice, module: string): StorageChoice => {
+  if (choice.kind !== "keyValue") return choice
+  const { name, open } = choice.options
+  return { ...choice, options: { name: `${name} of ${module}`, open: open.bind(choice.options) } }
+}
+
 /** Puts together what modules give. A name, and the storage, belong to the first. */
 const together = (given: ReadonlyArray<Given & { readonly module: string }>) => {
   const problems: Array<string> = []
@@ -130,7 +173,7 @@ const together = (given: ReadonlyArray<Given & { readonly module: string }>) => 
         )
     }
     if (choice === undefined) continue
-    if (storage === undefined) storage = { module, choice }
+    if (storage === undefined) storage = { module, choice: namingModule(choice, module) }
     else
       problems.push(moduleProblem(module, `which gives a storage as ${storage.module} does: leave one out`))
   }
@@ -150,7 +193,7 @@ const READ_FIRST = [
  * Imports the modules of SERVICE_EXTENSIONS once, before settings are checked, which refuse what is wrong with them
  * (docs/rules.md#extensions).
  */
-export const loadExtensions = Effect.fnUntraced(function* (environment: Environment, within = LOAD_WITHIN) {
+export const loadExtensions = Effect.fnUntraced(function* (environment: Environment, limits = LIMITS) {
   const { values } = readSettings(environment, READ_FIRST)
   const { SERVICE_EXTENSIONS: modules } = values
   if (modules === undefined || loadedExtensions(modules) !== undefined) return
@@ -161,13 +204,13 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
   const reading = Effect.forEach(
     modules,
     (module) =>
-      load(module, values, within).pipe(
+      load(module, values, limits.within).pipe(
         Effect.map((given) => ({ module, ...given })),
         Effect.result,
       ),
     { concurrency: "unbounded" },
   )
-  const read = yield* Effect.scoped(Effect.andThen(announceSlow(modules), reading))
+  const read = yield* Effect.scoped(Effect.andThen(watchImports(modules, limits), reading))
   const { extensions, problems } = together(
     read.flatMap((one) => (Result.isSuccess(one) ? [one.success] : [])),
   )

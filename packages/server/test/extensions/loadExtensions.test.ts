@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import {
   chmodSync,
   chownSync,
@@ -45,6 +45,8 @@ const FILES: Readonly<Record<string, string>> = {
   "form.mjs": giving(`notifier: ${NOTIFIER}`),
   "list.mjs": giving(`notifiers: ${NOTIFIER}`),
   "closed.mjs": giving(`storage: { name: "a store" }`),
+  "array.mjs": `export default [${NOTIFIER}]\n`,
+  "loops.mjs": `for (;;);\n`,
   "named.mjs": `export const notifiers = [${NOTIFIER}]\n`,
   "throws.mjs": `throw new Error("the pager's address is missing: set PAGER_URL")\n`,
   "text.mjs": `throw "no"\n`,
@@ -77,7 +79,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
   const at = (name: string) => join(folder, name)
   const loaded = new Map<string, Loaded>()
   const cases = [
-    "pager store shop debug webhook name form list closed named throws text hangs syntax imports absent getter proxy then promise nothing linking path called object",
+    "pager store shop debug webhook name form list closed named array throws text hangs syntax imports absent getter proxy then promise nothing linking path called object",
   ].flatMap((names) => names.split(" ").map((name) => ({ SERVICE_EXTENSIONS: at(`${name}.mjs`) })))
   const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "a package": { SERVICE_EXTENSIONS: "tocsin-pager" },
@@ -157,6 +159,16 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
     expect(problemsOf("shop.mjs")).toEqual([expect.stringContaining("PostgreSQL requires it")])
   })
 
+  it("end a process in which one loops, though it hears no signal", () => {
+    const looping = JSON.stringify([{ SERVICE_EXTENSIONS: at("loops.mjs") }])
+    const { signal, stderr } = spawnSync(process.execPath, [CASES, looping, "250"], {
+      cwd: folder,
+      encoding: "utf8",
+    })
+    expect(signal).toBe("SIGKILL")
+    expect(stderr).toContain(`tocsin: ended, as the import of ${at("loops.mjs")} loops: remove the loop\n`)
+  })
+
   it("are imported before any secret's file is read, which may be a pipe", async () => {
     const read: Array<string> = []
     const environment = new Proxy({}, { get: (_, name) => void read.push(String(name)) })
@@ -178,6 +190,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
         "name",
         "form",
         "named",
+        "array",
         "list",
         "closed",
         "debug",
@@ -187,6 +200,9 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
       {
         "absent": [
           "SERVICE_EXTENSIONS names …/absent.mjs, which cannot be imported: Cannot find module '…/absent.mjs' imported from …/",
+        ],
+        "array": [
+          "SERVICE_EXTENSIONS names …/array.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them, and is a list",
         ],
         "called": [
           "SERVICE_EXTENSIONS names …/called.mjs, whose storage is a function: call it",
@@ -210,7 +226,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
           "SERVICE_EXTENSIONS names …/name.mjs, where notifiers[0].name must be 1 to 64 lower-case letters, digits or _, and begin with a letter",
         ],
         "named": [
-          "SERVICE_EXTENSIONS names …/named.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
+          "SERVICE_EXTENSIONS names …/named.mjs, which has no default export: end it with export default { notifiers: [pager] } or { storage }",
         ],
         "object": [
           "SERVICE_EXTENSIONS names …/object.mjs, which cannot be imported: {"address":"missing"}",
@@ -254,7 +270,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
       [
         "SERVICE_EXTENSIONS names …/getter.mjs, whose default export cannot be read; make it a plain object: no address",
         "SERVICE_EXTENSIONS names …/proxy.mjs, whose default export cannot be read; make it a plain object: it threw what cannot be shown",
-        "SERVICE_EXTENSIONS names …/then.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
+        "SERVICE_EXTENSIONS names …/then.mjs, which has no default export: end it with export default { notifiers: [pager] } or { storage }",
         "SERVICE_EXTENSIONS names …/promise.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
         "SERVICE_EXTENSIONS names …/nothing.mjs, which cannot be imported: it threw what cannot be shown",
       ]
