@@ -160,7 +160,7 @@ describe.skipIf(unsupported !== undefined)(
         })
         assert.strictEqual(status, 202)
         const beside = yield* storing.exec(["tocsin", "agents", "list"])
-        assert.include(beside.output, "the storage of /extensions/store.mjs: ")
+        assert.include(beside.output, " of /extensions/store.mjs cannot be opened: ")
         assert.strictEqual((yield* storing.stop).code, 0)
         const again = yield* startContainer(image, { root, data }, withBoth)
         const { text } = yield* operate(again, "GET", "/api/v1/agents")

@@ -5,7 +5,7 @@ import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
 import * as PgClock from "@tocsin/adapter-pg/PgClock"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
-import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, FileSystem, Layer } from "effect"
 import {
   type CopyEnd,
@@ -14,7 +14,6 @@ import {
   sqlitePlace,
   type StoragePlace,
 } from "tocsin/internal/storages/places"
-import type { StorageChoice } from "tocsin/internal/storages/storages"
 import { CommandFailure, StartFailure, usageFailure } from "./CommandFailure.ts"
 import { database } from "./settings/settingTypes.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -63,25 +62,14 @@ export const storageKind = (settings: StorageSettings): string => {
 /** The name of the storage in the log, without an address, which may hold a password. */
 export const storageName = (settings: StorageSettings): string => {
   const kind = storageKind(settings)
-  if (storageOfModule(settings) !== undefined) return `${kind} of ${settings.extensions?.storage?.module}`
+  const ofModule = storageOfModule(settings)
+  if (ofModule !== undefined) return ofModule.options.name
   if (settings.DATABASE_URL === undefined) return `${kind} in ${databaseFile(settings)}`
   return settings.DATABASE_URL.kind === "memory" ? `${kind}: data is lost when this process ends` : kind
 }
 
 /** Called when a storage has failed until it is opened again. */
 export type OnStorageLost = (failure: Effect.Effect<never, StorageError>) => void
-
-/** A command beside a server need not stop it, as the storage may say. */
-const inUse = (message: string) =>
-  `another process has it: use the console or the API of the server there, or stop that process (${message})`
-
-/** A failure of the storage of a module names the module. */
-const namingModule = ({ extensions }: StorageSettings, cause: StorageError): StorageError =>
-  new StorageError({
-    reason: cause.reason,
-    message: `the storage of ${extensions?.storage?.module}: ${cause.reason === "in_use" ? inUse(cause.message) : cause.message}`,
-    cause,
-  })
 
 export const storageLayer = (
   settings: StorageSettings & Partial<Pick<Settings, "SERVICE_STORAGE_TIMEOUT">>,
@@ -93,7 +81,7 @@ export const storageLayer = (
       Effect.promise(
         async () => (await import("tocsin/internal/storages/storages")).layersOf(ofModule).storage,
       ),
-    ).pipe(Layer.catch((error) => Layer.effect(Storage, Effect.fail(namingModule(settings, error)))))
+    )
   if (settings.DATABASE_URL === undefined) {
     return SqliteStorage.layer({
       file: databaseFile(settings),
@@ -136,19 +124,11 @@ export const placeOfSettings = (settings: StorageSettings): StoragePlace | undef
 const FORMS =
   "extension for the storage of a module, sqlite:FILE, postgres://user:password@host:port/database with special characters percent-encoded, or env:NAME to read one of these from the environment variable NAME"
 
-/** A storage whose failures name the module that gives it. */
-const withModule = (choice: KeyValueChoice, module: string | undefined): KeyValueChoice => {
-  const { name, open } = choice.options
-  return { ...choice, options: { name: `${name} of ${module}`, open: open.bind(choice.options) } }
-}
-type KeyValueChoice = Extract<StorageChoice, { readonly kind: "keyValue" }>
-
 /** The storage that a module of the settings gives, as one end of a copy. */
 const endOfExtension = Effect.fnUntraced(function* (flag: string, settings: Pick<Settings, "extensions">) {
-  const { choice, module } = settings.extensions?.storage ?? {}
-  const end = choice && endOf(choice.kind === "keyValue" ? withModule(choice, module) : choice)
+  const { choice } = settings.extensions?.storage ?? {}
   return (
-    end ??
+    (choice && endOf(choice)) ??
     (yield* usageFailure(
       `${flag} is extension, but no module of SERVICE_EXTENSIONS gives a storage that can be copied: name one there`,
     ))

@@ -79,44 +79,50 @@ const openInTime = ({ name, open }: KeyValueOptions) =>
     }),
   )
 
-const announceSlow = ({ name }: KeyValueOptions) =>
-  Effect.delay(
-    Effect.logWarning(`waiting for ${name} to open and to give its entries: see its lock, network and size`),
-    SLOW,
-  )
+/** Work that takes long says so in the log, and goes on. */
+const announceSlow =
+  (message: string) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Effect.forkChild(Effect.delay(Effect.logWarning(message), SLOW)), (announcing) =>
+      Effect.ensuring(work, Fiber.interrupt(announcing)),
+    )
 
 /** Opens a store until the scope ends, and reads its entries. */
-export const openStore = Effect.fnUntraced(function* <A>(
-  options: KeyValueOptions,
-  read: (entries: LoadedEntries) => Promise<A>,
-): Effect.fn.Return<{ readonly store: KeyValueStore; readonly loaded: A }, StorageError, Scope.Scope> {
-  const { name } = options
-  const announcing = yield* Effect.forkScoped(announceSlow(options))
-  const store = yield* Effect.acquireRelease(openInTime(options), (opened) =>
-    Effect.tryPromise(async () => opened?.close?.()).pipe(
-      Effect.interruptible,
-      Effect.timeoutOrElse({ duration: CLOSE_WITHIN, orElse: () => Effect.logWarning(unclosed(name)) }),
-      Effect.catchCause((cause) => Effect.logWarning(`${name} could not be closed`, cause)),
+export const openStore = Effect.fnUntraced(
+  function* <A>(
+    options: KeyValueOptions,
+    read: (entries: LoadedEntries) => Promise<A>,
+  ): Effect.fn.Return<{ readonly store: KeyValueStore; readonly loaded: A }, StorageError, Scope.Scope> {
+    const { name } = options
+    const store = yield* Effect.acquireRelease(openInTime(options), (opened) =>
+      Effect.tryPromise(async () => opened?.close?.()).pipe(
+        Effect.interruptible,
+        Effect.timeoutOrElse({ duration: CLOSE_WITHIN, orElse: () => Effect.logWarning(unclosed(name)) }),
+        Effect.catchCause((cause) => Effect.logWarning(`${name} could not be closed`, cause)),
+      ),
+    )
+    const problem = storeProblem(name, store)
+    if (problem !== undefined) return yield* new StorageError({ reason: "unavailable", message: problem })
+    const checked: KeyValueStore = {
+      load: () => store.load(),
+      write: async (changes) => requirePromise(store.write(changes)),
+    }
+    const loaded = yield* Effect.tryPromise({
+      try: async () => read(await store.load()),
+      catch: (cause) => readFailure(name, cause),
+    })
+    return { store: checked, loaded }
+  },
+  (opening, { name }) =>
+    announceSlow(`waiting for ${name} to open and to give its entries: see its lock, network and size`)(
+      opening,
     ),
-  )
-  const problem = storeProblem(name, store)
-  if (problem !== undefined) return yield* new StorageError({ reason: "unavailable", message: problem })
-  const checked: KeyValueStore = {
-    load: () => store.load(),
-    write: async (changes) => requirePromise(store.write(changes)),
-  }
-  const loaded = yield* Effect.tryPromise({
-    try: async () => read(await store.load()),
-    catch: (cause) => readFailure(name, cause),
-  })
-  yield* Fiber.interrupt(announcing)
-  return { store: checked, loaded }
-})
+)
 
 /** The storage over a key-value store. Layers made by one call share one opened store. */
 export const layer = (options: KeyValueOptions): Layer.Layer<Storage, StorageError> => {
   const acquire = Effect.map(openStore(options, loadTables), ({ loaded, store }) =>
-    make(store, loaded, Semaphore.makeUnsafe(1)),
+    make(store, loaded, options.name),
   )
   let shared: RcRef.RcRef<Storage["Service"], StorageError> | undefined
   return Layer.effect(
@@ -132,13 +138,19 @@ export const layer = (options: KeyValueOptions): Layer.Layer<Storage, StorageErr
 /** The words of a store's error, and of its cause, which may be the error itself. */
 export const wordsOf = (error: unknown): string => {
   const words = [error, Object(error).cause].map((each: unknown) =>
-    each instanceof Error ? each.message : "",
+    each instanceof Error ? each.message.replace(/\.$/, "") : "",
   )
   return Array.from(new Set(words.filter((each) => each !== ""))).join(": ")
 }
 
-const openFailure = (name: string, cause: unknown): StorageError =>
-  failure(wordsOf(cause) || `${name} cannot be opened; the cause says why`, cause)
+const openFailure = (name: string, cause: unknown): StorageError => {
+  const words = wordsOf(cause)
+  const message =
+    reasonOf(cause) === "in_use"
+      ? `another process has ${name}: use the console or the API there, or stop that process${words && ` (${words})`}`
+      : `${name} cannot be opened: ${words || "the cause says why"}`
+  return failure(message, cause)
+}
 
 /** The problem of what `open` gave, if it has one. An instance of a class may have a state in its fields. */
 export const storeProblem = (name: string, given: unknown): string | undefined => {
@@ -178,7 +190,7 @@ const notSettled = (cause: unknown): StorageError =>
     cause,
   )
 
-const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semaphore): Storage["Service"] => {
+const make = (store: KeyValueStore, tables: MemoryTables, storeName: string): Storage["Service"] => {
   // Undoes the last write, which the store rejected and may have kept.
   let undoing: Entries | undefined
   const settle = Effect.suspend(() => {
@@ -187,6 +199,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
       Effect.tap(() => Effect.sync(() => void (undoing = undefined))),
     )
   })
+  const waiting = `waiting for a write of ${storeName} to settle: see what it waits for; no other change is kept until then`
   const write = Effect.fnUntraced(function* (changes: RowChanges) {
     if (changes.size === 0) return
     yield* settle
@@ -197,8 +210,8 @@ const make = (store: KeyValueStore, tables: MemoryTables, turns: Semaphore.Semap
         return unsettled(cause)
       },
     })
-  })
-  const inTurn = turns.withPermits(1)
+  }, announceSlow(waiting))
+  const inTurn = Semaphore.makeUnsafe(1).withPermits(1)
   // Reads see a change once the store has kept it.
   const memory = MemoryStorage.make(tables)
 

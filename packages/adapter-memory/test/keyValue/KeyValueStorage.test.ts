@@ -84,13 +84,51 @@ it.effect("a store that fails is quoted, with what caused it", () =>
     const rejected = yield* Effect.flip(Effect.provide(kept, readOnly))
     assert.include(rejected.message, "may have kept it (EROFS: read-only file system): repeat the request")
     const open = () =>
-      Promise.reject(new Error("the database failed to open", { cause: new Error("EACCES: LOCK") }))
+      Promise.reject(new Error("the database failed to open.", { cause: new Error("EACCES: LOCK") }))
     const closed = yield* Effect.flip(Effect.provide(kept, layer({ name: "a store", open })))
-    assert.strictEqual(closed.message, "the database failed to open: EACCES: LOCK")
+    assert.strictEqual(closed.message, "a store cannot be opened: the database failed to open: EACCES: LOCK")
     const own = new Error("it is locked")
     own.cause = own
     const locked = layer({ name: "a store", open: () => Promise.reject(own) })
-    assert.strictEqual((yield* Effect.flip(Effect.provide(kept, locked))).message, "it is locked")
+    assert.strictEqual(
+      (yield* Effect.flip(Effect.provide(kept, locked))).message,
+      "a store cannot be opened: it is locked",
+    )
+    const inUse = () => Promise.reject(Object.assign(new Error("a.db is open"), { reason: "in_use" }))
+    const { message, reason } = yield* Effect.flip(
+      Effect.provide(kept, layer({ name: "a store", open: inUse })),
+    )
+    assert.deepStrictEqual(
+      [reason, message],
+      [
+        "in_use",
+        "another process has a store: use the console or the API there, or stop that process (a.db is open)",
+      ],
+    )
+  }),
+)
+
+it.effect("a write that does not settle is named in the log", () =>
+  Effect.gen(function* () {
+    const logged: Array<unknown> = []
+    const log = Logger.layer([Logger.make(({ message }) => void logged.push(message))])
+    const settled = yield* Deferred.make<void>()
+    const writing = yield* Deferred.make<void>()
+    const write = () => {
+      Deferred.doneUnsafe(writing, Effect.void)
+      return Effect.runPromise(Deferred.await(settled))
+    }
+    const storage = layer({ name: "a stuck store", open: async () => ({ load: () => [], write }) })
+    const kept = yield* Storage.use(({ establish }) => establish("pepper_check", "new")).pipe(
+      Effect.provide(storage),
+      Effect.provide(log),
+      Effect.forkChild({ startImmediately: true }),
+    )
+    yield* Deferred.await(writing)
+    yield* TestClock.adjust("5 seconds")
+    assert.include(String(logged), "waiting for a write of a stuck store to settle")
+    yield* Deferred.succeed(settled, undefined)
+    assert.strictEqual(yield* Fiber.join(kept), "new")
   }),
 )
 
