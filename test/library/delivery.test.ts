@@ -294,10 +294,10 @@ describe("a notifier of one's own", () => {
         .filter((message) => message.startsWith("in a result of the notifier pager, "))
         .map((message) => message.slice(35)),
       [
-        "retryAfterSeconds must be a number from 0",
-        "error must be a string",
-        "retryAfterSeconds must be a number from 0",
-        "retryAfterSeconds must be a number from 0",
+        "retryAfterSeconds must be a number from 0; the pause is the usual one",
+        "error must be a string, and is of the type number",
+        "retryAfterSeconds must be a number from 0; the pause is the usual one",
+        "retryAfterSeconds must be a number from 0; the pause is the usual one",
       ],
     )
   })

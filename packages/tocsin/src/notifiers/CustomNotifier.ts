@@ -127,12 +127,17 @@ const fieldProblems = (returned: unknown, { mask }: Reporter): ReadonlyArray<str
   if (outcome !== "deferred" && outcome !== "refused") return []
   return [
     ...unknownOptions("", returned, ["outcome", "error", "retryAfterSeconds"]).map(mask),
-    ...(error === undefined || typeof error === "string" ? [] : ["error must be a string"]),
+    ...(error === undefined || typeof error === "string"
+      ? []
+      : [`error must be a string, and is ${kindOf(error)}`]),
     ...(retryAfterSeconds === undefined || isPause(retryAfterSeconds)
       ? []
-      : ["retryAfterSeconds must be a number from 0"]),
+      : ["retryAfterSeconds must be a number from 0; the pause is the usual one"]),
   ]
 }
+
+const kindOf = (given: unknown): string =>
+  given instanceof Error ? "an Error: give its message" : `of the type ${typeof given}`
 
 /** Describes a wrong result without its texts, which may be secrets. */
 const shown = (value: unknown, mask: Reporter["mask"]): string => {
