@@ -16,7 +16,13 @@ import "./requireNode.ts"
 export { createMonitor } from "./createMonitor.ts"
 export { newEventId } from "@tocsin/client"
 export type { Monitor } from "./Monitor.ts"
-export type { MonitorOptions, RateOption, RetentionOption, WatchdogOption } from "./options/MonitorOptions.ts"
+export type {
+  Extension,
+  MonitorOptions,
+  RateOption,
+  RetentionOption,
+  WatchdogOption,
+} from "./options/MonitorOptions.ts"
 export type { DurationOption } from "@tocsin/client"
 export type { PolicyOption } from "./policy/givenPolicy.ts"
 export type { Log, LogEntry } from "./options/log.ts"

@@ -35,7 +35,7 @@ const toNotification = (delivery: DeliveryAttempt): Notification => {
 /** The outcome of an attempt, for more than success or failure. */
 export type SendResult =
   | { readonly outcome: "delivered" }
-  /** Tocsin retries, not before `retryAfterSeconds`: from 0, and an hour at most. Anything else is logged and ignored. */
+  /** Tocsin retries, not before `retryAfterSeconds`: from 0; more than an hour counts as one. What is no number is logged and ignored. */
   | {
       readonly outcome: "deferred"
       /** Stored as `last_error`: one sentence without addresses, secrets or the receiver's text. */

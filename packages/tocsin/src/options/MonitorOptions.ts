@@ -2,6 +2,7 @@ import type { DurationOption } from "@tocsin/client"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
 import type { NotifierOption } from "../notifiers/notifiers.ts"
 import type { PolicyOption } from "../policy/givenPolicy.ts"
+import type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 import type { StorageChoice } from "../storages/storages.ts"
 import type { Log } from "./log.ts"
 
@@ -31,6 +32,14 @@ export interface WatchdogOption {
   readonly url: string
   /** From one ping to the next. 1 minute unless given. */
   readonly interval?: DurationOption | undefined
+}
+
+/**
+ * The default export of a module that SERVICE_EXTENSIONS names: what it gives to a server
+ * (docs/rules.md#extensions).
+ */
+export interface Extension extends Pick<MonitorOptions, "notifiers"> {
+  readonly storage?: StorageChoice | KeyValueOptions | undefined
 }
 
 /** Options of a monitor. One rejection with code `options` reports all problems. */
