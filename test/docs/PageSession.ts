@@ -7,7 +7,7 @@ import { Effect, Redacted, type Scope } from "effect"
 import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
 import { skippedForLength } from "../properties/atLength.ts"
-import { FOR_COMMANDS } from "../processes/program.ts"
+import { FOR_SECONDS } from "../processes/program.ts"
 import { type Environment, secretOf } from "../processes/secrecy.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
@@ -159,7 +159,7 @@ const runModule = Effect.fnUntraced(function* (
   file: string,
 ) {
   const start = modules.start === undefined ? [] : ["--import", modules.start]
-  const args = [...FOR_COMMANDS, ...start, ...(marks.has("test") ? ["--test", file] : [file])]
+  const args = [...FOR_SECONDS, ...start, ...(marks.has("test") ? ["--test", file] : [file])]
   // Shared by all modules, it saves half of their time.
   const NODE_COMPILE_CACHE = join(modules.folder, ".compiled")
   const env = {

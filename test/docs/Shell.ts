@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import process from "node:process"
 import { Deferred, Effect } from "effect"
-import { AGENT, COMPILE_CACHE, FOR_COMMANDS, SERVER } from "../processes/program.ts"
+import { AGENT, COMPILE_CACHE, FOR_SECONDS, SERVER } from "../processes/program.ts"
 import type { Environment } from "../processes/secrecy.ts"
 
 /**
@@ -12,7 +12,7 @@ import type { Environment } from "../processes/secrecy.ts"
  */
 const PRELUDE = `
 exec 2>&1
-tocsin() { node ${FOR_COMMANDS.join(" ")} "${SERVER}" "$@"; }
+tocsin() { node ${FOR_SECONDS.join(" ")} "${SERVER}" "$@"; }
 npm() {
   if [ "$1 $2 $3 $4" = "run -s agent --" ]; then
     shift 4

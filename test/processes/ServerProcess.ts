@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import process from "node:process"
 import { Deferred, Effect, type Scope } from "effect"
-import { COMPILE_CACHE, FOR_COMMANDS, SERVER } from "./program.ts"
+import { COMPILE_CACHE, FOR_SECONDS, SERVER } from "./program.ts"
 import { type Environment, exposedIn, type ProcessOutput } from "./secrecy.ts"
 import { until } from "./until.ts"
 
@@ -61,8 +61,7 @@ export const launch = Effect.fnUntraced(function* ({
   const ended = Deferred.await(end)
   const child: ChildProcess = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const flags = args.length === 0 ? [] : FOR_COMMANDS
-      const [program = "", ...programArgs] = [...through, process.execPath, ...flags, SERVER, ...args]
+      const [program = "", ...programArgs] = [...through, process.execPath, ...FOR_SECONDS, SERVER, ...args]
       const started = spawn(program, programArgs, {
         cwd,
         env: {

@@ -57,7 +57,8 @@ const samplesOf = (expression: RegExp): ReadonlyArray<string> => {
  */
 function* longRuns(expression: RegExp): Generator<string> {
   const letters = new Set([...COMMON, ...expression.source])
-  for (const letter of letters) for (const end of ENDS) yield letter.repeat(RUN) + end
+  for (const [place, letter] of Array.from(letters).entries())
+    for (const end of inTurn(ENDS, place)) yield letter.repeat(RUN) + end
   for (const sample of samplesOf(expression)) {
     const characters = Array.from(sample.slice(0, 40))
     for (const [place, own] of characters.entries()) {
