@@ -2,6 +2,7 @@
 import { IntegrationKind } from "@tocsin/contract/Integrations"
 import * as fc from "fast-check"
 import { addressOf, type Input } from "./Input.ts"
+import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 /** Stands for the key of the integration of a kind, which each server makes; as long as one. */
 export const placeholderOf = (kind: IntegrationKind): string => `in_${kind.padEnd(43, "-")}`
@@ -29,7 +30,7 @@ const text = fc.oneof(
     "0001-01-01T00:00:00Z",
     "2999-01-01T00:00:00+05:00",
   ),
-  fc.string({ unit: "binary", maxLength: 20 }),
+  fc.string({ unit: anyCharacter, maxLength: 20 }),
 )
 const labels = fc.dictionary(
   fc.oneof(fc.constantFrom("alertname", "severity", "team", "__proto__"), text),

@@ -41,8 +41,17 @@ const text = ({ minLength = 0, maxLength = 300 }: JsonSchema): fc.Arbitrary<stri
 /** Whether a pattern takes every text of {@link CHARACTERS}. */
 const allows = (pattern: string): boolean => new RegExp(pattern, "u").test(CHARACTERS.join(""))
 
+const ofPatterns = new Map<string, fc.Arbitrary<string>>()
+
+/** An arbitrary takes milliseconds to make, and each request has several. */
+const ofPattern = (pattern: string): fc.Arbitrary<string> => {
+  const made = ofPatterns.get(pattern) ?? fc.stringMatching(new RegExp(pattern, "u"), { size: "small" })
+  ofPatterns.set(pattern, made)
+  return made
+}
+
 const matching = (pattern: string, { maxLength = 256 }: JsonSchema): fc.Arbitrary<string> =>
-  fc.stringMatching(new RegExp(pattern, "u"), { size: "small" }).filter((made) => made.length <= maxLength)
+  ofPattern(pattern).filter((made) => made.length <= maxLength)
 
 const string = (schema: JsonSchema): fc.Arbitrary<string> => {
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)

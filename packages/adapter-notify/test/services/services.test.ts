@@ -16,6 +16,7 @@ import { detailed, detailsOf, firing, resolved, shared, SOURCE } from "../notifi
 import { type Received, startReceiver } from "../Receiver.ts"
 import { fakes, serviceKeysOf } from "./fakes.ts"
 import { heardIn } from "./TelephoneService.ts"
+import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 type ServiceType = keyof typeof services
 
@@ -421,7 +422,7 @@ describe("the types of receivers", () => {
       "ä🔥 ",
     )
     const hostile = fc
-      .array(fc.oneof(parts, fc.string({ unit: "binary" })), { maxLength: 60 })
+      .array(fc.oneof(parts, fc.string({ unit: anyCharacter })), { maxLength: 60 })
       .map((all) => all.join(""))
     fc.assert(
       fc.property(hostile, hostile, fc.integer({ min: 0, max: 400 }), (summary, key, path) => {
@@ -511,7 +512,9 @@ describe("the types of receivers", () => {
       "<at>x</at>",
     ]
     const hostile = fc
-      .array(fc.oneof(fc.constantFrom(...parts, ...more), fc.string({ unit: "binary" })), { maxLength: 12 })
+      .array(fc.oneof(fc.constantFrom(...parts, ...more), fc.string({ unit: anyCharacter })), {
+        maxLength: 12,
+      })
       .map((texts) => texts.join(" "))
     const long = fc.constantFrom("🔥", "[a](b)", "@a ", "\\").map((text) => text.repeat(10_000 / text.length))
     fc.assert(

@@ -12,6 +12,7 @@ import { digestText, incidentText } from "@tocsin/core/notifications/incidentTex
 import { lastOutput } from "@tocsin/contract/outputText"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { detailsOf, firing, resolved, shared, silence, SOURCE } from "../notifications.ts"
+import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 const plain: TextMedium = { limit: 10_000, escape: (text) => text }
 const text = (notification: DeliveryAttempt) => incidentText(notification, plain)
@@ -163,7 +164,7 @@ const oddText = (maxLength: number) =>
           "\r\n",
           "\u2029",
         ),
-        fc.string({ unit: "binary", minLength: 1, maxLength: 3 }),
+        fc.string({ unit: anyCharacter, minLength: 1, maxLength: 3 }),
         fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
       ),
       { maxLength },

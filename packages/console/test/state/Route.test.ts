@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { parseRoute, routeText } from "../../src/state/Route.ts"
+import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
-const text = fc.string({ minLength: 1, unit: "binary" }).filter((each) => each.isWellFormed())
+const text = fc.string({ minLength: 1, unit: anyCharacter }).filter((each) => each.isWellFormed())
 
 describe("an address of the console", () => {
   it("keeps the page, its subject and every parameter, whatever they contain", () => {
@@ -24,6 +25,6 @@ describe("an address of the console", () => {
   })
 
   it("is read whatever anyone typed", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary" }), (typed) => parseRoute(typed).page !== ""))
+    fc.assert(fc.property(fc.string({ unit: anyCharacter }), (typed) => parseRoute(typed).page !== ""))
   })
 })

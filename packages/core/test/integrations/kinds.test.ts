@@ -10,11 +10,12 @@ import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import * as fc from "fast-check"
 import { KINDS, optionProblem } from "../../src/integrations/kinds.ts"
 import type { AnyReport, SenderRequest } from "../../src/integrations/Report.ts"
+import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 const text = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
   fc.constantFrom(
     "start",
     "log",

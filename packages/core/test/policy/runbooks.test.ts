@@ -7,6 +7,7 @@ import * as fc from "fast-check"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { compilePolicy } from "../../src/policy/compilePolicy.ts"
 import { readPolicy } from "../../src/policy/readPolicy.ts"
+import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 const facts: MatchedFacts = {
   agent_id: AgentId.make("web-1"),
@@ -53,7 +54,7 @@ describe("the runbook of a check", () => {
 
   it("has no character that a message, a page or a shell would read otherwise", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 40 }), (text) => {
         const url = `https://a.example/${text}`
         if (RUNBOOK_URL.test(url)) assert.notMatch(url, /[\s<>"'`\\@()[\]{}|*!$^\p{C}]/u)
       }),
