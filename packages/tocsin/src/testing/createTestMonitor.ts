@@ -64,7 +64,7 @@ export interface TestMonitor extends Monitor {
    * ```
    */
   readonly advance: (time: DurationOption) => Promise<void>
-  /** Does what is due now, such as sending the notifications of the last call. */
+  /** Does what is due now, such as sending the notifications of the last call. An attempt has a second of real time. */
   readonly settle: () => Promise<void>
   /** The time of its clock, for `observed_at`. */
   readonly now: () => string
