@@ -1,10 +1,6 @@
 import { join } from "node:path"
 import process from "node:process"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
-import * as PgClock from "@tocsin/adapter-pg/PgClock"
-import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
-import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
 import { Effect, FileSystem, Layer } from "effect"
 import {
@@ -14,25 +10,21 @@ import {
   sqlitePlace,
   type StoragePlace,
 } from "tocsin/internal/storages/places"
+import * as PgClock from "tocsin/internal/layers/PgClock"
+import * as PgStorage from "tocsin/internal/layers/PgStorage"
+import * as SqliteStorage from "tocsin/internal/layers/SqliteStorage"
 import { CommandFailure, StartFailure, usageFailure } from "./CommandFailure.ts"
 import { database } from "./settings/settingTypes.ts"
 import type { Settings } from "./settings/Settings.ts"
 
-/** The advice for a server that opens more connections than PostgreSQL allows. */
-export const connectionAdvice = (allowed: number): string | undefined =>
-  PgStorage.PROCESS_CONNECTIONS <= allowed
-    ? undefined
-    : `this server opens up to ${PgStorage.PROCESS_CONNECTIONS} connections, but PostgreSQL allows ${allowed}: raise max_connections or the limit of the role or database; behind a pooler, ignore this`
-
 /** Warns of too few connections, beside the start. */
 export const connectionWarning = ({ DATABASE_URL: place }: Settings): Layer.Layer<never> => {
   if (place?.kind !== "postgres") return Layer.empty
-  const warn = Effect.flatMap(PgInspection.inspectConnections({ url: place.url }), (allowed) => {
-    const message = connectionAdvice(allowed)
-    return message === undefined ? Effect.void : Effect.logWarning(message)
-  })
-  // The storage reports what is wrong with PostgreSQL.
-  return Layer.effectDiscard(Effect.forkScoped(Effect.ignore(warn)))
+  const warn = Effect.flatMap(
+    Effect.promise(() => import("./connections.ts")),
+    ({ warnOfConnections }) => warnOfConnections(place.url),
+  )
+  return Layer.effectDiscard(Effect.forkScoped(warn))
 }
 
 export type StorageSettings = Pick<Settings, "DATABASE_URL" | "SERVICE_DATA_DIR" | "extensions">

@@ -1,5 +1,5 @@
 import { assert, it } from "vitest"
-import { connectionAdvice } from "../src/storage.ts"
+import { connectionAdvice } from "../src/connections.ts"
 
 it("the connections of a server are compared with those that PostgreSQL allows", () => {
   assert.isUndefined(connectionAdvice(19))

@@ -25,12 +25,7 @@ import {
   type ExaminedReceivers,
   sourceFindings,
 } from "./doctor/examineNotifiers.ts"
-import {
-  examineIntegrations,
-  examineNumbers,
-  examinePostgres,
-  examineSqlite,
-} from "./doctor/examineStorage.ts"
+import { examineIntegrations, examineNumbers, examineSqlite } from "./doctor/examineStorage.ts"
 import { examineIssuer } from "./doctor/examineIssuer.ts"
 import { examineLost } from "./doctor/examineLost.ts"
 import { examineSecrets } from "./doctor/examineSecrets.ts"
@@ -104,6 +99,7 @@ const examineStorage = Effect.fnUntraced(function* (values: Partial<Settings>) {
   const { DATABASE_URL, SERVICE_DATA_DIR, SERVICE_KEY_PEPPER } = values
   const { pepperCheck } = yield* Effect.provide(Hashing, NodeHashing.layer({ pepper: SERVICE_KEY_PEPPER }))
   if (DATABASE_URL?.kind === "postgres") {
+    const { examinePostgres } = yield* Effect.promise(() => import("./doctor/examinePostgres.ts"))
     return yield* examinePostgres(DATABASE_URL.url, pepperCheck)
   }
   if (DATABASE_URL?.kind === "memory") {

@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import * as KeyValueCopy from "@tocsin/adapter-memory/keyValue/copyKeyValue"
-import * as PgCopy from "@tocsin/adapter-pg/copy/copyConnection"
-import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
 import { realFile } from "@tocsin/adapter-sqlite/connection/OpenFiles"
 import * as SqliteCopy from "@tocsin/adapter-sqlite/copy/CopyConnection"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
@@ -62,11 +60,15 @@ export const sqlitePlace = (file: string): StoragePlace => ({
   withTarget: (use) => SqliteCopy.withCopyTarget(file, use),
 })
 
+/** Loaded when it is used: programs on other storages do without the driver. */
+const inspection = Effect.promise(() => import("@tocsin/adapter-pg/inspection/inspectStorage"))
+const copying = Effect.promise(() => import("@tocsin/adapter-pg/copy/copyConnection"))
+
 export const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
   name: "PostgreSQL",
-  state: PgInspection.inspectStorage({ url }),
-  withSource: (use) => PgCopy.withCopySource(url, use),
-  withTarget: (use) => PgCopy.withCopyTarget(url, use),
+  state: Effect.flatMap(inspection, ({ inspectStorage }) => inspectStorage({ url })),
+  withSource: (use) => Effect.flatMap(copying, ({ withCopySource }) => withCopySource(url, use)),
+  withTarget: (use) => Effect.flatMap(copying, ({ withCopyTarget }) => withCopyTarget(url, use)),
 })
 
 /** A key-value store: one process has it. */

@@ -1,19 +1,15 @@
 import { existsSync } from "node:fs"
 import { dirname } from "node:path"
-import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
-import { ownedByOthers } from "@tocsin/adapter-pg/migrations/migrate"
-import { PROCESS_CONNECTIONS } from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as Instant from "@tocsin/contract/Instant"
 import { sizeText } from "@tocsin/contract/numberText"
 import { MOST_OF_CHECK, type ReachedBounds } from "@tocsin/core/numbers/NumberBounds"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Queries } from "@tocsin/core/usecases/Queries"
-import { Duration, Effect, type Redacted } from "effect"
+import { Duration, Effect } from "effect"
 import { countText } from "../../output/texts.ts"
-import { connectionAdvice } from "../../storage.ts"
 import { type Asked, examineUse, type Use } from "./examineUse.ts"
-import { attention, failed, type Finding, type Findings, ok, orFailed } from "./Finding.ts"
+import { attention, failed, type Findings, ok, orFailed } from "./Finding.ts"
 
 interface Content extends Use {
   /** How many migrations it went through; none if it is new. */
@@ -26,7 +22,7 @@ interface Content extends Use {
 }
 
 /** The schema, servers and pepper of a storage. */
-const examineSchema = (
+export const examineSchema = (
   { applied, damaged, known, wrongTotals, ...used }: Content,
   asked: Asked,
 ): Findings => {
@@ -55,102 +51,6 @@ const examineSchema = (
           `the summary is wrong: ${wrongTotals.join(", ")}; on PostgreSQL run SELECT recount_system_total(), on SQLite tocsin copy`,
         )
   return [schema, rows, totals, ...examineUse(used, asked)]
-}
-
-const OLDEST_MAJOR = 15
-/** People notice it when two systems show times. */
-const NOTABLE_OFFSET = Duration.seconds(1)
-
-/** Whether PostgreSQL is reachable, writable and durable; its schema, its connections and its clock. */
-export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redacted, pepperCheck: string) {
-  const now = yield* Instant.now
-  const examined = Effect.map(PgInspection.inspectStorage({ url }), (found): Findings => [
-    serverFinding(found),
-    permissionFinding(found),
-    ...limitFindings(found),
-    ...(found.schema === "newer" || found.schema === "foreign"
-      ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
-      : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
-    safetyFinding(found),
-    connectionFinding(found),
-    clockFinding(found),
-  ])
-  return yield* orFailed("storage", examined)
-})
-
-const SCHEMA_ADVICE = {
-  newer: "written by a newer version of Tocsin: start that version or a later one",
-  foreign:
-    "created by another build of Tocsin or another program: correct DATABASE_URL, or start the build that created it",
-} as const
-
-const serverFinding = ({ serverVersion, bytes }: PgInspection.PgInspection): Finding => {
-  const text = `PostgreSQL ${serverVersion} answers; the database occupies ${sizeText(Number(bytes))}`
-  return Number.parseInt(serverVersion, 10) < OLDEST_MAJOR
-    ? failed("storage", `${text}: upgrade it to ${OLDEST_MAJOR} or later`, "storage")
-    : ok("storage", text)
-}
-
-const permissionFinding = ({
-  isReadOnly,
-  mayCreate,
-  closedTables,
-  foreignTables,
-}: PgInspection.PgInspection): Finding => {
-  const check = "permissions"
-  if (isReadOnly) {
-    return failed(
-      check,
-      "the database is read-only: point DATABASE_URL at the primary, or allow writes (default_transaction_read_only)",
-      "storage",
-    )
-  }
-  if (closedTables.length > 0) {
-    const names = closedTables.join(", ")
-    return failed(
-      check,
-      `the user cannot read and write ${names}: make it the owner of these tables`,
-      "storage",
-    )
-  }
-  if (foreignTables.length > 0) {
-    const { message } = ownedByOthers(foreignTables)
-    return attention(check, message)
-  }
-  return mayCreate
-    ? ok(check, "tables can be written and created")
-    : attention(
-        check,
-        "the user cannot create tables, which the next migration needs: grant it CREATE on the schema",
-      )
-}
-
-const limitFindings = ({ hasty }: PgInspection.PgInspection): Findings =>
-  hasty.map((limit) =>
-    attention(
-      "limits",
-      `${limit} can end Tocsin's transactions: give its user at least 10s (ALTER ROLE … SET)`,
-    ),
-  )
-
-const safetyFinding = ({ unsafe }: PgInspection.PgInspection): Finding =>
-  unsafe.length === 0
-    ? ok("durability", "committed data survives a crash")
-    : attention("durability", `${unsafe.join(", ")} off: a crash can lose acknowledged data; turn it on`)
-
-const connectionFinding = ({ connectionLimit }: PgInspection.PgInspection): Finding => {
-  const message = connectionAdvice(connectionLimit)
-  return message === undefined
-    ? ok("connections", `this server opens up to ${PROCESS_CONNECTIONS} of ${connectionLimit}`)
-    : attention("connections", message)
-}
-
-const clockFinding = ({ clockOffset }: PgInspection.PgInspection): Finding => {
-  const millis = Duration.toMillis(clockOffset)
-  const text = `this machine's clock and the database's differ by ${Math.abs(millis).toFixed(0)} ms`
-  return Math.abs(millis) > Duration.toMillis(NOTABLE_OFFSET)
-    ? attention("clock", `${text}; Tocsin uses the database's: synchronize both with NTP`)
-    : ok("clock", text)
 }
 
 /** Integrations that soon refuse new checks. */
