@@ -15,7 +15,7 @@ import type { Story } from "./Story.ts"
 
 /** How many stories each storage plays: at full length, and of each part where tests take no minutes. */
 const STORIES = {
-  memory: { atLength: 20_000, sample: 3 },
+  memory: { atLength: 20_000, sample: 2 },
   sqlite: { atLength: 2_000, sample: 1 },
   // A story there takes as long as fifty on memory.
   postgres: { atLength: 500, sample: 0 },

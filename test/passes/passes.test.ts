@@ -7,7 +7,7 @@ import { INTERRUPTIONS } from "./InterruptedStorage.ts"
 import { playPass } from "./playPass.ts"
 
 /** In a sample, each of so many calls is interrupted. Most defects show after a failure or a change. */
-const STEP = { fails: 29, changes: 31, "loses its reply": 70, throws: 70, "breaks off": 70 }
+const STEP = { fails: 59, changes: 61, "loses its reply": 140, throws: 140, "breaks off": 140 }
 
 describe("interrupted background work leaves the rows of an undisturbed run", () => {
   it.effect.each(allPasses)("$name", (pass) =>
