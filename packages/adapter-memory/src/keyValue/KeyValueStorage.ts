@@ -1,5 +1,6 @@
 import * as Instant from "@tocsin/contract/Instant"
 import { unknownOptions } from "@tocsin/contract/nearestName"
+import { plainLine } from "@tocsin/contract/plainLine"
 import { type Command, decideSync, type Outcome } from "@tocsin/core/unitOfWork/Decision"
 import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
@@ -66,7 +67,6 @@ const openInTime = ({ name, open }: KeyValueOptions) =>
     },
     catch: (cause) => openFailure(name, cause),
   }).pipe(
-    Effect.interruptible,
     Effect.timeoutOrElse({
       duration: OPEN_WITHIN,
       orElse: () =>
@@ -77,10 +77,15 @@ const openInTime = ({ name, open }: KeyValueOptions) =>
           }),
         ),
     }),
+    // Its caller may give up.
+    Effect.interruptible,
   )
 
+export const slowWrite = (name: string): string =>
+  `waiting for a write of ${name} to settle: see what it waits for; no other change is kept until then`
+
 /** Work that takes long says so in the log, and goes on. */
-const announceSlow =
+export const announceSlow =
   (message: string) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
     Effect.flatMap(Effect.forkChild(Effect.delay(Effect.logWarning(message), SLOW)), (announcing) =>
@@ -135,11 +140,12 @@ export const layer = (options: KeyValueOptions): Layer.Layer<Storage, StorageErr
   )
 }
 
-/** The words of a store's error, and of its cause, which may be the error itself. */
+/** The words of a store's error, which may be a text, and of its cause, which may be the error itself. */
 export const wordsOf = (error: unknown): string => {
-  const words = [error, Object(error).cause].map((each: unknown) =>
-    each instanceof Error ? each.message.replace(/\.$/, "") : "",
-  )
+  const words = [error, Object(error).cause].map((each: unknown) => {
+    const text: unknown = typeof each === "string" ? each : Object(each).message
+    return typeof text === "string" ? plainLine(text).replace(/\.$/, "") : ""
+  })
   return Array.from(new Set(words.filter((each) => each !== ""))).join(": ")
 }
 
@@ -155,11 +161,11 @@ const openFailure = (name: string, cause: unknown): StorageError => {
 /** The problem of what `open` gave, if it has one. An instance of a class may have a state in its fields. */
 export const storeProblem = (name: string, given: unknown): string | undefined => {
   const store = Object(given) as Partial<KeyValueStore>
+  const isPlain = Object.getPrototypeOf(store) === Object.prototype
+  const [misspelt] = isPlain ? unknownOptions("", store, ["load", "write", "close"]) : []
   if (typeof store.load !== "function" || typeof store.write !== "function")
-    return "open of a store must resolve with a store: an object with load and write"
-  if (Object.getPrototypeOf(store) !== Object.prototype) return undefined
-  const [unknown] = unknownOptions("", store, ["load", "write", "close"])
-  return unknown && `in the store that open of ${name} resolves with, ${unknown}`
+    return `open of ${name} must resolve with a store: an object with load and write${misspelt === undefined ? "" : `; ${misspelt}`}`
+  return misspelt && `in the store that open of ${name} resolves with, ${misspelt}`
 }
 
 /** Refuses a write that returns before the store has the changes: a return or an await is missing. */
@@ -176,17 +182,17 @@ const inBrackets = (cause: unknown): string => {
   return words && ` (${words})`
 }
 
-const unsettled = (cause: unknown): StorageError =>
+const unsettled = (name: string, cause: unknown): StorageError =>
   new StorageError({
     reason: reasonOf(cause),
     isUnknown: true,
-    message: `the store rejected a change and may have kept it${inBrackets(cause)}: repeat the request, or start the program again, which first undoes that change`,
+    message: `${name} rejected a change and may have kept it${inBrackets(cause)}: repeat the request, or start the program again, which first undoes that change`,
     cause,
   })
 
-const notSettled = (cause: unknown): StorageError =>
+const notSettled = (name: string, cause: unknown): StorageError =>
   failure(
-    `the store rejects changes${inBrackets(cause)}: see the cause; once it takes them again, Tocsin first undoes the first one that it rejected`,
+    `${name} rejects changes${inBrackets(cause)}: see the cause; once it takes them again, Tocsin first undoes the first one that it rejected`,
     cause,
   )
 
@@ -195,22 +201,33 @@ const make = (store: KeyValueStore, tables: MemoryTables, storeName: string): St
   let undoing: Entries | undefined
   const settle = Effect.suspend(() => {
     if (undoing === undefined) return Effect.void
-    return Effect.tryPromise({ try: async () => store.write(undoing ?? new Map()), catch: notSettled }).pipe(
-      Effect.tap(() => Effect.sync(() => void (undoing = undefined))),
-    )
+    return Effect.tryPromise({
+      try: async () => store.write(undoing ?? new Map()),
+      catch: (cause) => notSettled(storeName, cause),
+    }).pipe(Effect.tap(() => Effect.sync(() => void (undoing = undefined))))
   })
-  const waiting = `waiting for a write of ${storeName} to settle: see what it waits for; no other change is kept until then`
-  const write = Effect.fnUntraced(function* (changes: RowChanges) {
-    if (changes.size === 0) return
-    yield* settle
-    yield* Effect.tryPromise({
-      try: async () => store.write(entriesOf(changes, "after")),
-      catch: (cause) => {
-        undoing = entriesOf(changes, "before")
-        return unsettled(cause)
-      },
-    })
-  }, announceSlow(waiting))
+  let writingSince: Instant.Instant | undefined
+  const write = Effect.fnUntraced(
+    function* (changes: RowChanges) {
+      if (changes.size === 0) return
+      writingSince = yield* Instant.now
+      yield* settle
+      yield* Effect.tryPromise({
+        try: async () => store.write(entriesOf(changes, "after")),
+        catch: (cause) => {
+          undoing = entriesOf(changes, "before")
+          return unsettled(storeName, cause)
+        },
+      })
+    },
+    Effect.ensuring(Effect.sync(() => void (writingSince = undefined))),
+    announceSlow(slowWrite(storeName)),
+  )
+  const probe = Effect.flatMap(Instant.now, (now) =>
+    writingSince === undefined || now < Instant.plus(writingSince, SLOW)
+      ? Effect.void
+      : Effect.fail(new StorageError({ reason: "timed_out", message: slowWrite(storeName) })),
+  )
   const inTurn = Semaphore.makeUnsafe(1).withPermits(1)
   // Reads see a change once the store has kept it.
   const memory = MemoryStorage.make(tables)
@@ -234,6 +251,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, storeName: string): St
 
   return Storage.of({
     ...memory,
+    probe,
     transact: (command) => inTurn(transact(command)),
     expire: (piece) => inTurn(expire(piece)),
     establish: (name, value) =>

@@ -2,9 +2,16 @@ import { type AuditRecord, audit_subject, subjectRowsOf } from "@tocsin/core/mod
 import { filledByStarts, numberTables } from "@tocsin/core/model/StoredTables"
 import { type AnyShape, copiedDecoder, type CopiedRow, type TableShape } from "@tocsin/core/model/TableShape"
 import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
-import { Cause, Effect, Exit, Scope, Stream } from "effect"
+import { Cause, Duration, Effect, Exit, Fiber, Scope, Stream } from "effect"
 import { type Entries, entryOf, readEntries } from "./entries.ts"
-import { failure, type KeyValueOptions, openStore, wordsOf } from "./KeyValueStorage.ts"
+import {
+  announceSlow,
+  failure,
+  type KeyValueOptions,
+  openStore,
+  slowWrite,
+  wordsOf,
+} from "./KeyValueStorage.ts"
 
 type Rows = ReadonlyMap<string, ReadonlyArray<unknown>>
 
@@ -98,6 +105,16 @@ const deletionsOf = (keys: Iterable<string>): Entries => new Map(Array.from(keys
 const keysIn = (loaded: Rows): ReadonlyArray<string> =>
   Array.from(loaded).flatMap(([kind, rows]) => rows.flatMap((row) => entryOf(kind, Object(row))?.[0] ?? []))
 
+const SETTLE_WITHIN = Duration.seconds(8)
+
+/** Work that goes on when its caller is interrupted, who then waits for it, but not for ever. */
+const patiently = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Effect.forkDetach(Effect.uninterruptible(work)), (fiber) =>
+    Effect.onInterrupt(Fiber.join(fiber), () =>
+      Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), SETTLE_WITHIN),
+    ),
+  )
+
 /** An empty store to fill. */
 const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
   let opened = yield* openApart(options)
@@ -116,6 +133,8 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
       catch: (cause) =>
         failure(`${options.name} rejects the copy: ${wordsOf(cause) || "see the cause"}`, cause),
     })
+  /** A write that has not settled must not be followed by another one. */
+  let isPending = false
   let isClosed = false
   const reopen = Effect.gen(function* () {
     isClosed = true
@@ -124,12 +143,21 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
   })
   const write = Effect.gen(function* () {
     isWritten = true
-    yield* change(new Map([...deletionsOf(keysIn(opened.loaded)), ...written]))
+    isPending = true
+    const entries = new Map([...deletionsOf(keysIn(opened.loaded)), ...written])
+    yield* Effect.ensuring(
+      change(entries),
+      Effect.sync(() => void (isPending = false)),
+    )
     yield* opened.close
     yield* reopen
-  })
+  }).pipe(announceSlow(slowWrite(options.name)))
   /** A store that could not be opened again may open by now. */
-  const clear = Effect.andThen(
+  const clear = Effect.suspend(() => (isPending ? stuck : undone))
+  const stuck = Effect.fail(
+    new StorageError({ reason: "timed_out", message: `a write of ${options.name} does not settle` }),
+  )
+  const undone = Effect.andThen(
     Effect.suspend(() => (isClosed ? reopen : Effect.void)),
     Effect.suspend(() => change(deletionsOf(written.keys()))),
   )
@@ -140,15 +168,16 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
     },
     /**
      * Writes all rows at once, the first time, and opens the store again: it returns only rows that it has kept. An
-     * interruption waits: the undoing write must not begin before this one has settled.
+     * interruption waits some seconds: the undoing write must not begin before this one has settled.
      */
-    kept: Effect.suspend(() => (isWritten ? Effect.void : Effect.uninterruptible(write))).pipe(
+    kept: Effect.suspend(() => (isWritten ? Effect.void : patiently(write))).pipe(
       Effect.map(() => opened.loaded),
     ),
     undo: (failed: unknown) =>
       Effect.suspend(() => (isWritten ? clear : Effect.void)).pipe(
         Effect.mapError((cause) => {
-          const why = failed instanceof Error ? `; the copy had failed: ${failed.message}` : ""
+          const isOther = failed instanceof Error && failed.message !== cause.message
+          const why = isOther ? `; the copy had failed: ${failed.message}` : ""
           const message = `${options.name} may keep rows of a copy that failed: empty it before anything uses it; ${cause.message}${why}`
           return new StorageError({ reason: cause.reason, message, cause })
         }),

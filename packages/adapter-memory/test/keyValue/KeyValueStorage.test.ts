@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Storage } from "@tocsin/core/ports/Storage"
-import { Deferred, Effect, Fiber, Logger } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import type { KeyValueStore } from "../../src/keyValue/entries.ts"
 import { layer } from "../../src/keyValue/KeyValueStorage.ts"
@@ -57,6 +57,11 @@ it.effect(
         message,
         "in the store that open of a store resolves with, clsoe is not an option; did you mean close?",
       )
+      const other = Object({ laod: () => [], write: async () => {} })
+      assert.strictEqual(
+        (yield* Effect.flip(opening(other))).message,
+        "open of a store must resolve with a store: an object with load and write; laod is not an option; did you mean load?",
+      )
       class Store {
         readonly file = "a"
         load = () => []
@@ -82,7 +87,10 @@ it.effect("a store that fails is quoted, with what caused it", () =>
     const failing = async () => Promise.reject(new Error("EROFS: read-only file system"))
     const readOnly = layer({ name: "a store", open: async () => ({ load: () => [], write: failing }) })
     const rejected = yield* Effect.flip(Effect.provide(kept, readOnly))
-    assert.include(rejected.message, "may have kept it (EROFS: read-only file system): repeat the request")
+    assert.include(
+      rejected.message,
+      "a store rejected a change and may have kept it (EROFS: read-only file system): repeat the request",
+    )
     const open = () =>
       Promise.reject(new Error("the database failed to open.", { cause: new Error("EACCES: LOCK") }))
     const closed = yield* Effect.flip(Effect.provide(kept, layer({ name: "a store", open })))
@@ -93,6 +101,11 @@ it.effect("a store that fails is quoted, with what caused it", () =>
     assert.strictEqual(
       (yield* Effect.flip(Effect.provide(kept, locked))).message,
       "a store cannot be opened: it is locked",
+    )
+    const text = layer({ name: "a store", open: () => Promise.reject("no\n\u001b[31mdisk") })
+    assert.strictEqual(
+      (yield* Effect.flip(Effect.provide(kept, text))).message,
+      "a store cannot be opened: no disk",
     )
     const inUse = () => Promise.reject(Object.assign(new Error("a.db is open"), { reason: "in_use" }))
     const { message, reason } = yield* Effect.flip(
@@ -119,16 +132,30 @@ it.effect("a write that does not settle is named in the log", () =>
       return Effect.runPromise(Deferred.await(settled))
     }
     const storage = layer({ name: "a stuck store", open: async () => ({ load: () => [], write }) })
-    const kept = yield* Storage.use(({ establish }) => establish("pepper_check", "new")).pipe(
-      Effect.provide(storage),
-      Effect.provide(log),
-      Effect.forkChild({ startImmediately: true }),
-    )
+    const opened = Context.get(yield* Layer.build(storage), Storage)
+    const kept = yield* opened
+      .establish("pepper_check", "new")
+      .pipe(Effect.provide(log), Effect.forkChild({ startImmediately: true }))
     yield* Deferred.await(writing)
+    yield* opened.probe
     yield* TestClock.adjust("5 seconds")
     assert.include(String(logged), "waiting for a write of a stuck store to settle")
+    assert.include((yield* Effect.flip(opened.probe)).message, "waiting for a write of a stuck store")
     yield* Deferred.succeed(settled, undefined)
     assert.strictEqual(yield* Fiber.join(kept), "new")
+    yield* opened.probe
+  }),
+)
+
+it.effect("a start that waits for a store can be given up", () =>
+  Effect.gen(function* () {
+    const storage = layer({ name: "a far store", open: () => new Promise(() => {}) })
+    const starting = yield* Storage.use(() => Effect.void).pipe(
+      Effect.provide(storage),
+      Effect.forkChild({ startImmediately: true }),
+    )
+    yield* Fiber.interrupt(starting)
+    assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(starting)))
   }),
 )
 

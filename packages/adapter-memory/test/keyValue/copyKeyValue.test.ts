@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { copiedTables } from "@tocsin/core/model/StoredTables"
 import { StorageError } from "@tocsin/core/ports/Storage"
-import { Deferred, Effect, Fiber, Stream } from "effect"
+import { Deferred, Effect, Fiber, identity, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { withCopyTarget } from "../../src/keyValue/copyKeyValue.ts"
 
 const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
@@ -33,6 +34,35 @@ it.live("a copy that is interrupted undoes its write once that has settled, and 
     yield* Deferred.await(begun)
     yield* Fiber.interrupt(fiber)
     assert.deepStrictEqual(story, ["begins", "settles, of 1", "begins", "settles, of 0"])
+  }),
+)
+
+it.effect("a copy whose write does not settle can be interrupted, and says what may be left", () =>
+  Effect.gen(function* () {
+    const begun = yield* Deferred.make<void>()
+    const write = () => {
+      Deferred.doneUnsafe(begun, Effect.void)
+      return new Promise<void>(() => {})
+    }
+    const copying = withCopyTarget(
+      { name: "a stuck store", open: async () => ({ load: () => [], write }) },
+      (target) =>
+        Effect.andThen(
+          target.setLastSeq(7n),
+          Effect.forEach(copiedTables, (table) => Stream.runDrain(target.rows(table))),
+        ),
+    )
+    const fiber = yield* Effect.forkChild(copying)
+    yield* Deferred.await(begun)
+    const ending = yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
+    yield* TestClock.adjust("8 seconds")
+    yield* Fiber.join(ending)
+    const { message } = yield* Effect.flip(Effect.flatMap(Fiber.await(fiber), identity))
+    assert.include(
+      message,
+      "a stuck store may keep rows of a copy that failed: empty it before anything uses it",
+    )
+    assert.include(message, "a write of a stuck store does not settle")
   }),
 )
 
