@@ -35,10 +35,11 @@ const watchImports = (modules: ReadonlyArray<string>, { slow, endless }: ImportL
   Effect.acquireRelease(
     Effect.sync(() => {
       const names = plainLine(modules.join(", "))
+      const looping = modules.length === 1 ? names : `one of ${names}`
       const workerData = {
         slow: `tocsin: still importing ${names}: look for a loop or a wait in its import\n`,
         slowMillis: Duration.toMillis(slow),
-        endless: `tocsin: ended, as the import of ${names} loops: remove the loop\n`,
+        endless: `tocsin: ended, as the import of ${looping} loops: remove the loop\n`,
         endlessMillis: Duration.toMillis(endless),
       }
       const watching = new Worker(WATCH, { eval: true, workerData })
@@ -55,9 +56,16 @@ const watchImports = (modules: ReadonlyArray<string>, { slow, endless }: ImportL
 const WATCH = `
 const { writeSync } = require("node:fs")
 const { parentPort, workerData } = require("node:worker_threads")
-setTimeout(() => writeSync(2, workerData.slow), workerData.slowMillis)
+const say = (line) => {
+  try {
+    writeSync(2, line)
+  } catch {
+    // Its reader has gone.
+  }
+}
+setTimeout(() => say(workerData.slow), workerData.slowMillis)
 const end = setTimeout(() => {
-  writeSync(2, workerData.endless)
+  say(workerData.endless)
   process.kill(process.pid, "SIGKILL")
 }, workerData.endlessMillis)
 parentPort.on("message", () => end.refresh())
@@ -94,6 +102,7 @@ const formProblem = (module: string, exported: unknown, unknown: ReadonlyArray<s
   if (typeof exported === "function") return `${FORM}, and is a function: export what it returns`
   if (unknown.length > 0) return `${FORM}, without ${unknown.join(", ")}`
   if (Array.isArray(exported)) return `${FORM}, and is a list`
+  if (exported instanceof Promise) return `${FORM}, and is a promise: await it`
   if (exported === undefined && isPath(module))
     return "which has no default export: end it with export default { notifiers: [pager] } or { storage }"
   return isPath(module) ? FORM : `${FORM}: a package may have it elsewhere, such as at ${module}/extension`

@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import {
   chmodSync,
   chownSync,
@@ -169,6 +170,16 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
     expect(stderr).toContain(`tocsin: ended, as the import of ${at("loops.mjs")} loops: remove the loop\n`)
   })
 
+  it("end it also if the reader of its messages has gone", async () => {
+    const looping = JSON.stringify([{ SERVICE_EXTENSIONS: at("loops.mjs") }])
+    const child = spawn(process.execPath, [CASES, looping, "250"], {
+      cwd: folder,
+      stdio: ["ignore", "ignore", "pipe"],
+    })
+    child.stderr.destroy()
+    expect(await once(child, "exit")).toEqual([null, "SIGKILL"])
+  })
+
   it("are imported before any secret's file is read, which may be a pipe", async () => {
     const read: Array<string> = []
     const environment = new Proxy({}, { get: (_, name) => void read.push(String(name)) })
@@ -271,7 +282,7 @@ describe("the modules of SERVICE_EXTENSIONS", () => {
         "SERVICE_EXTENSIONS names …/getter.mjs, whose default export cannot be read; make it a plain object: no address",
         "SERVICE_EXTENSIONS names …/proxy.mjs, whose default export cannot be read; make it a plain object: it threw what cannot be shown",
         "SERVICE_EXTENSIONS names …/then.mjs, which has no default export: end it with export default { notifiers: [pager] } or { storage }",
-        "SERVICE_EXTENSIONS names …/promise.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them",
+        "SERVICE_EXTENSIONS names …/promise.mjs, whose default export must be an object { notifiers?, storage? }, as createMonitor takes them, and is a promise: await it",
         "SERVICE_EXTENSIONS names …/nothing.mjs, which cannot be imported: it threw what cannot be shown",
       ]
     `)
