@@ -294,10 +294,10 @@ describe("a notifier of one's own", () => {
         .filter((message) => message.startsWith("in a result of the notifier pager, "))
         .map((message) => message.slice(35)),
       [
-        "retryAfterSeconds must be a number from 0; the pause is the usual one",
-        "error must be a string, and is of the type number",
-        "retryAfterSeconds must be a number from 0; the pause is the usual one",
-        "retryAfterSeconds must be a number from 0; the pause is the usual one",
+        "retryAfterSeconds must be a number from 0, and is NaN; the pause is the usual one",
+        "error must be a string, and is a number; it is left out",
+        "retryAfterSeconds must be a number from 0, and is a negative number; the pause is the usual one",
+        "retryAfterSeconds must be a number from 0, and is of the type string; the pause is the usual one",
       ],
     )
   })
@@ -371,7 +371,8 @@ describe("a notifier of one's own", () => {
       "notifiers[0].secret is not an option; did you mean secrets?",
     ],
     [{ sent: () => {} }, "notifiers[0].sent is not an option; did you mean send?"],
-  ])("with a misspelt field is refused: %j", async (fields, problem) => {
+    [{ send: () => {}, test: 5 }, "notifiers[0].test must be a function, or absent"],
+  ])("with a wrong field is refused: %j", async (fields, problem) => {
     const pager = { name: "pager", ...fields }
     // Plain JavaScript can give anything.
     const refusal = await createTestMonitor({ notifiers: [pager as never] }).catch((error: unknown) => error)

@@ -129,15 +129,22 @@ const fieldProblems = (returned: unknown, { mask }: Reporter): ReadonlyArray<str
     ...unknownOptions("", returned, ["outcome", "error", "retryAfterSeconds"]).map(mask),
     ...(error === undefined || typeof error === "string"
       ? []
-      : [`error must be a string, and is ${kindOf(error)}`]),
+      : [`error must be a string, and is ${kindOf(error)}; it is left out`]),
     ...(retryAfterSeconds === undefined || isPause(retryAfterSeconds)
       ? []
-      : ["retryAfterSeconds must be a number from 0; the pause is the usual one"]),
+      : [
+          `retryAfterSeconds must be a number from 0, and is ${kindOf(retryAfterSeconds)}; the pause is the usual one`,
+        ]),
   ]
 }
 
-const kindOf = (given: unknown): string =>
-  given instanceof Error ? "an Error: give its message" : `of the type ${typeof given}`
+/** No value, which may be a secret. */
+const kindOf = (given: unknown): string => {
+  if (given instanceof Error) return "an Error, whose message to give"
+  if (typeof given === "number")
+    return Number.isNaN(given) ? "NaN" : given < 0 ? "a negative number" : "a number"
+  return given === null ? "null" : Array.isArray(given) ? "a list" : `of the type ${typeof given}`
+}
 
 /** Describes a wrong result without its texts, which may be secrets. */
 const shown = (value: unknown, mask: Reporter["mask"]): string => {

@@ -244,6 +244,8 @@ export const notifierProblems = (given: unknown, policy: TargetPolicy): Readonly
     if (isBuiltIn(notifier)) checkBuiltIn(notifier, policy)(path, complain)
     else if (!areSecrets(notifier.secrets))
       complain(`${path}.secrets must be an array of texts, each of 8 characters or more`)
+    else if (notifier.test !== undefined && typeof notifier.test !== "function")
+      complain(`${path}.test must be a function, or absent`)
     const { name } = notifier
     const other = named.get(name)
     if (!isNotifierName(name))
