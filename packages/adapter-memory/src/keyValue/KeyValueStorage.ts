@@ -51,11 +51,11 @@ export const failure = (message: string, cause: unknown): StorageError =>
 
 const OPEN_WITHIN = Duration.seconds(30)
 const SLOW = Duration.seconds(5)
-/** Less than the 9 s that a server has to stop. */
-const CLOSE_WITHIN = Duration.seconds(8)
+/** A process that stops waits so long for a store: less than the 9 s that a server has. */
+export const STOP_WITHIN = Duration.seconds(8)
 
 const unclosed = (name: string): string =>
-  `close of ${name} did not settle within ${Duration.toSeconds(CLOSE_WITHIN)} s and is not waited for: see what it waits for; what was acknowledged is kept`
+  `close of ${name} did not settle within ${Duration.toSeconds(STOP_WITHIN)} s and is not waited for: see what it waits for; what was acknowledged is kept`
 
 /** Opens a store. One that opens too late is closed. */
 const openInTime = ({ name, open }: KeyValueOptions) =>
@@ -77,14 +77,14 @@ const openInTime = ({ name, open }: KeyValueOptions) =>
           }),
         ),
     }),
-    // Its caller may give up.
+    // Its caller may be interrupted.
     Effect.interruptible,
   )
 
 export const slowWrite = (name: string): string =>
   `waiting for a write of ${name} to settle: see what it waits for; no other change is kept until then`
 
-/** Work that takes long says so in the log, and goes on. */
+/** Warns in the log of work that takes long. */
 export const announceSlow =
   (message: string) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
@@ -102,7 +102,7 @@ export const openStore = Effect.fnUntraced(
     const store = yield* Effect.acquireRelease(openInTime(options), (opened) =>
       Effect.tryPromise(async () => opened?.close?.()).pipe(
         Effect.interruptible,
-        Effect.timeoutOrElse({ duration: CLOSE_WITHIN, orElse: () => Effect.logWarning(unclosed(name)) }),
+        Effect.timeoutOrElse({ duration: STOP_WITHIN, orElse: () => Effect.logWarning(unclosed(name)) }),
         Effect.catchCause((cause) => Effect.logWarning(`${name} could not be closed`, cause)),
       ),
     )
@@ -207,9 +207,8 @@ const make = (store: KeyValueStore, tables: MemoryTables, storeName: string): St
     }).pipe(Effect.tap(() => Effect.sync(() => void (undoing = undefined))))
   })
   let writingSince: Instant.Instant | undefined
-  const write = Effect.fnUntraced(
+  const keep = Effect.fnUntraced(
     function* (changes: RowChanges) {
-      if (changes.size === 0) return
       writingSince = yield* Instant.now
       yield* settle
       yield* Effect.tryPromise({
@@ -223,6 +222,8 @@ const make = (store: KeyValueStore, tables: MemoryTables, storeName: string): St
     Effect.ensuring(Effect.sync(() => void (writingSince = undefined))),
     announceSlow(slowWrite(storeName)),
   )
+  // Most commands that repeat a result change nothing.
+  const write = (changes: RowChanges) => (changes.size === 0 ? Effect.void : keep(changes))
   const probe = Effect.flatMap(Instant.now, (now) =>
     writingSince === undefined || now < Instant.plus(writingSince, SLOW)
       ? Effect.void

@@ -2,7 +2,7 @@ import { type AuditRecord, audit_subject, subjectRowsOf } from "@tocsin/core/mod
 import { filledByStarts, numberTables } from "@tocsin/core/model/StoredTables"
 import { type AnyShape, copiedDecoder, type CopiedRow, type TableShape } from "@tocsin/core/model/TableShape"
 import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
-import { Cause, Duration, Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Scope, Stream } from "effect"
 import { type Entries, entryOf, readEntries } from "./entries.ts"
 import {
   announceSlow,
@@ -10,6 +10,7 @@ import {
   type KeyValueOptions,
   openStore,
   slowWrite,
+  STOP_WITHIN,
   wordsOf,
 } from "./KeyValueStorage.ts"
 
@@ -105,13 +106,13 @@ const deletionsOf = (keys: Iterable<string>): Entries => new Map(Array.from(keys
 const keysIn = (loaded: Rows): ReadonlyArray<string> =>
   Array.from(loaded).flatMap(([kind, rows]) => rows.flatMap((row) => entryOf(kind, Object(row))?.[0] ?? []))
 
-const SETTLE_WITHIN = Duration.seconds(8)
-
-/** Work that goes on when its caller is interrupted, who then waits for it, but not for ever. */
+/** Work that an interruption does not end: its caller waits for the end, for some seconds. */
 const patiently = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Effect.forkDetach(Effect.uninterruptible(work)), (fiber) =>
-    Effect.onInterrupt(Fiber.join(fiber), () =>
-      Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), SETTLE_WITHIN),
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Effect.forkDetach(Effect.uninterruptible(work)), (fiber) =>
+      Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
+        Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), STOP_WITHIN),
+      ),
     ),
   )
 
@@ -126,41 +127,43 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
     return yield* inUse(`${options.name} already contains data (${found}): name an empty store`)
   }
   const written = new Map<string, string>()
-  let isWritten = false
+  /**
+   * The writing of all rows: not begun; under way, so that no other write may follow; settled, whether it was kept or
+   * not; and with the store closed, to be opened again.
+   */
+  let stage: "unwritten" | "writing" | "settled" | "closed" = "unwritten"
   const change = (entries: Entries) =>
     Effect.tryPromise({
       try: async () => opened.store.write(entries),
       catch: (cause) =>
         failure(`${options.name} rejects the copy: ${wordsOf(cause) || "see the cause"}`, cause),
     })
-  /** A write that has not settled must not be followed by another one. */
-  let isPending = false
-  let isClosed = false
   const reopen = Effect.gen(function* () {
-    isClosed = true
+    stage = "closed"
     opened = yield* openApart(options)
-    isClosed = false
+    stage = "settled"
   })
   const write = Effect.gen(function* () {
-    isWritten = true
-    isPending = true
+    stage = "writing"
     const entries = new Map([...deletionsOf(keysIn(opened.loaded)), ...written])
     yield* Effect.ensuring(
       change(entries),
-      Effect.sync(() => void (isPending = false)),
+      Effect.sync(() => void (stage = "settled")),
     )
     yield* opened.close
     yield* reopen
   }).pipe(announceSlow(slowWrite(options.name)))
-  /** A store that could not be opened again may open by now. */
-  const clear = Effect.suspend(() => (isPending ? stuck : undone))
-  const stuck = Effect.fail(
-    new StorageError({ reason: "timed_out", message: `a write of ${options.name} does not settle` }),
-  )
-  const undone = Effect.andThen(
-    Effect.suspend(() => (isClosed ? reopen : Effect.void)),
-    Effect.suspend(() => change(deletionsOf(written.keys()))),
-  )
+  const clear = Effect.gen(function* () {
+    if (stage === "unwritten") return
+    if (stage === "writing")
+      return yield* new StorageError({
+        reason: "timed_out",
+        message: `a write of ${options.name} does not settle`,
+      })
+    // A store that could not be opened again may open by now.
+    if (stage === "closed") yield* reopen
+    yield* change(deletionsOf(written.keys()))
+  })
   return {
     put: (name: string, record: object) => {
       const entry = entryOf(name, record)
@@ -170,11 +173,11 @@ const openTarget = Effect.fnUntraced(function* (options: KeyValueOptions) {
      * Writes all rows at once, the first time, and opens the store again: it returns only rows that it has kept. An
      * interruption waits some seconds: the undoing write must not begin before this one has settled.
      */
-    kept: Effect.suspend(() => (isWritten ? Effect.void : patiently(write))).pipe(
+    kept: Effect.suspend(() => (stage === "unwritten" ? patiently(write) : Effect.void)).pipe(
       Effect.map(() => opened.loaded),
     ),
     undo: (failed: unknown) =>
-      Effect.suspend(() => (isWritten ? clear : Effect.void)).pipe(
+      clear.pipe(
         Effect.mapError((cause) => {
           const isOther = failed instanceof Error && failed.message !== cause.message
           const why = isOther ? `; the copy had failed: ${failed.message}` : ""

@@ -147,7 +147,7 @@ it.effect("a write that does not settle is named in the log", () =>
   }),
 )
 
-it.effect("a start that waits for a store can be given up", () =>
+it.effect("a start that waits for a store can be interrupted", () =>
   Effect.gen(function* () {
     const storage = layer({ name: "a far store", open: () => new Promise(() => {}) })
     const starting = yield* Storage.use(() => Effect.void).pipe(

@@ -4,6 +4,16 @@ import { StorageError } from "@tocsin/core/ports/Storage"
 import { Deferred, Effect, Fiber, identity, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { withCopyTarget } from "../../src/keyValue/copyKeyValue.ts"
+import type { KeyValueOptions } from "../../src/keyValue/KeyValueStorage.ts"
+
+/** Copies one row into a store, and reads all tables back. */
+const filling = (options: KeyValueOptions) =>
+  withCopyTarget(options, (target) =>
+    Effect.andThen(
+      target.setLastSeq(7n),
+      Effect.forEach(copiedTables, (table) => Stream.runDrain(target.rows(table))),
+    ),
+  )
 
 const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
@@ -24,13 +34,7 @@ it.live("a copy that is interrupted undoes its write once that has settled, and 
         story.push(`settles, of ${entries.size}`)
       },
     }
-    const copying = withCopyTarget({ name: "a slow store", open: async () => store }, (target) =>
-      Effect.andThen(
-        target.setLastSeq(7n),
-        Effect.forEach(copiedTables, (table) => Stream.runDrain(target.rows(table))),
-      ),
-    )
-    const fiber = yield* Effect.forkChild(copying)
+    const fiber = yield* Effect.forkChild(filling({ name: "a slow store", open: async () => store }))
     yield* Deferred.await(begun)
     yield* Fiber.interrupt(fiber)
     assert.deepStrictEqual(story, ["begins", "settles, of 1", "begins", "settles, of 0"])
@@ -44,15 +48,8 @@ it.effect("a copy whose write does not settle can be interrupted, and says what 
       Deferred.doneUnsafe(begun, Effect.void)
       return new Promise<void>(() => {})
     }
-    const copying = withCopyTarget(
-      { name: "a stuck store", open: async () => ({ load: () => [], write }) },
-      (target) =>
-        Effect.andThen(
-          target.setLastSeq(7n),
-          Effect.forEach(copiedTables, (table) => Stream.runDrain(target.rows(table))),
-        ),
-    )
-    const fiber = yield* Effect.forkChild(copying)
+    const open = async () => ({ load: () => [], write })
+    const fiber = yield* Effect.forkChild(filling({ name: "a stuck store", open }))
     yield* Deferred.await(begun)
     const ending = yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
     yield* TestClock.adjust("8 seconds")
@@ -85,13 +82,8 @@ it.effect("a copy into a store that does not open again at once leaves nothing",
         close: async () => void (isOpen = false),
       }
     }
-    const copying = withCopyTarget({ name: "a far store", open }, (target) =>
-      Effect.andThen(
-        target.setLastSeq(7n),
-        Effect.forEach(copiedTables, (table) => Stream.runDrain(target.rows(table))),
-      ),
-    )
-    assert.include((yield* Effect.flip(copying)).message, "the network is away")
+    const { message } = yield* Effect.flip(filling({ name: "a far store", open }))
+    assert.include(message, "the network is away")
     assert.deepStrictEqual([opened, entries.size], [3, 0])
   }),
 )
