@@ -1,19 +1,17 @@
-/** Made at the first number: each takes milliseconds, and many processes write none. */
-const formats = (() => {
-  let made: ReturnType<typeof makeFormats> | undefined
-  return () => (made ??= makeFormats())
-})()
-
 const makeFormats = () => ({
   small: new Intl.NumberFormat("en", { maximumSignificantDigits: 4 }),
   whole: new Intl.NumberFormat("en", { maximumFractionDigits: 0 }),
   large: new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 }),
 })
 
+/** Made at the first number: each takes milliseconds, and many processes write none. */
+let formats: ReturnType<typeof makeFormats> | undefined
+
 const plainText = (value: number): string => {
   const size = Math.abs(value)
   if (size >= 1e15) return value.toExponential(2)
-  const { large, small, whole } = formats()
+  formats ??= makeFormats()
+  const { large, small, whole } = formats
   return (size < 1_000 ? small : size < 100_000 ? whole : large).format(value)
 }
 
