@@ -18,7 +18,7 @@ import { peerWarning } from "./peerWarning.ts"
 interface ImportLimits {
   /** Until a line names them. */
   readonly slow: Duration.Duration
-  /** Until they are given up. */
+  /** Until those that have not ended are refused. */
   readonly within: Duration.Duration
   /** Until the process ends if they let nothing else run. */
   readonly endless: Duration.Duration

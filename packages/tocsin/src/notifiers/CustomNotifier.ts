@@ -140,7 +140,7 @@ const fieldProblems = (returned: unknown, { mask }: Reporter): ReadonlyArray<str
 
 /** No value, which may be a secret. */
 const kindOf = (given: unknown): string => {
-  if (given instanceof Error) return "an Error, whose message to give"
+  if (given instanceof Error) return "an Error instead of its message"
   if (typeof given === "number")
     return Number.isNaN(given) ? "NaN" : given < 0 ? "a negative number" : "a number"
   return given === null ? "null" : Array.isArray(given) ? "a list" : `of the type ${typeof given}`
