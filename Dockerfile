@@ -1,7 +1,7 @@
 # The server's image: Node.js, its libraries and the program, without a shell or packages.
 # To build and run it, see docs/install/container.md. test/deploy starts its contents.
 
-FROM node:24.21.0-bookworm-slim AS build
+FROM node:24.22.3-bookworm-slim AS build
 WORKDIR /source
 COPY . .
 RUN npm ci --ignore-scripts

