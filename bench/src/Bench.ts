@@ -17,6 +17,8 @@ export interface Bench {
   readonly measures: Measures
   /** The module that starts the server. */
   readonly main: string
+  /** That of the checkout to compare with, if any. */
+  readonly against: string | undefined
   readonly profileFolder: string | undefined
   /** An empty folder on the disk that is measured, removed with the scope. */
   readonly folder: Effect.Effect<string, never, Scope.Scope>

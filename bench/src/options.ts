@@ -12,6 +12,8 @@ export interface Options {
   /** The measured checkout, and its module that starts the server. */
   readonly checkout: string
   readonly main: string
+  /** The same of the checkout to compare with, if any. */
+  readonly against: string | undefined
   readonly dataFolder: string | undefined
   /** Which PostgreSQL; by default the machine's, if any. */
   readonly postgres: PostgresOrigin | undefined
@@ -42,6 +44,7 @@ Options:
   --soak-seconds N   length of the soak (${FULL.soakSeconds})
   --settle-seconds N wait before idle memory is read (${FULL.settleSeconds})
   --server DIR       another checkout of Tocsin, or a module that starts it
+  --against DIR      measures throughput in turn with another checkout instead of the limits
   --data-dir DIR     where to keep data: the disk that is measured
   --postgres WHICH   machine or embedded (the machine's own, where there is one)
   --cpu-prof DIR     leave CPU profiles of the servers there
@@ -96,6 +99,7 @@ export const readOptions = (
       "soak-seconds": text,
       "settle-seconds": text,
       server: text,
+      against: text,
       "data-dir": text,
       postgres: text,
       "cpu-prof": text,
@@ -110,6 +114,8 @@ export const readOptions = (
   const cases = selectCases(positionals)
   if (cases === undefined) throw new Error(`no case is called ${positionals.join(" or ")}; --list names them`)
   const base = values.quick === true ? QUICK : FULL
+  if (values.against !== undefined && cases.some(({ kind }) => kind !== "throughput"))
+    throw new Error("--against compares heartbeats, unchanged and changing: name these cases only")
   const agents = positive("agents", values.agents) ?? base.agents
   const connections = Math.max(
     ...cases.flatMap((one) => [
@@ -130,6 +136,7 @@ export const readOptions = (
       soakSeconds: positive("soak-seconds", values["soak-seconds"]) ?? base.soakSeconds,
     },
     ...mainOf(values.server ?? HERE),
+    against: values.against === undefined ? undefined : mainOf(values.against).main,
     dataFolder: values["data-dir"] === undefined ? undefined : resolve(values["data-dir"]),
     postgres: originOf(values.postgres),
     jsonFile: values.json,

@@ -5,6 +5,7 @@ import type { Bench } from "./Bench.ts"
 import type { BenchFailure } from "./BenchFailure.ts"
 import type { BenchCase } from "./cases.ts"
 import { dataFolder } from "./dataFolder.ts"
+import { measureAgainst } from "./measure/against.ts"
 import { measureAgent } from "./measure/agent.ts"
 import { measureConsole } from "./measure/console.ts"
 import { measureFleet } from "./measure/fleet.ts"
@@ -32,7 +33,9 @@ import type { CaseResult, Results } from "./report/Results.ts"
 const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchFailure, Scope.Scope> => {
   switch (one.kind) {
     case "throughput":
-      return measureThroughput(bench, one)
+      return bench.against === undefined
+        ? measureThroughput(bench, one)
+        : measureAgainst(bench, one, bench.against)
     case "latency":
       return measureLatency(bench, one)
     case "half-load":
@@ -86,6 +89,7 @@ export const runBench = Effect.fnUntraced(function* (
   const bench: Bench = {
     measures: options.measures,
     main: options.main,
+    against: options.against,
     profileFolder: options.profileFolder,
     folder: Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(root, "case-"))),
@@ -95,6 +99,7 @@ export const runBench = Effect.fnUntraced(function* (
     tell,
   }
   yield* checkServer(options.main)
+  if (options.against !== undefined) yield* checkServer(options.against)
   const conditions = conditionsOf({ checkout: options.checkout, folder: root, measures: options.measures })
   const cases: Array<CaseResult> = []
   for (const one of options.cases) {

@@ -78,12 +78,13 @@ export const startServer = Effect.fnUntraced(function* (
   bench: Bench,
   storage: StorageName,
   environment?: Readonly<Record<string, string>>,
+  main: string = bench.main,
 ) {
   const folder = yield* bench.folder
   const postgres = storage === "postgres" ? yield* bench.postgres : undefined
   const databaseUrl = postgres === undefined ? undefined : yield* postgres.database
   const server = yield* tocsin({
-    main: bench.main,
+    main,
     folder,
     databaseUrl: storage === "memory" ? "memory:" : databaseUrl,
     profileFolder: bench.profileFolder,
@@ -97,8 +98,9 @@ export const subject = Effect.fnUntraced(function* (
   bench: Bench,
   storage: StorageName,
   environment?: Readonly<Record<string, string>>,
+  main: string = bench.main,
 ): Effect.fn.Return<Subject, BenchFailure, Scope.Scope> {
-  const { server, postgres } = yield* startServer(bench, storage, environment)
+  const { server, postgres } = yield* startServer(bench, storage, environment, main)
   const keys = newKeys(bench.measures.agents)
   yield* enrol(server, keys)
   const watched = { server: server.pid, ...(postgres !== undefined && { postgres: postgres.pid }) }

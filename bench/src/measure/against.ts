@@ -1,0 +1,56 @@
+import { Effect } from "effect"
+import type { Bench } from "../Bench.ts"
+import type { ThroughputCase } from "../cases.ts"
+import type { LoadResult } from "../load/LoadRun.ts"
+import type { CaseResult, Figure, Sample } from "../report/Results.ts"
+import { median, quantile } from "../statistics.ts"
+import { failureOf, sampleOf, subject } from "./target.ts"
+
+/** More than what two measurements of one build differ by. */
+const MOST = 1.1
+
+const microsOf = ({ cpuMicros }: Sample): number => (cpuMicros["server"] ?? 0) + (cpuMicros["postgres"] ?? 0)
+
+/**
+ * Measures a server and that of another checkout in turn, by the processor time of server and database for each
+ * operation. Every second pair begins with the other one, so that neither gains by its place.
+ */
+export const measureAgainst = Effect.fnUntraced(function* (bench: Bench, one: ThroughputCase, main: string) {
+  const { warmUpSeconds, seconds, repeats } = bench.measures
+  const { load, connections } = one
+  const ours = { target: yield* subject(bench, one.storage), results: Array<LoadResult>() }
+  const theirs = {
+    target: yield* subject(bench, one.storage, undefined, main),
+    results: Array<LoadResult>(),
+  }
+  // The first time compilers are still at work.
+  for (const { target } of [ours, theirs])
+    yield* target.run({ load, connections, seconds: warmUpSeconds, warmUpSeconds })
+  for (let repeat = 1; repeat <= repeats; repeat += 1) {
+    for (const { target, results } of repeat % 2 === 1 ? [ours, theirs] : [theirs, ours])
+      results.push(yield* target.run({ load, connections, seconds, warmUpSeconds }))
+  }
+  const samples = ours.results.map(sampleOf)
+  const others = theirs.results.map(sampleOf)
+  const ratios = samples.flatMap((sample, index) => {
+    const other = others[index]
+    return other === undefined ? [] : [microsOf(sample) / microsOf(other)]
+  })
+  const figures: ReadonlyArray<Figure> = [
+    { name: "µs × the other", value: median(ratios), target: { bound: "at most", value: MOST } },
+    { name: "the least of a pair", value: quantile(ratios, 0) },
+    { name: "the most of a pair", value: quantile(ratios, 1) },
+  ]
+  const failure = failureOf(load, [...ours.results, ...theirs.results])
+  const result: CaseResult = {
+    name: one.name,
+    operations: load[0] === "heartbeat" ? "heartbeats" : "results",
+    series: [
+      { name: "subject", samples, peakMiB: ours.target.peakMiB() },
+      { name: "the other", samples: others, peakMiB: theirs.target.peakMiB() },
+    ],
+    figures,
+    ...(failure !== undefined && { failure }),
+  }
+  return result
+})
