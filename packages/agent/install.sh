@@ -145,8 +145,6 @@ case $(uname -m) in
   *) executable=tocsin-agent-linux-$(uname -m) ;;
 esac
 node=$(node --version 2>/dev/null || echo none)
-major=${node#v}
-major=${major%%.*}
 scratch=$(mktemp -d)
 trap clean EXIT
 trap 'exit 1' HUP INT TERM
@@ -156,9 +154,8 @@ tar -xzf "$scratch/tocsin-agent.tgz" -C "$scratch"
 from=$scratch/package
 
 # Run before anything is replaced.
-if [ "$major" -ge 24 ] 2>/dev/null; then
+if version=$(node "$from/tocsin-agent.mjs" --version 2>/dev/null); then
   by="Node.js ${node#v}"
-  version=$(node "$from/tocsin-agent.mjs" --version) || fail "the agent does not run on $by of this host"
 elif fetch "$executable"; then
   by=$executable
   fetch tocsin-agent-licenses.txt || fail "the server has no tocsin-agent-licenses.txt: put it beside $executable"
@@ -166,7 +163,7 @@ elif fetch "$executable"; then
   install -m 755 "$scratch/$executable" $program.new
   version=$($program.new --version) || fail 'the agent does not run on this system: it needs glibc 2.28 or newer'
 else
-  fail "Node.js 24 is missing (found: $node), and so is $executable on the server: install Node.js 24 in $PATH, or put that file of \"npm run package\" into the server's SERVICE_AGENT_DIR and get this script again"
+  fail "a Node.js that runs the agent is missing (found: $node), and so is $executable on the server: install the latest Node.js 24 in $PATH, or put that file of \"npm run package\" into the server's SERVICE_AGENT_DIR and get this script again"
 fi
 
 if [ -n "$token_file" ]; then

@@ -1,3 +1,4 @@
+import { NODE_RANGE } from "@tocsin/contract/nodeVersions"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { rolldown } from "rolldown"
@@ -40,7 +41,7 @@ export const agentManifest = (root: string): object => {
     license,
     ...addressesOf(root, "agent"),
     type,
-    engines: { node: ">=24" },
+    engines: { node: NODE_RANGE },
     bin: { [PROGRAM]: `${PROGRAM}.mjs` },
     files: [`${PROGRAM}.mjs`, `${PROGRAM}.service`, "LICENSES.txt", "host"],
     // All of it is in the bundle.

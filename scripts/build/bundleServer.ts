@@ -8,7 +8,9 @@ import { licencesOf } from "./licences.ts"
  * it (docs/decisions/README.md, 0008). It begins at `tocsin.mjs`. Resolves with the paths of the bundled modules.
  */
 export const bundleServer = async (root: string, folder: string): Promise<ReadonlyArray<string>> => {
-  cpSync(join(root, "scripts/build/bin"), folder, { recursive: true })
+  const bin = join(root, "scripts/build/bin")
+  cpSync(bin, folder, { recursive: true })
+  await bundleProgram({ source: join(bin, "tocsin.mjs"), target: join(folder, "tocsin.mjs") })
   const modules = await bundleProgram({
     source: join(root, "packages/server/src/main.ts"),
     target: join(folder, "server.mjs"),

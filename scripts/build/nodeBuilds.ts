@@ -30,8 +30,9 @@ export const nodeBuilds: ReadonlyArray<NodeBuild> = [
   {
     architecture: "arm64",
     debian: "arm64",
-    version: "24.22.0",
-    sha512: "xbI0deR0+gzJizE0IdT7x3ewSqtvWW7tx6QlJIBI6IszUY41yrPmOeS+b6WkA7DmSS8VKJRcMthWVwO1LbjamQ==",
+    // The registry has no repaired 24 of it (packages/contract/src/nodeVersions.ts).
+    version: "26.12.1",
+    sha512: "8Oxs6Y7rDcKufVIM/zYRSwytj46WOrZk7yFCLTKDcs17bBjAeD9HMAqo97hMfMyxozIud0S4vZCs5WB/3iavNQ==",
   },
 ]
 

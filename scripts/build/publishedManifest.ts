@@ -1,8 +1,6 @@
+import { NODE_RANGE } from "@tocsin/contract/nodeVersions"
 import { fileOf } from "./bundleLibrary.ts"
 import { type PackageManifest, readManifest, addressesOf } from "./PackageManifest.ts"
-
-/** The Node.js that runs and tests the sources. */
-const ENGINES = { node: ">=24" }
 
 /** The peers that entries share with the program: Effect, and the tools of the exported test suites. */
 const PEERS = ["effect", "@effect/vitest", "fast-check"]
@@ -40,7 +38,7 @@ export const publishedManifest = (root: string): object => {
     license,
     ...addressesOf(root, "tocsin"),
     type,
-    engines: ENGINES,
+    engines: { node: NODE_RANGE },
     sideEffects: false,
     exports: {
       ...Object.fromEntries(

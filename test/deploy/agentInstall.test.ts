@@ -78,7 +78,7 @@ mount --bind "$NODE" "$root/host/node"
 exec chroot "$root" sh -euc '
   cd /host
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-  printf "#!/bin/sh\\necho v20.20.2\\n" >/usr/local/bin/node
+  printf "#!/bin/sh\\n[ \\$1 = --version ] && echo v20.20.2\\n" >/usr/local/bin/node
   chmod 755 /usr/local/bin/node
   install() { sh tocsin-agent.sh --server "$SERVER" "$@" </dev/null 2>&1 || true; }
   umask 077
@@ -163,7 +163,7 @@ const EXPECTED = [
   "tocsin-agent.sh: --fast is no option: see --help",
   "http://localhost:8080@other.example is not encrypted: everyone on the way can read the agent's key and change its results.",
   "tocsin-agent.sh: another run of this script is under way: run it again once that has ended",
-  `tocsin-agent.sh: Node.js 24 is missing (found: v20.20.2), and so is tocsin-agent-linux-riscv64 on the server: install Node.js 24 in /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin, or put that file of "npm run package" into the server's SERVICE_AGENT_DIR and get this script again`,
+  `tocsin-agent.sh: a Node.js that runs the agent is missing (found: v20.20.2), and so is tocsin-agent-linux-riscv64 on the server: install the latest Node.js 24 in /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin, or put that file of "npm run package" into the server's SERVICE_AGENT_DIR and get this script again`,
   "tocsin-agent.sh: tocsin-agent.tgz is not the file that this script expects: get the script again, since the server may have another version now",
   "nothing",
   "# without systemd",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { nodeRefusal } from "@tocsin/contract/nodeVersions"
 import manifest from "../../packages/agent/package.json" with { type: "json" }
 import { AT_LENGTH, skippedForLength } from "../properties/atLength.ts"
 import { build, buildIn } from "./build.ts"
@@ -169,16 +170,12 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
 
   it("say which Node.js they need on an older one", () => {
     const program = join(folder, "agent/tocsin-agent.mjs")
-    const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.8" } })`
-    const args = ["--import", `data:text/javascript,${encodeURIComponent(old)}`, program, "check"]
-    const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" })
-    assert.deepStrictEqual(
-      [status, stderr],
-      [
-        1,
-        `tocsin-agent needs Node.js 24 or newer, and this is ${process.version}: install it, then run this again.\n`,
-      ],
-    )
+    for (const node of ["18.20.8", "24.21.0"]) {
+      const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${node}" } })`
+      const args = ["--import", `data:text/javascript,${encodeURIComponent(old)}`, program, "check"]
+      const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" })
+      assert.deepStrictEqual([status, stderr], [1, `${nodeRefusal("tocsin-agent", { node })}\n`])
+    }
     // An older Node.js lacks the first, and parts of the second, and ends at their import.
     assert.notMatch(readFileSync(program, "utf8"), /^import .*"node:(sqlite|util)"/m)
   })

@@ -70,7 +70,7 @@ describe("importing", () => {
     assert.deepStrictEqual(JSON.parse(stdout === "" ? assert.fail(stderr) : stdout), [
       true,
       "options",
-      `storage: sqlite(file) needs Node.js 24.15 or newer with SQLite 3.51.3, and this is ${process.version} with ${process.versions["sqlite"] ?? "none"}; update Node.js, or use another storage`,
+      `storage: sqlite(file) needs Node.js 24.22.1 or newer with SQLite 3.51.3, and this is ${process.version} with ${process.versions["sqlite"] ?? "none"}; update Node.js, or use another storage`,
     ])
   })
 })

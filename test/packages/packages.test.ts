@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -10,6 +10,7 @@ import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { rolldown } from "rolldown"
 import { createAgent, createClient } from "tocsin/client"
+import { nodeRefusal } from "@tocsin/contract/nodeVersions"
 import manifest from "../../package.json" with { type: "json" }
 import { faultsOfAdmission } from "../console/Console.ts"
 import { until } from "../library/requests.ts"
@@ -64,6 +65,16 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     }
     assert.deepStrictEqual(faults, {})
     assert.include(Array.from(project.tarballs.keys()), "tocsin")
+  })
+
+  it("say which Node.js the program needs on an older one", () => {
+    for (const node of ["20.20.2", "24.21.0"]) {
+      const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${node}" } })`
+      const program = join(project.built, "tocsin/bin/tocsin.mjs")
+      const args = ["--import", `data:text/javascript,${encodeURIComponent(old)}`, program, "--help"]
+      const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" })
+      assert.deepStrictEqual([status, stderr], [1, `${nodeRefusal("tocsin", { node })}\n`])
+    }
   })
 
   it("contain and install only packages under allowed licences", () => {

@@ -54,6 +54,13 @@ describe("house rules", () => {
     )
   })
 
+  it("certificates are read by getPeerX509Certificate (packages/contract/src/nodeVersions.ts)", () => {
+    assert.deepStrictEqual(
+      offenders(sources, (path) => /\b(getPeerCertificate|toLegacyObject)\(/.exec(read(path))?.[1]),
+      [],
+    )
+  })
+
   it("no file is named utils, helpers, common or manager", () => {
     const vague = /(?:^|[a-z/._-])(utils?|helpers?|common|managers?|misc)(?=[/.]|$)/i
     assert.deepStrictEqual(

@@ -1,14 +1,11 @@
+import { isNodeNewEnough, nodeRefusal } from "@tocsin/contract/nodeVersions"
 import { setFlagsFromString } from "node:v8"
 
 // Imported before everything that these settings apply to.
 
-const WANTED = 24
-
-/** An older Node.js lacks parts that everything imported later uses. */
-if (Number.parseInt(process.versions.node, 10) < WANTED) {
-  process.stderr.write(
-    `tocsin-agent needs Node.js ${WANTED} or newer, and this is ${process.version}: install it, then run this again.\n`,
-  )
+/** An older Node.js lacks parts that everything imported later uses, or ends at some certificates. */
+if (!isNodeNewEnough(process.versions)) {
+  process.stderr.write(`${nodeRefusal("tocsin-agent", process.versions)}\n`)
   process.exit(1)
 }
 

@@ -1,15 +1,11 @@
 #!/usr/bin/env node
 // The program `tocsin`, once Node.js is known to be new enough to read it.
 import process from "node:process"
+import { isNodeNewEnough, nodeRefusal } from "@tocsin/contract/nodeVersions"
 
-const wantedNode = 24
-const server = new URL("server.mjs", import.meta.url).href
-
-if (Number.parseInt(process.versions.node, 10) >= wantedNode) {
-  await import(server)
+if (isNodeNewEnough(process.versions)) {
+  await import(new URL("server.mjs", import.meta.url).href)
 } else {
-  process.stderr.write(
-    `tocsin needs Node.js ${wantedNode} or newer, and this is ${process.version}: install it, then run this again.\n`,
-  )
+  process.stderr.write(`${nodeRefusal("tocsin", process.versions)}\n`)
   process.exitCode = 1
 }

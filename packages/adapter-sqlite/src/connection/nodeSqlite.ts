@@ -27,6 +27,6 @@ export const nodeSqlite = (): typeof NodeSqlite => {
   if (hasNodeSqlite()) return process.getBuiltinModule("node:sqlite")
   throw new StorageError({
     reason: "unavailable",
-    message: `Tocsin needs SQLite ${OLDEST.join(".")} or newer, and Node.js ${process.version} has ${process.versions["sqlite"] ?? "none"}: install the latest Node.js 24 (24.15 or newer)`,
+    message: `Tocsin needs SQLite ${OLDEST.join(".")} or newer, and Node.js ${process.version} has ${process.versions["sqlite"] ?? "none"}: install the latest Node.js 24 (24.22.1 or newer)`,
   })
 }

@@ -60,7 +60,7 @@ describe("an older SQLite", () => {
       assert.strictEqual(refused.reason, "unavailable")
       assert.strictEqual(
         refused.message,
-        `Tocsin needs SQLite 3.51.3 or newer, and Node.js ${process.version} has 3.50.4: install the latest Node.js 24 (24.15 or newer)`,
+        `Tocsin needs SQLite 3.51.3 or newer, and Node.js ${process.version} has 3.50.4: install the latest Node.js 24 (24.22.1 or newer)`,
       )
       assert.isTrue(existsSync(dirname(file)))
       assert.isFalse(existsSync(file))

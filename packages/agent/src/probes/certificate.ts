@@ -1,4 +1,5 @@
-import type { DetailedPeerCertificate, TLSSocket } from "node:tls"
+import type { X509Certificate } from "node:crypto"
+import type { PeerCertificate, TLSSocket } from "node:tls"
 import { systemClock } from "../clock/Clock.ts"
 import type { Measure } from "./Probe.ts"
 import { givenOr, type Thresholds, thresholdsOf } from "./thresholds.ts"
@@ -7,7 +8,7 @@ import { authoritiesOf, type Trust } from "./trust.ts"
 const MILLIS_PER_HOUR = 3_600_000
 const MILLIS_PER_DAY = 24 * MILLIS_PER_HOUR
 
-const endOf = ({ valid_to: end }: DetailedPeerCertificate): number => Date.parse(end)
+const endOf = ({ validTo: end }: X509Certificate): number => Date.parse(end)
 
 /**
  * The certificate that a server showed, and the first to expire of those that lead from it to a trusted authority. A
@@ -15,15 +16,16 @@ const endOf = ({ valid_to: end }: DetailedPeerCertificate): number => Date.parse
  */
 export const shownCertificate = async (socket: TLSSocket, trust: Trust) => {
   const { X509Certificate } = await import("node:crypto")
-  const own = socket.getPeerCertificate(true)
+  const sent = sentCertificates(socket)
+  const [own] = sent
+  if (own === undefined) throw new Error("it shows no certificate")
   let first = own
   const below = [own]
-  for (let above = own.issuerCertificate; !isRoot(above); above = above.issuerCertificate) {
+  for (let above = issuerOf(own, sent); above; above = issuerOf(above, sent, below)) {
     if (endOf(above) < endOf(first)) {
       // Only here it matters whether it is used. OpenSSL prefers authorities that it trusts, and what is valid.
       const roots = authoritiesOf(trust).map((pem) => new X509Certificate(pem))
-      const ones = below.map(({ raw }) => new X509Certificate(raw))
-      const isTrusted = ones.some((one) =>
+      const isTrusted = below.some((one) =>
         roots.some((root) => one.checkIssued(root) && one.verify(root.publicKey)),
       )
       if (isTrusted || (socket.authorized && endOf(above) < systemClock.wall())) break
@@ -34,11 +36,51 @@ export const shownCertificate = async (socket: TLSSocket, trust: Trust) => {
   return { own, first }
 }
 
-const isRoot = (one: DetailedPeerCertificate | undefined): boolean =>
-  one?.raw === undefined || one.issuerCertificate?.fingerprint256 === one.fingerprint256
+/**
+ * All that a server sent, its own first: `issuerCertificate` is the next one sent, whoever issued it. The older kind of
+ * object, of `getPeerCertificate`, ends some versions of Node.js at an uncommon, valid kind of key.
+ */
+const sentCertificates = (socket: TLSSocket): ReadonlyArray<X509Certificate> => {
+  const sent: Array<X509Certificate> = []
+  for (let one = socket.getPeerX509Certificate(); one !== undefined; one = one.issuerCertificate)
+    sent.push(one)
+  return sent
+}
+
+/** The certificate above another one, of those sent, unless it is a root, whose own end does not count. */
+const issuerOf = (
+  one: X509Certificate,
+  sent: ReadonlyArray<X509Certificate>,
+  below: ReadonlyArray<X509Certificate> = [],
+): X509Certificate | undefined =>
+  sent.find((other) => other !== one && !isRoot(other) && !below.includes(other) && one.checkIssued(other))
+
+const isRoot = (one: X509Certificate): boolean => one.checkIssued(one)
+
+/** What OpenSSL writes with a backslash: a sign, or a byte that cannot be printed. */
+const ESCAPED = /\\([0-9A-F]{2}|.)/g
+
+/** The values of a part of a subject, such as `CN`: a line each, or several with a plus between them. */
+const subjectPart = ({ subject }: X509Certificate, part: string): ReadonlyArray<string> =>
+  subject
+    .split(/\n| \+ /)
+    .flatMap((line) => (line.startsWith(`${part}=`) ? [line.slice(part.length + 1)] : []))
+    .map((value) => value.replaceAll(ESCAPED, (_, sign: string) => (sign.length === 1 ? sign : " ")))
+
+const nameOf = (one: X509Certificate): string =>
+  ["CN", "O"].map((part) => subjectPart(one, part).join()).find((name) => name !== "") ?? ""
+
+/** Why a certificate does not name a server, in the words of Node.js. */
+export const misnomerOf = async (name: string, own: X509Certificate): Promise<string | undefined> => {
+  // Loaded only where it is used: TLS takes some megabytes.
+  const { checkServerIdentity } = await import("node:tls")
+  const shown = { subject: { CN: subjectPart(own, "CN") }, subjectaltname: own.subjectAltName }
+  // Of the object that Node.js makes for it, it reads these two.
+  return checkServerIdentity(name, shown as unknown as PeerCertificate)?.message
+}
 
 /** Three weeks and a week leave time to renew what should have renewed by itself: a third and a tenth of a short life. */
-const ownThresholds = ({ valid_from: begin, valid_to: end }: DetailedPeerCertificate): Thresholds => {
+const ownThresholds = ({ validFrom: begin, validTo: end }: X509Certificate): Thresholds => {
   const days = (Date.parse(end) - Date.parse(begin)) / MILLIS_PER_DAY
   const least = (most: number, part: number) => `${Number(Math.min(most, (days || 365) / part).toFixed(4))}:`
   return thresholdsOf(least(21, 3), least(7, 10))
@@ -51,13 +93,13 @@ export const daysLeft = (
   thresholds: Thresholds,
 ): Measure => {
   const left = endOf(first) - now
-  const of = first === own ? "" : ` of ${[first.subject.CN ?? first.subject.O].join()}`
+  const of = first === own ? "" : ` of ${nameOf(first)}`
   return {
     label: "days",
     value: Number.isNaN(left) ? -1 : left / MILLIS_PER_DAY,
     unit: "d",
     thresholds: givenOr(thresholds, ownThresholds(first)),
-    words: `certificate${of} ${lifeText(first.valid_to, left)}`,
+    words: `certificate${of} ${lifeText(first.validTo, left)}`,
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from "./Probe.ts"
 import { leftFields } from "./thresholds.ts"
 import { port } from "./tcp.ts"
-import { daysLeft, shownCertificate } from "./certificate.ts"
+import { daysLeft, misnomerOf, shownCertificate } from "./certificate.ts"
 import { judgeTrust, type Trust, trustFields, trusting } from "./trust.ts"
 
 /** The port without `starttls`, and of the protocols that begin without TLS. */
@@ -76,7 +76,7 @@ const handshake = async (
   signal: AbortSignal,
 ) => {
   // Loaded only where it is used: TLS takes some megabytes.
-  const { connect, checkServerIdentity } = await import("node:tls")
+  const { connect } = await import("node:tls")
   const secured = await trusting(trust)
   // The outermost alone: Node.js crashes where the socket below a TLS connection is destroyed first.
   let open: Socket | undefined
@@ -104,7 +104,7 @@ const handshake = async (
     // A code, although its type is an error.
     const refused: unknown = socket.authorizationError
     const distrust = refused && refused !== MISNAMED ? explainError(refused) : undefined
-    return { certificates, distrust, misnomer: checkServerIdentity(name, certificates.own)?.message }
+    return { certificates, distrust, misnomer: await misnomerOf(name, certificates.own) }
   } finally {
     signal.removeEventListener("abort", end)
     open?.destroy()

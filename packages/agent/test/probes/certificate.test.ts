@@ -114,9 +114,19 @@ describe.skipIf(!hasOpenssl)("the days of a certificate", () => {
   it("are those of a certificate in between that expires first, with its name", async () => {
     issue("between", "root", "authority", [-300 * 24, 3 * 24 + 1])
     issue("server", "between", "leaf", [-1, 307 * 24])
-    const found = await both(await serve("server", "between"))
-    assert.strictEqual(found.status, "critical")
-    assert.match(found.output, /certificate of between valid for 3 days, to /)
+    // In whatever order they were sent.
+    for (const above of [["between"], ["root", "between"]]) {
+      const found = await both(await serve("server", ...above))
+      assert.strictEqual(found.status, "critical", `${above.join()} ${found.output}`)
+      assert.match(found.output, /certificate of between valid for 3 days, to /)
+    }
+  })
+
+  it("name a certificate as it was issued", async () => {
+    issue("between", "root", "authority", [-300 * 24, 3 * 24 + 1], { subject: String.raw`Bau,\+"Co"` })
+    issue("server", "between", "leaf", [-1, 307 * 24])
+    const { output } = await both(await serve("server", "between"))
+    assert.include(output, 'certificate of Bau,+"Co" valid for')
   })
 
   it("are not those of certificates that are sent and not used", async () => {

@@ -12,7 +12,7 @@ import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorag
 /** A storage in memory, for tests and trials. It ends with the monitor. */
 export const memory = (): StorageChoice => ({ name: "memory", kind: "memory" })
 
-/** One file, durable at every answer, created if absent, for several processes. Needs Node.js 24.15. */
+/** One file, durable at every answer, created if absent, for several processes. Needs Node.js 24.22.1. */
 export const sqlite = (file: string): StorageChoice => ({
   name: "SQLite",
   kind: "sqlite",
@@ -23,7 +23,7 @@ export const sqlite = (file: string): StorageChoice => ({
     ...(hasNodeSqlite()
       ? []
       : [
-          `sqlite(file) needs Node.js 24.15 or newer with SQLite 3.51.3, and this is ${process.version} with ${process.versions["sqlite"] ?? "none"}; update Node.js, or use another storage`,
+          `sqlite(file) needs Node.js 24.22.1 or newer with SQLite 3.51.3, and this is ${process.version} with ${process.versions["sqlite"] ?? "none"}; update Node.js, or use another storage`,
         ]),
   ],
 })
