@@ -12,7 +12,7 @@ const NODE_WANTED = "Node.js 24.22.1 or newer (of 26: 26.12 or newer)"
 
 const OLDEST = 24
 
-/** What a runtime says of itself (`process.versions`). */
+/** The versions that a runtime names (`process.versions`). */
 export type Versions = Readonly<Record<string, string | undefined>>
 
 /** Whether a runtime has what Tocsin needs. Bun and Deno name a Node.js too, and read certificates their own way. */
@@ -23,6 +23,6 @@ export const isNodeNewEnough = ({ node = "", bun, deno }: Versions): boolean => 
   return major >= OLDEST && (isRepaired || bun !== undefined || deno !== undefined)
 }
 
-/** What a program says when it refuses a Node.js. */
+/** The words of a program that refuses a Node.js. */
 export const nodeRefusal = (program: string, { node = "" }: Versions): string =>
   `${program} needs ${NODE_WANTED}, and this is ${node}: update Node.js`

@@ -18,7 +18,7 @@ it("Bun and Deno have TLS of their own, and name an older Node.js", () => {
   }
 })
 
-it("what people and npm read names the same versions", () => {
+it("people and npm read the same versions", () => {
   const words = nodeRefusal("tocsin", { node: "24.21.0" })
   assert.strictEqual(
     words,

@@ -57,7 +57,7 @@ const issuerOf = (
 
 const isRoot = (one: X509Certificate): boolean => one.checkIssued(one)
 
-/** What OpenSSL writes with a backslash: a sign, or a byte that cannot be printed. */
+/** A backslash of OpenSSL: before a sign, or a byte that cannot be printed. */
 const ESCAPED = /\\([0-9A-F]{2}|.)/g
 
 /** The values of a part of a subject, such as `CN`: a line each, or several with a plus between them. */
