@@ -1,12 +1,12 @@
 import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
-import { type CheckReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
+import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
 import { correctedNow, type TimeMark } from "@tocsin/reporting/agent/ServerTime"
 import { once } from "node:events"
 import { CapturedStream, STATUSES } from "../checks/runCommand.ts"
 import { systemClock } from "../clock/Clock.ts"
 import { idText, incidentKey as incidentKeyReader } from "../config/configFields.ts"
 import { type CheckConfig, readConfig } from "../config/readConfig.ts"
-import { JOBS_NOTE, jobsNote, reportedNotes } from "../jobs/StartedJob.ts"
+import { keep, takeHanded } from "../jobs/handOver.ts"
 import { savedMark } from "../spool/savedNote.ts"
 import { SpoolFile } from "../spool/SpoolFile.ts"
 import { actAsOwner, makeStateFolder, spoolPath } from "../spool/StateFolder.ts"
@@ -80,27 +80,21 @@ export const withSpool = <A>(
   state: string,
   work: (file: SpoolFile, at: number, mark: TimeMark | undefined) => A,
 ): A => {
+  takeHanded(spoolPath(state))
   using file = SpoolFile.open(spoolPath(state))
   const mark = savedMark(file.notes().get("time_mark"), systemClock.sinceBoot())
   return work(file, correctedNow(mark, systemClock), mark)
 }
 
-/** Writes a report to the spool; of a run, with its note ({@link reportedNotes}). Throws where it cannot be kept. */
+/** Keeps a report for the server; of a run, with its end. Throws where it cannot be kept. */
 export const spoolReport = (
   place: Place,
   bare: Omit<CheckReport, "notificationsEnabled">,
   run?: string,
 ): void => {
-  const complete: CheckReport = { ...bare, ...decideTerms(place, bare) }
+  const report: CheckReport = { ...bare, ...decideTerms(place, bare) }
   const isDeclared = configuredCheck(place, bare.checkId) !== undefined
-  const jobs = (notes: ReadonlyMap<string, string>): ReadonlyArray<[string, string]> =>
-    isDeclared ? [[JOBS_NOTE, jobsNote(notes.get(JOBS_NOTE), bare.checkId)]] : []
   makeStateFolder(place.state)
   actAsOwner(place.state)
-  withSpool(place.state, (file, at, mark) =>
-    file.decide((notes) => ({
-      add: [{ report: complete, id: newEventId(at), at, isServerTime: mark !== undefined }],
-      notes: run === undefined ? new Map() : new Map([...reportedNotes(notes, run), ...jobs(notes)]),
-    })),
-  )
+  keep(spoolPath(place.state), { report, isDeclared, ...(run !== undefined && { run }) })
 }

@@ -3,6 +3,8 @@ import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
 import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
 import { type CapturedText, endText, outcomeOf, STATUSES } from "../checks/runCommand.ts"
 import { duration, oneOf } from "../config/Reader.ts"
+import { systemClock } from "../clock/Clock.ts"
+import { keep, notesWithHanded } from "../jobs/handOver.ts"
 import { Job } from "../jobs/Job.ts"
 import {
   identify,
@@ -15,7 +17,7 @@ import {
   type StartedJob,
   startedJobs,
 } from "../jobs/StartedJob.ts"
-import { asOwner, makeStateFolder } from "../spool/StateFolder.ts"
+import { asOwner, isGuest, makeStateFolder, spoolPath } from "../spool/StateFolder.ts"
 import { complain, readOptions, reasonOf, UsageError, valueOf } from "./commandLine.ts"
 import {
   configuredCheck,
@@ -111,20 +113,33 @@ const start = (target: Target, isAlone: boolean, pid?: number): StartedJob | und
   const { options, checkId } = target
   const terms = { ...decideTerms(options, target), severity: target.severity }
   makeStateFolder(options.state)
+  const startedAt = (at: number) => ({
+    ...startedHere(checkId, at, terms),
+    job: pid === undefined ? undefined : identify(pid),
+  })
+  const formerOf = (own: StartedJob, notes: ReadonlyMap<string, string>) =>
+    isAlone
+      ? startedJobs(notes).find((one) => one.checkId === checkId && one.name !== own.name && isRunning(one))
+      : undefined
   let former: StartedJob | undefined
-  asOwner(options.state, () =>
-    withSpool(options.state, (file, at) =>
+  asOwner(options.state, () => {
+    const path = spoolPath(options.state)
+    if (isGuest(path)) {
+      const own = startedAt(systemClock.wall())
+      if (isAlone) former = formerOf(own, notesWithHanded(path))
+      const [name, note] = noteOf(own)
+      return former ?? keep(path, { run: name, note })
+    }
+    return withSpool(options.state, (file, at) =>
       file.decide((notes) => {
-        const own = startedHere(checkId, at, terms)
-        const others = startedJobs(notes).filter((one) => one.checkId === checkId && one.name !== own.name)
-        former = isAlone ? others.find(isRunning) : undefined
+        const own = startedAt(at)
+        former = formerOf(own, notes)
         if (former !== undefined) return { add: [] }
-        const job = pid === undefined ? undefined : identify(pid)
         const lost = lostJobs(notes, at, checkId)
-        return { add: lost.add, notes: new Map([...lost.notes, noteOf({ ...own, job })]) }
+        return { add: lost.add, notes: new Map([...lost.notes, noteOf(own)]) }
       }),
-    ),
-  )
+    )
+  })
   return former
 }
 

@@ -4,6 +4,7 @@ import { statSync } from "node:fs"
 import { systemClock } from "../clock/Clock.ts"
 import { fingerprintOf, KeyFile } from "../key/KeyFile.ts"
 import { fieldsOf } from "@tocsin/reporting/agent/Answer"
+import { takeHanded } from "../jobs/handOver.ts"
 import { savedNote } from "../spool/savedNote.ts"
 import { actAsOwner, lockAgent, spoolPath } from "../spool/StateFolder.ts"
 import { complain, print, readOptions, withoutArguments } from "./commandLine.ts"
@@ -16,6 +17,7 @@ const NO_STATE = 1
 export const status = (argv: ReadonlyArray<string>): number => {
   const { state, json } = withoutArguments(readOptions(argv, ["json"]))
   actAsOwner(state)
+  takeHanded(spoolPath(state))
   if (statSync(spoolPath(state), { throwIfNoEntry: false }) === undefined) {
     complain(`${state} has no spool: start the agent first, or name its folder with --state`)
     return NO_STATE

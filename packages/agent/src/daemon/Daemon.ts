@@ -3,6 +3,7 @@ import { type AgentConfig, checksText } from "../config/readConfig.ts"
 import { awakeClock } from "../clock/Clock.ts"
 import { CheckRunner } from "../checks/CheckRunner.ts"
 import { noteName, orphanedNotes, startCheck } from "../checks/startCheck.ts"
+import { takeHanded } from "../jobs/handOver.ts"
 import { hasStarted, JOBS_NOTE, reportLostJobs, savedJobs } from "../jobs/StartedJob.ts"
 import { KeyFile } from "../key/KeyFile.ts"
 import { httpTransport } from "../sending/httpTransport.ts"
@@ -54,6 +55,7 @@ export class Daemon {
   /** Until when the time was counted for which results wait, in steady milliseconds. */
   #countedAt: number
   #isStopped = false
+  #notTaken = ""
   readonly #skipped = new Map<string, number>()
   readonly #timers: Array<NodeJS.Timeout> = []
   #sending: Promise<void> = Promise.resolve()
@@ -175,6 +177,7 @@ export class Daemon {
   }
 
   #lookAtOthers(): void {
+    this.#takeHanded()
     const version = this.#spool.version()
     if (version === this.#version) return
     this.#version = version
@@ -221,6 +224,18 @@ export class Daemon {
     this.#reportLostJobs()
     const report = selfReport(this.#selfState())
     this.#record(() => this.#spool.record(report))
+  }
+
+  /** Said once for each cause: every second has a look. */
+  #takeHanded(): void {
+    try {
+      takeHanded(spoolPath(this.#options.state))
+      this.#notTaken = ""
+    } catch (error) {
+      const words = `results of other users wait: ${explainError(error)}`
+      if (words !== this.#notTaken) this.#options.log(words)
+      this.#notTaken = words
+    }
   }
 
   /** A run that was killed with its wrapper, or with the host, reports nothing itself. */

@@ -35,6 +35,18 @@ export const spoolPath = (state: string): string => {
   return join(existsSync(shared) ? shared : state, "spool.db")
 }
 
+const STICKY = 0o1000
+
+/**
+ * Whether the agent of a spool is another user's, who shares its folder. Linux lets nobody open a file that this
+ * process makes there to write it (`fs.protected_regular`), so it makes none that others have to write.
+ */
+export const isGuest = (path: string): boolean => {
+  const { mode, uid } = statSync(dirname(path))
+  const owners = [0, uid, statSync(dirname(dirname(path))).uid]
+  return (mode & STICKY) !== 0 && !owners.includes(process.geteuid?.() ?? uid)
+}
+
 /** A user who can read the file can hold the lock. */
 const LOCK_MODE = 0o600
 

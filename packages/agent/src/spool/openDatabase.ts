@@ -1,6 +1,19 @@
-import { chmodSync, closeSync, existsSync, lstatSync, openSync, renameSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs"
+import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { isForeign } from "./StateFolder.ts"
+import { pathToFileURL } from "node:url"
+import { isForeign, isGuest } from "./StateFolder.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
 
 /** Counts up with each change of the tables. A newer agent's spool is refused, never rewritten. */
@@ -119,9 +132,38 @@ const prepareTables = (database: DatabaseSync, path: string): void => {
   }
 }
 
+/** Without the files beside it, opening them would make them, as this user's. */
+const openAsGuest = (path: string): DatabaseSync => {
+  const url = pathToFileURL(path)
+  if (!existsSync(`${path}-shm`)) url.searchParams.set("immutable", "1")
+  return new DatabaseSync(url, { readOnly: true, timeout: BUSY_IN_DAEMON_MILLIS })
+}
+
+/**
+ * Copies what members of the group made before, so that it belongs to the owner of the folder, who could not write
+ * it: see {@link isGuest}. The file that they share is made again.
+ */
+const claim = (path: string): void => {
+  const own = process.geteuid?.()
+  if (own !== statSync(dirname(path)).uid) return
+  for (const suffix of SUFFIXES) {
+    const found = lstatSync(path + suffix, { throwIfNoEntry: false })
+    if (found === undefined || found.uid === own) continue
+    rmSync(`${path}.own`, { force: true })
+    if (found.isFile() && suffix !== "-shm") {
+      copyFileSync(path + suffix, `${path}.own`, constants.COPYFILE_EXCL)
+      chmodSync(`${path}.own`, FILE_MODE)
+      renameSync(`${path}.own`, path + suffix)
+    } else if (suffix !== "") rmSync(path + suffix)
+  }
+}
+
 /** Opens or creates the database of a spool (see `SpoolFile.open`), and says why it can only be read, if so. */
 export const openDatabase = (path: string, busyMillis: number) => {
+  if (isGuest(path))
+    return { database: openAsGuest(path), refusal: new Error(`${path} belongs to another user`) }
   try {
+    claim(path)
     createFile(path)
     return { database: connect(path, { busyMillis, mode: SHARED }), refusal: undefined }
   } catch (error) {

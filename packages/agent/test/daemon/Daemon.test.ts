@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { newEventId } from "@tocsin/reporting/agent/CheckReport"
 import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
 import { serve } from "@tocsin/testing/agents/serve"
 import { assert, describe, it, vi } from "vitest"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { readConfig } from "../../src/config/readConfig.ts"
 import { Daemon } from "../../src/daemon/Daemon.ts"
-import { JOBS_NOTE, jobsNote } from "../../src/jobs/StartedJob.ts"
 import { spoolPath } from "../../src/spool/StateFolder.ts"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 
@@ -80,12 +80,12 @@ describe("a daemon", () => {
     writeFileSync(file, `server: ${address}\nagent_id: a\nchecks:\n  job: { report_only: true }\n`)
     const { config } = readConfig(file)
     if (config === undefined) return assert.fail("the configuration is invalid")
+    // As a member of the group hands it over.
     const noteJob = () => {
-      using spool = SpoolFile.open(spoolPath(state))
-      spool.decide((notes) => ({
-        add: [],
-        notes: new Map([[JOBS_NOTE, jobsNote(notes.get(JOBS_NOTE), "job")]]),
-      }))
+      const outcome = { status: "ok", exitCode: 0, durationMillis: 1, output: "", notificationsEnabled: true }
+      const handed = { wall: 0, sinceBoot: 0, boot: "a", run: "run job 1", isDeclared: true }
+      const name = `handed-a-${"0".repeat(15)}-${newEventId(0)}.json`
+      writeFileSync(join(state, name), JSON.stringify({ ...handed, report: { checkId: "job", ...outcome } }))
     }
     const daemon = new Daemon({ config, state, clock: systemClock, random: () => 0.5, log: () => {} })
     daemon.start()
