@@ -92,9 +92,9 @@ export const spoolReport = (
   bare: Omit<CheckReport, "notificationsEnabled">,
   run?: string,
 ): void => {
-  const report: CheckReport = { ...bare, ...decideTerms(place, bare) }
+  const complete: CheckReport = { ...bare, ...decideTerms(place, bare) }
   const isDeclared = configuredCheck(place, bare.checkId) !== undefined
   makeStateFolder(place.state)
   actAsOwner(place.state)
-  keep(spoolPath(place.state), { report, isDeclared, ...(run !== undefined && { run }) })
+  keep(spoolPath(place.state), { report: complete, isDeclared, ...(run !== undefined && { run }) })
 }

@@ -22,6 +22,7 @@ import { SpoolFile } from "../../src/spool/SpoolFile.ts"
 
 /** Debian sets 2 at each start (procps 4.0), systemd sets 1; the kernel itself has 0. */
 const PROTECTION = "/proc/sys/fs/protected_regular"
+const [RIGHTS_CHANGER, PIPE_MAKER] = ["setpriv", "mkfifo"]
 const [AGENT_USER, MEMBER] = [40_001, 40_002]
 
 const mayWrite = (file: string): boolean => {
@@ -33,7 +34,7 @@ const mayWrite = (file: string): boolean => {
   }
 }
 
-const isRoot = process.geteuid?.() === 0 && spawnSync("setpriv", ["--version"]).status === 0
+const isRoot = process.geteuid?.() === 0 && spawnSync(RIGHTS_CHANGER, ["--version"]).status === 0
 const why = isRoot ? "" : " (only root, with setpriv, can be two users)"
 const settings = isRoot && mayWrite(PROTECTION) ? ["0", "1", "2"] : ["as it is"]
 
@@ -61,7 +62,7 @@ class SharedHost {
     const rights = [`--reuid=${user}`, `--regid=${user}`, `--groups=${AGENT_USER}`]
     const flags = ["--config", "/dev/null", "--state", this.state]
     const all = [...rights, process.execPath, AGENT, command, ...flags, ...args]
-    const { status, stdout, stderr } = spawnSync("setpriv", all, { encoding: "utf8" })
+    const { status, stdout, stderr } = spawnSync(RIGHTS_CHANGER, all, { encoding: "utf8" })
     return { status, stdout, stderr }
   }
 
@@ -181,7 +182,7 @@ describe.skipIf(!isRoot)(`a member of the agent's group${why}`, { timeout: 120_0
     bad.forEach((text, index) => writeFileSync(name(index), text))
     symlinkSync("/etc/shadow", name(20))
     mkdirSync(name(21))
-    spawnSync("mkfifo", [name(22)])
+    spawnSync(PIPE_MAKER, [name(22)])
     writeFileSync(name(23), JSON.stringify({ ...moment, run: "configured", note: "not a run" }))
     writeFileSync(name(24), JSON.stringify({ ...moment, report: good }))
     for (const [file] of host.owners().filter(([file]) => !file.includes("20.json")))
