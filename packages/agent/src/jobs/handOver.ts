@@ -23,7 +23,7 @@ const LATEST = 8.64e15
 const number: Reader<number> = (value, place) =>
   typeof value === "number" && Math.abs(value) < LATEST ? value : refused(place, "must be a number")
 
-/** What a command keeps: a report, or the note of a run that starts. Any member of the group can have written it. */
+/** A report, or the note of a run that starts, as a command keeps it. Any member of the group can have written it. */
 const kept = record(
   {
     /** The moment by both clocks. */
@@ -53,7 +53,7 @@ const kept = record(
 )
 type Kept = ReadBy<typeof kept>
 
-/** What the spool keeps of it. The server's time corrects it, unless the host has booted since. */
+/** The change of the spool. The server's time corrects the report's, unless the host has booted since. */
 const changeOf = ({ wall, sinceBoot, boot, ...kind }: Kept, notes: ReadonlyMap<string, string>) => {
   const { report, run, note, isDeclared } = kind
   if (report === undefined)

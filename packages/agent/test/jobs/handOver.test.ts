@@ -66,7 +66,7 @@ class SharedHost {
     return { status, stdout, stderr }
   }
 
-  /** What the agent's user sees, after which everything is that user's. */
+  /** Shows it to the agent's user, after which everything is that user's. */
   status(): { readonly backlog: number; readonly rejected: number } {
     const { stdout, stderr } = this.as(AGENT_USER, "status", "--json")
     assert.strictEqual(stderr, "")
