@@ -1,7 +1,9 @@
 import fs from "node:fs/promises"
 import { syncBuiltinESMExports } from "node:module"
 import { afterEach, assert, describe, it } from "@effect/vitest"
+import { systemClock } from "../../src/clock/Clock.ts"
 import { diskMounts } from "../../src/probes/disk.ts"
+import { allMounts } from "../../src/probes/mount.ts"
 import { probed } from "./probed.ts"
 
 const { readFile } = fs
@@ -10,18 +12,28 @@ afterEach(() => {
   syncBuiltinESMExports()
 })
 
-/** Makes these lines the list of mounts of the system. */
-const mounting = (...lines: ReadonlyArray<string>): void => {
+/** A line of `/proc/self/mountinfo`, of `DEVICE PATH TYPE OPTIONS`: equal devices have equal numbers. */
+const lineOf = (line: string, own?: string): string => {
+  const [device = "", path = "", type = "", options = ""] = line.split(" ")
+  const number = [...device].reduce((sum, one) => sum + (one.codePointAt(0) ?? 0), 0)
+  return `30 1 0:${number} / ${path} ${own ?? options} shared:1 - ${type} ${device} ${options}`
+}
+
+/** Makes these lines the list of mounts of this process; those of the host's first process are the real ones. */
+const mounting = (lines: ReadonlyArray<string>, ofHost?: ReadonlyArray<string>): void => {
+  const lists = new Map([
+    ["/proc/self/mountinfo", lines],
+    ["/proc/1/mountinfo", ofHost],
+  ])
   const fake = async (path: string, encoding: BufferEncoding) =>
-    path === "/proc/self/mounts" ? lines.join("\n") : await readFile(path, encoding)
+    lists.get(path)?.join("\n") ?? (await readFile(path, encoding))
   fs.readFile = Object.assign(fake, readFile)
   syncBuiltinESMExports()
 }
 
-/** A mount by its line in /proc/self/mounts. */
-const mounted = (line: string) => {
-  const [device = "", path = "", type = "", options = ""] = line.split(" ")
-  return { device, path, type, options: options.split(",") }
+const disksOf = async (...lines: ReadonlyArray<string>) => {
+  mounting(lines.map((line) => lineOf(line)))
+  return await diskMounts(await allMounts(), systemClock)
 }
 
 describe("the disks of a host", () => {
@@ -34,24 +46,22 @@ describe("the disks of a host", () => {
     ["a read-only ext4", "/dev/sda1 / ext4 ro,relatime"],
     ["a read-only overlay over another root", "rootfs / rootfs rw\noverlay / overlay ro"],
   ])("are not %s, which cannot fill up", async (_, root) => {
-    const image = root.split("\n").map(mounted)
-    assert.deepStrictEqual(await diskMounts(image), { paths: [], leftOut: ["/"] })
-    const both = await diskMounts([...image, mounted("tank /var zfs rw"), mounted("tank/old /old zfs ro")])
-    assert.deepStrictEqual(both, { paths: ["/var"], leftOut: ["/", "/old"] })
+    const image = root.split("\n")
+    assert.deepStrictEqual(await disksOf(...image), { paths: [], leftOut: ["/"] })
+    const both = await disksOf(...image, "tank /vol zfs rw", "tank/old /old zfs ro")
+    assert.deepStrictEqual(both, { paths: ["/vol"], leftOut: ["/", "/old"] })
   })
 
   it("are examined where they can be written, if they are mounted twice", async () => {
-    const twice = ["pool / btrfs ro", "pool /var btrfs rw,subvol=/var"].map(mounted)
-    assert.deepStrictEqual(await diskMounts(twice), { paths: ["/var"], leftOut: [] })
+    const twice = ["pool / btrfs ro", "pool /vol btrfs rw,subvol=/vol"]
+    assert.deepStrictEqual(await disksOf(...twice), { paths: ["/vol"], leftOut: [] })
   })
 
   it.each(["overlay / overlay rw", "/dev/sda1 / ext4 rw,errors=remount-ro", ""])(
     "are the root that can be written: %j",
     async (root) => {
-      assert.deepStrictEqual(await diskMounts([mounted(root)].filter(({ path }) => path !== "")), {
-        paths: ["/"],
-        leftOut: [],
-      })
+      const found = await disksOf(...(root === "" ? [] : [root]))
+      assert.deepStrictEqual(found, { paths: ["/"], leftOut: [] })
     },
   )
 
@@ -64,7 +74,7 @@ describe("the disks of a host", () => {
     [3, "; read-only and left out: /old/0, /old/1, /old/2"],
     [5, "; read-only and left out: /old/0, /old/1, /old/2 and 2 more"],
   ])("say which %i were left out: %s", async (count, words) => {
-    mounting("overlay / overlay rw", ...leftOut(count))
+    mounting(["overlay / overlay rw", ...leftOut(count)].map((line) => lineOf(line)))
     const thresholds = { warning: "0:", critical: "0:", inodes: { warning: "0:", critical: "0:" } }
     const { output } = await probed("disk", thresholds)
     assert.match(output.split(" | ")[0] ?? "", /^DISK OK - \/ [^;]*% free \([\d.]+ GiB\)/)
@@ -77,9 +87,73 @@ describe("the disks of a host", () => {
     [0, "/"],
     [4, "/, /old/0, /old/1 and 2 more"],
   ])("are unknown where each of them and %i more were left out", async (count, words) => {
-    mounting("/dev/vda / erofs rw", ...leftOut(count))
+    mounting(["/dev/vda / erofs rw", ...leftOut(count)].map((line) => lineOf(line)))
     const { output } = await probed("disk", {})
     const why = `no file system can fill up; read-only and left out: ${words}`
     assert.strictEqual(output, `DISK UNKNOWN - ${why}; name in mounts what to examine`)
+  })
+
+  const root = (own: string) => `30 1 254:0 / / ${own} - ext4 /dev/vda rw`
+  it.each<[string, string, string | undefined, ReadonlyArray<string>, object]>([
+    [
+      // systemd 252 of Debian 12, ProtectSystem=strict and PrivateTmp: seven mounts of the root's device.
+      "the view of a sandbox",
+      "ro,relatime - ext4 /dev/sdb1 rw",
+      "rw,relatime - ext4 /dev/sdb1 rw",
+      [root("ro,relatime"), "31 30 254:0 /tmp/systemd-private-1/tmp /tmp rw,relatime - ext4 /dev/vda rw"],
+      { paths: ["/", "/no/srv"], leftOut: [] },
+    ],
+    ["a view where the host's list is hidden", "ro - ext4 /dev/sdb1 rw", undefined, [], { leftOut: [] }],
+    [
+      "a mount that the host has read-only",
+      "ro - ext4 /dev/sdb1 rw",
+      "ro - ext4 /dev/sdb1 rw",
+      [],
+      { leftOut: ["/no/srv"] },
+    ],
+    // Linux 6.18 of 2026, after an error with errors=remount-ro.
+    [
+      "ext4 after an error",
+      "rw - ext4 /dev/sdb1 rw,errors=remount-ro,emergency_ro",
+      undefined,
+      [],
+      { leftOut: [] },
+    ],
+    // Linux 6.1 of Debian 12, after the same.
+    [
+      "ext4 after an error, before Linux 6.15",
+      "rw - ext4 /dev/sdb1 ro,errors=remount-ro",
+      "rw - ext4 /dev/sdb1 ro,errors=remount-ro",
+      [],
+      { leftOut: [] },
+    ],
+    ["the same in a sandbox", "ro - ext4 /dev/sdb1 ro", "rw - ext4 /dev/sdb1 ro", [], { leftOut: [] }],
+    [
+      "ext4 that was mounted read-only",
+      "ro - ext4 /dev/sdb1 ro",
+      "ro - ext4 /dev/sdb1 ro",
+      [],
+      { leftOut: ["/no/srv"] },
+    ],
+  ])("are judged by their file systems: %s", async (_, own, ofHost, more, expected) => {
+    const [at, host] = [own, ofHost].map((one) => one && `40 30 8:17 / /no/srv ${one}`)
+    mounting(
+      [...(more.length > 0 ? more : [root("rw")]), at ?? ""],
+      host === undefined ? [] : [root("rw"), host],
+    )
+    assert.deepInclude(await diskMounts(await allMounts(), systemClock), expected)
+  })
+
+  it.each([
+    ["emergency_ro", "rw", "became read-only after an error"],
+    ["shutdown", "rw", "was shut down"],
+    ["errors=remount-ro", "ro", "became read-only after an error"],
+  ])("are critical with the option %s, also where they need not be written", async (option, mode, words) => {
+    const line = `${root("rw").replace(/ rw$/, ` ${mode},${option}`)}`
+    mounting([line], [line])
+    const disk = await probed("disk", { inodes: { critical: "0:" }, warning: "0:", critical: "0:" })
+    assert.match(disk.output, new RegExp(`^DISK CRITICAL - / ${words} \\| '/ free'=`))
+    const mount = await probed("mount", { mounts: "/" })
+    assert.strictEqual(mount.output, `MOUNT CRITICAL - / ${words} | mounts=1;;0`)
   })
 })
