@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
 import { ALL, BEGUN, HOURLY, of, OTHER_WAY, override, PRIMARY } from "./caseRotas.ts"
-import { acknowledge, type Case, disk, modelCases } from "./playCases.ts"
+import { acknowledge, type Case, disk, playCases } from "./playCases.ts"
 
 /** Messages are written by hand from docs/rules.md. */
 const CASES: Readonly<Record<string, Case>> = {
@@ -184,5 +184,5 @@ const CASES: Readonly<Record<string, Case>> = {
 }
 
 describe("the model of firings, a service and simulations hand over where", () => {
-  modelCases(CASES)
+  playCases(CASES)
 })

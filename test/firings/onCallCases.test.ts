@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
 import { ALL, BEGUN, HOURLY, of, override, PRIMARY } from "./caseRotas.ts"
-import { BOTH, type Case, disk, modelCases, playCases } from "./playCases.ts"
+import { BOTH, type Case, disk, playCases } from "./playCases.ts"
 import type { Happening, Rota } from "./Story.ts"
 
 const OF_THREE: Rota = { ...HOURLY, order: [["chat"], ["pager"], ["mail"]] }
@@ -228,8 +228,8 @@ const REFUSALS: Readonly<Record<string, Case>> = {
 }
 
 describe("the model of firings, a service and simulations know who is on call where", () => {
-  modelCases(TIMES)
-  modelCases(OVERRIDES)
-  modelCases(REFUSALS)
+  playCases(TIMES)
+  playCases(OVERRIDES)
+  playCases(REFUSALS)
   playCases(ONCE_WRONG)
 })

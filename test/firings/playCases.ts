@@ -1,6 +1,5 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { AT_LENGTH } from "../properties/atLength.ts"
 import { comparePredictions } from "./compareStories.ts"
 import { playModel } from "./playModel.ts"
 import { differences } from "./differences.ts"
@@ -65,10 +64,3 @@ export const playCases = (cases: Readonly<Record<string, Case>>): void => {
       }),
     )
 }
-
-const onModel: typeof playCases = (cases) => {
-  for (const [name, one] of Object.entries(cases)) it(`${name}`, () => void modelled(one))
-}
-
-/** The tests of cases on the model alone, and on all where tests may take minutes. */
-export const modelCases = AT_LENGTH ? playCases : onModel
