@@ -123,6 +123,18 @@ describe("a silence", () => {
     assert.isTrue(Exit.isFailure(yield* Effect.exit(process.operations.editSilence(id, { comment: "late" }))))
   })
 
+  test("that is shortened frees what it held within seconds of its new end", function* (opened) {
+    const { after, messages, process, silence, turns } = opened
+    const { id, starts_at } = yield* silence(600)
+    yield* turns("disk", "warning")
+    yield* after("10 minutes")
+    yield* process.operations.editSilence(id, { ends_at: Instant.plus(starts_at, Duration.minutes(12)) })
+    yield* after("115 seconds")
+    assert.deepStrictEqual(messages(), [])
+    yield* after("20 seconds")
+    assert.deepStrictEqual(messages(), ["opened warning"])
+  })
+
   test("holds no resolved, and a firing that it held until then is discarded", function* (opened) {
     const { items, messages, silence, turns } = opened
     yield* turns("disk-a", "warning")

@@ -39,6 +39,18 @@ const TIMES: Readonly<Record<string, Case>> = {
     steps: [[20, disk("critical")]],
     expected: ["20 chat firing opened critical", "1200 mail firing opened critical"],
   },
+  "outside the hours, the other rota hands over": {
+    receivers: ALL,
+    policy: {
+      rotas: {
+        primary: { ...HOURLY, hours: [{ from: 30_600, to: 31_800, days: ["sun"] }], otherwise: ["night"] },
+        night: { ...HOURLY, order: [["mail"], ["pager"]] },
+      },
+      routes: [{ to: ["primary"] }],
+    },
+    steps: [[20, disk("critical")]],
+    expected: ["20 mail firing opened critical", "1800 pager firing opened critical"],
+  },
   "hours begin on another day": {
     receivers: ALL,
     policy: of({ ...HOURLY, hours: [{ from: 30_600, to: 31_800, days: ["sun"] }], otherwise: ["mail"] }),

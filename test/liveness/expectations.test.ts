@@ -407,6 +407,16 @@ describe("a rule of the policy", () => {
     assert.isNull((yield* shown())[0]?.expected_at)
   })
 
+  test("that changes the incident alone changes it for checks that have reported", function* (opened) {
+    const { after, alive, disk, front, incidents } = opened
+    yield* front.policy.replace(policyOf(disks))
+    yield* disk.turns("ok")
+    yield* after("10 seconds")
+    yield* front.policy.replace(policyOf({ ...disks, incident: "own" }))
+    yield* alive(5)
+    yield* incidents.areOpen("a/disk/@overdue")
+  })
+
   test("that goes with all others leaves no check expected, although none is overdue", function* (opened) {
     const { after, disk, front, service } = opened
     yield* front.policy.replace(policyOf(disks))

@@ -101,6 +101,20 @@ describe("a job that stands alone", () => {
     }),
   )
 
+  it.effect("joins the incident of its agent where five stand alone, whatever other checks report", () =>
+    Effect.gen(function* () {
+      const { agent, after, declare, incidents } = yield* open()
+      const alone = ["a", "b", "c", "d", "e"].map((name) => `job-${name}`)
+      const disk = { check_id: "disk", every: "1h" }
+      const reports = Effect.andThen(agent().reports({ check: "disk", status: "ok" }), after("1 minute"))
+      yield* declare(...alone.map((name) => job(name, "own")), disk)
+      yield* reports
+      yield* declare(job("job-f", "own"))
+      for (let minute = 0; minute < 4; minute++) yield* reports
+      yield* incidents.areOpen("a/@overdue", ...alone.map((name) => `a/${name}/@overdue`).toReversed())
+    }),
+  )
+
   it.effect("is not what a matcher on its agent's overdue checks means: such a matcher is named", () =>
     Effect.gen(function* () {
       const { declare, front } = yield* open()

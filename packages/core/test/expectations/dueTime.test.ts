@@ -1,7 +1,9 @@
+import { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import { Duration } from "effect"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as Instant from "@tocsin/contract/Instant"
-import { dueTime } from "../../src/expectations/dueTime.ts"
+import { dueTime, judgeExpectation } from "../../src/expectations/dueTime.ts"
 import type { Terms } from "../../src/model/ExpectationRecord.ts"
 import { timeZoneOf } from "@tocsin/contract/zoneClocks"
 
@@ -139,5 +141,46 @@ describe("a due time", () => {
         assert.isTrue(dueTime(expectation, undefined) <= first)
       }),
     )
+  })
+})
+
+describe("a run that had begun when the service or its agent was away", () => {
+  const began = at("2026-03-01T12:00:00Z")
+  const back = at("2026-03-01T12:50:00Z")
+  const verdict = (now: string, away: "service" | "agent") =>
+    judgeExpectation(
+      {
+        agent: { last_seen_at: at(now), reachable_from: away === "agent" ? back : began },
+        check: { received_at: began },
+        expectation: {
+          agent_id: AgentId.make("a"),
+          check_id: CheckId.make("backup"),
+          registration_id: RegistrationId.make("01900000-0000-7000-8000-000000000000"),
+          origin: "policy",
+          terms: {
+            ...common,
+            after_millis: 26 * 3_600_000,
+            every_millis: 24 * 3_600_000,
+            grace_millis: 1_800_000,
+          },
+          expected_from: began,
+          running_since: began,
+          next_evaluation_at: began,
+          incident_id: undefined,
+          alone_due_at: undefined,
+        },
+        outageEnd: away === "service" ? back : undefined,
+        staleAfter: Duration.minutes(2),
+      },
+      at(now),
+    )
+
+  it.each(["service", "agent"] as const)("has its own length from the return of the %s", (away) => {
+    const earliest = at("2026-03-01T13:20:00Z")
+    assert.deepStrictEqual(verdict("2026-03-01T13:19:59Z", away), { verdict: "in_time", earliest })
+    assert.deepStrictEqual(verdict("2026-03-01T13:20:00Z", away), {
+      verdict: "overdue",
+      due: at("2026-03-01T12:30:00Z"),
+    })
   })
 })
