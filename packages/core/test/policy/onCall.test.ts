@@ -217,7 +217,7 @@ describe("a rota", () => {
           assert.deepEqual(onCall(rotas, "r", overrides, middle).receivers, turn.receivers)
           const { before } = changesAround(rotas, "r", overrides, turn.to)
           if (n < turns.length - 1) assert.equal(before, turn.to)
-          // What looks again then would be late for a change that comes before.
+          // Looking again at a later moment would be late.
           const { after } = changesAround(rotas, "r", overrides, middle)
           if (n < turns.length - 1) assert.isTrue(after !== undefined && after <= turn.to)
         }
