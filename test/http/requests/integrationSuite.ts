@@ -79,10 +79,19 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
         "exit 7: bad terms\nbad terms",
       ])
       const mistyped =
-        "the parameter evry is ignored: use every, after, cron, tz, grace, severity, incident, rid, create"
+        "the parameter evry is ignored: use every, after, cron, tz, grace, severity, incident, rid, create, status, exit_code, warning"
       for (const name of ["back%75p", "backup"])
         assert.deepStrictEqual(yield* sent("GET", `${base}/${name}/7?evry=1d`), [200, `OK\n${mistyped}`])
       const { key: other } = yield* created({ name: "other", kind: "ping" })
+      for (const [query, expected] of [
+        ["?create=1/fail", ["critical", 1, "failed: disk\ndisk"]],
+        ["?every=1d/fail", ["critical", 1, "failed: disk\ndisk"]],
+        ["?status=down", ["critical", 1, "failed: disk\ndisk"]],
+        ["?exit_code=3", ["critical", 3, "exit 3: disk\ndisk"]],
+      ] as const) {
+        assert.deepStrictEqual(yield* sent("POST", `/in/ping/${other}/words${query}`, "disk"), [200, "OK"])
+        assert.deepStrictEqual<ReadonlyArray<unknown>>(yield* checkOf("other", "words"), expected)
+      }
       yield* sent("GET", `/in/ping/${other}/backup/7?evry=1d`)
       assert.include((yield* operate("GET", "/ops/v1/integrations/other")).text, `"message":"${mistyped}"`)
       for (const path of ["/%E9", "/backup/%", "/%zz/fail", "/backup/%C3", "/a%2", "/start/%FF"])

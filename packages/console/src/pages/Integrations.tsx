@@ -100,7 +100,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
 
 /** How often a job runs, as its address says it: with a margin after which it is late. */
 const SCHEDULES = [
-  ["every=1h&after=2h", "every hour"],
+  ["every=1h&after=3h", "every hour"],
   ["every=1d&after=26h", "every day"],
   ["every=7d&after=8d", "every week"],
   ["cron", "at the times of its line in the crontab"],

@@ -182,6 +182,6 @@ export const checkIdOf = (name: string, sha256: (text: string) => string): Check
   isCheckId(name) ? name : hashedId(name, sha256(name))
 
 /** The output of a bad result without a text: the sender's own word for its status. */
-export const unexplained = (status: string): Pick<Report, "otherwise"> => ({
-  otherwise: firstOutput(`status "${status}"`).output ?? "",
+export const unexplained = (status: string, name = "status"): Pick<Report, "otherwise"> => ({
+  otherwise: firstOutput(`${name} "${status}"`).output ?? "",
 })

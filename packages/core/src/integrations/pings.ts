@@ -6,30 +6,20 @@ import {
   NOT_FOUND,
   NOTHING_EXPECTED,
   readingOf,
+  invalid,
   type Refusal,
-  type Report,
   type SenderRequest,
   type Translate,
   unexplained,
 } from "./Report.ts"
-
-const EXIT_CODE = /^(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/u
-
-/** The result that the last segment of a path reports. */
-const resultOf = (segment: string | undefined): Pick<Report, "exit_code" | "status"> | undefined => {
-  if (segment === undefined) return { status: "ok", exit_code: 0 }
-  if (segment === "fail") return { status: "critical", exit_code: 1 }
-  if (!EXIT_CODE.test(segment)) return undefined
-  const exit_code = Number(segment)
-  return { status: exit_code === 0 ? "ok" : "critical", exit_code }
-}
-
-const isOther = (segment: string | undefined): segment is "start" | "log" =>
-  segment === "start" || segment === "log"
+import { FAILED, isGood, OK, readSignals, shownName, type Signal, signalOfSegment } from "./signals.ts"
 
 const TERMS: ReadonlySet<string> = new Set(["every", "after", "cron", "tz", "grace", "severity", "incident"])
 /** Clients of Healthchecks send `create`; the option of that name decides here. */
-const OF_PING: ReadonlySet<string> = new Set([...TERMS, "rid", "create"])
+const OF_PING: ReadonlySet<string> = new Set([...TERMS, "rid", "create", "status", "exit_code", "warning"])
+const PARAMETERS = { known: OF_PING, stateless: new Set([...TERMS, "warning"]) }
+/** The signals of Healthchecks, which are no names of checks. */
+const SIGNAL = /^(?:start|fail|log|\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/u
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
 
 /** The check and the signal that a path names, unless it names none. */
@@ -40,7 +30,7 @@ const partsOf = (
   const [name, segment, ...rest] = check === undefined ? path : [check, ...path]
   if (name === undefined || name === "" || rest.length > 0) return undefined
   // A word that means a signal is no name of a check.
-  if (check === undefined && (isOther(name) || resultOf(name) !== undefined)) return undefined
+  if (check === undefined && SIGNAL.test(name)) return undefined
   return { name, segment }
 }
 
@@ -52,42 +42,47 @@ export const termsOf = (query: SenderRequest["query"]) =>
     ),
   )
 
-const LONGEST_SHOWN = 40
-const ELSEWHERE = /[^\w.-]/gu
-
 /** Names parameters that a kind does not have; a report counts without them. */
 const ignoring = (query: SenderRequest["query"], known: ReadonlySet<string>): ReadonlyArray<Refusal> => {
   const unknown = query.find(([name]) => !known.has(name))?.[0]
   if (unknown === undefined) return []
-  const shown = unknown.slice(0, LONGEST_SHOWN).replaceAll(ELSEWHERE, "?")
   const names = Array.from(known).join(", ")
-  return [{ refused: "ignored", message: `the parameter ${shown} is ignored: use ${names}` }]
+  return [{ refused: "ignored", message: `the parameter ${shownName(unknown)} is ignored: use ${names}` }]
 }
 
-const translatePing: Translate = ({ body, path, query }, { options, sha256 }) => {
-  const parts = partsOf(path, options)
-  if (parts === undefined) return NOT_FOUND
+/** Parameters of a ping that are ignored. */
+const ignoredOf = (query: SenderRequest["query"]): ReadonlyArray<Refusal> => {
   const { rid = "" } = Object.fromEntries(query)
-  const isTied = UUID.test(rid)
-  const ignored: ReadonlyArray<Refusal> = [
-    ...(rid === "" || isTied
-      ? []
-      : [{ refused: "ignored", message: "the rid is ignored: use a UUID" } as const]),
+  const [name, value = ""] = query.at(-1) ?? []
+  return [
+    ...(rid === "" || UUID.test(rid) ? [] : ["the rid is ignored: use a UUID"]),
+    // An exit status behind `cron=0 3 * * *` makes `0 3 * * */1` of it.
+    ...(name === "cron" && /\/\d+$/u.test(value)
+      ? ["cron ends in a step: put tz behind it, so that an exit status is none"]
+      : []),
+  ].map((message): Refusal => ({ refused: "ignored", message }))
+}
+
+const translatePing: Translate = ({ body, path, query: given }, { options, sha256 }) => {
+  const parts = partsOf(path, options)
+  const ofPath = parts?.segment === undefined ? undefined : signalOfSegment(parts.segment)
+  if (parts === undefined || (parts.segment !== undefined && ofPath === undefined)) return NOT_FOUND
+  const { query, signal = OK, unread } = readSignals(ofPath, given, PARAMETERS)
+  if (unread !== undefined && isGood(signal)) return unread
+  const { rid = "" } = Object.fromEntries(query)
+  const ignored = [
+    ...(unread === undefined ? [] : [{ ...unread, refused: "ignored" } as const]),
+    ...ignoredOf(query),
     ...ignoring(query, OF_PING),
   ]
-  const { segment } = parts
   const ofCheck = {
     check_id: checkIdOf(parts.name, sha256),
-    rid: isTied ? rid.toLowerCase() : "",
+    rid: UUID.test(rid) ? rid.toLowerCase() : "",
     expects: { by: "terms", terms: termsOf(query) },
   } as const
-  if (segment === "start") return readingOf({ signal: "start", ...ofCheck }, ignored)
-  if (segment === "log")
-    return readingOf({ signal: "log", text: lastOutput(body).output ?? "", ...ofCheck }, ignored)
-  const result = resultOf(segment)
-  if (result === undefined) return NOT_FOUND
-  const failed = segment === "fail" ? "failed" : `exit ${result.exit_code}`
-  const end = result.status === "ok" ? undefined : failed
+  if (signal === "start") return readingOf({ signal, ...ofCheck }, ignored)
+  if (signal === "log") return readingOf({ signal, text: lastOutput(body).output ?? "", ...ofCheck }, ignored)
+  const { end, ...result } = signal
   const job = { text: body, end }
   return readingOf(
     {
@@ -96,7 +91,6 @@ const translatePing: Translate = ({ body, path, query }, { options, sha256 }) =>
       ...result,
       duration_ms: 0,
       ...(body === "" ? { output_truncated: false } : lastOutput(body, job)),
-      ...(end !== undefined && { otherwise: `exit status ${result.exit_code}` }),
       job,
     },
     ignored,
@@ -128,17 +122,25 @@ export const ping: Kind = {
 
 const LONGEST_PING = 86_400_000
 const OF_PUSH: ReadonlySet<string> = new Set(["status", "msg", "ping"])
+const STATES_OF_PUSH = { known: new Set(["ping"]), stateless: new Set(["status", "msg"]) }
 const MILLIS = /^\d+(?:\.\d+)?$/u
 
-const translatePush: Translate = ({ path, query }, { options: { check }, sha256 }) => {
+const translatePush: Translate = ({ path, query: given }, { options: { check }, sha256 }) => {
   const named = path[0] === "api" && path[1] === "push" && path.length > 2 ? path.slice(2) : path
   const [name, ...rest] = check === undefined ? named : [check, ...named]
   if (name === undefined || name === "" || rest.length > 0)
     return { refused: "not_found", message: "Monitor not found or not active." }
+  const { query, signal = OK, unread } = readSignals(undefined, given, STATES_OF_PUSH)
   const { msg = "", ping: millis = "" } = Object.fromEntries(query)
   // Of an address to which another status was added, any status that is bad counts.
-  const bad = query.find(([parameter, value]) => parameter === "status" && value !== "up")?.[1]
-  const isUp = bad === undefined
+  const bad = query.find(
+    ([parameter, value]) => parameter === "status" && value !== "up" && value !== "",
+  )?.[1]
+  const ended: Signal = bad === undefined ? signal : { ...FAILED, ...unexplained(bad) }
+  if (typeof ended === "string") return invalid(`this kind takes no ${ended}: use status=up or status=down`)
+  const isUp = isGood(ended)
+  if (isUp && unread !== undefined) return unread
+  const { end: _, ...result } = ended
   const isTime = millis === "" || (MILLIS.test(millis) && Number(millis) <= LONGEST_PING)
   const message = `ping must be a number of milliseconds from 0 to ${LONGEST_PING}; the report is stored without it`
   return readingOf(
@@ -147,12 +149,10 @@ const translatePush: Translate = ({ path, query }, { options: { check }, sha256 
       check_id: checkIdOf(name, sha256),
       rid: "",
       expects: NOTHING_EXPECTED,
-      status: isUp ? "ok" : "critical",
-      exit_code: isUp ? 0 : 1,
+      ...result,
       // A time below a millisecond is stated too; 0 is none.
       duration_ms: isTime ? Math.max(Math.round(Number(millis)), Math.sign(Number(millis))) : 0,
       ...firstOutput(msg),
-      ...(!isUp && unexplained(bad)),
     },
     [
       ...(isTime ? [] : [{ refused: isUp ? "invalid" : "ignored", message } as const]),

@@ -125,6 +125,99 @@ describe("a ping", () => {
     assert.strictEqual(read(path), expected)
   })
 
+  // Queries as Cronitor, Sentry, Dead Man's Snitch and borgmatic 1.7.7 (ping_url with a query) send them, and as people guess them.
+  it.each([
+    // A path behind the query.
+    ["?create=1/fail", "backup critical 1"],
+    ["?create=1/start", "start"],
+    ["?create=1/log/", "log"],
+    ["?every=1d/fail", "backup critical 1", { every: "1d" }],
+    ["?every=1d/3", "backup critical 3", { every: "1d" }],
+    ["?every=1d/0", "backup ok 0", { every: "1d" }],
+    ["?every=1d/fail&rid=6f9619ff-8b86-4011-b42d-00c04fc964ff", "backup critical 1", { every: "1d" }],
+    ["?rid=6f9619ff-8b86-4011-b42d-00c04fc964ff/fail", "backup critical 1"],
+    ["?cron=0 3 * * *&tz=Europe/Berlin/7", "backup critical 7", { cron: "0 3 * * *", tz: "Europe/Berlin" }],
+    ["?tz=UTC&cron=0 3 * * */fail", "backup critical 1", { cron: "0 3 * * *", tz: "UTC" }],
+    ["?tz=UTC&cron=0 3 * * */2", "backup ok 0 cron ends in a step", { cron: "0 3 * * */2", tz: "UTC" }],
+    ["?cron=*/5 * * * *&tz=UTC", "backup ok 0", { cron: "*/5 * * * *", tz: "UTC" }],
+    ["?/fail", "backup critical 1"],
+    ["?evry=1d/fail", "backup critical 1 the parameter evry is ignored"],
+    ["?host=web/1", "backup ok 0 the parameter host is ignored"],
+    ["/0?every=1d/fail", "backup critical 1", { every: "1d" }],
+    // A second query, and addresses that were copied from a page.
+    ["?create=1;status=fail", "backup critical 1"],
+    ["?create=1?fail", "backup critical 1"],
+    ["?every=1d?status=fail", "backup critical 1", { every: "1d" }],
+    ["?every=1d&amp;status=fail", "backup critical 1", { every: "1d" }],
+    // Words under names that state how a run ended.
+    ["?status=down", "backup critical 1"],
+    ["?status=Down", "backup critical 1"],
+    ["?state=fail", "backup critical 1"],
+    ["?state=complete", "backup ok 0"],
+    ["?state=run", "start"],
+    ["?status=in_progress", "start"],
+    ["?result=failure", "backup critical 1"],
+    ["?outcome=not-ok", "backup critical 1"],
+    ["?status=warning", "backup warning 1"],
+    ["?status=unknown", "backup unknown 3"],
+    ["?exit_code=3", "backup critical 3"],
+    ["?exitCode=0", "backup ok 0"],
+    ["?exit=256", "backup critical 1"],
+    ["?code=-1073741819", "backup critical 251"],
+    ["?rc=4", "backup critical 4"],
+    ["?s=1", "backup critical 1"],
+    ["?success=false", "backup critical 1"],
+    ["?success=true", "backup ok 0"],
+    ["?ok=0", "backup critical 1"],
+    ["?failed=1", "backup critical 1"],
+    ["?failed=0", "backup ok 0"],
+    ["?error=disk full", "backup critical 1"],
+    ["?fail", "backup critical 1"],
+    ["?start", "start"],
+    ["?3", "backup critical 3"],
+    ["?status=", "backup ok 0"],
+    // A word that is not known is refused by its name.
+    ["?status=frobbed", "invalid the parameter status does not say how the run ended"],
+    ["?exit_code=", "invalid the parameter exit_code does not say how the run ended"],
+    ["?ok=maybe", "invalid the parameter ok does not say how the run ended"],
+    ["/fail?status=frobbed", "backup critical 1 the parameter status does not say how the run ended"],
+    // Words that are bad, wherever they stand.
+    ["/0?status=fail", "backup critical 1"],
+    ["/start?status=fail", "backup critical 1"],
+    ["?create=fail", "backup critical 1"],
+    ["?job=failed", "backup critical 1"],
+    ["?job=nightly", "backup ok 0 the parameter job is ignored"],
+    ["?every=1d&severity=critical", "backup ok 0", { every: "1d", severity: "critical" }],
+    ["/failed", "backup critical 1"],
+    ["/complete", "backup ok 0"],
+    // Exit statuses that are warnings.
+    ["/1?warning=1,3", "backup warning 1"],
+    ["/2?warning=1,3", "backup critical 2"],
+    ["/0?warning=1,3", "backup ok 0"],
+    ["/fail?warning=1", "backup critical 1"],
+    ["?warning=1/1", "backup warning 1"],
+    ["?warning=1&exit_code=1", "backup warning 1"],
+    ["/1?warning=", "backup critical 1 warning must be exit statuses"],
+    ["/0?warning=0", "invalid warning must be exit statuses"],
+  ])("of backup%s reports %s", (address, expected, terms: Record<string, string> = {}) => {
+    const [path = "", ...text] = address.split("?")
+    const query = text.length === 0 ? [] : Array.from(new URLSearchParams(text.join("?")))
+    const reading = ping.translate(request(`backup${path}`, { query }), context)
+    const { refusals, reports } = "refused" in reading ? { refusals: [reading], reports: [] } : reading
+    const [report] = reports
+    const said = refusals.map(({ message }) => message).join("\n")
+    const read =
+      report === undefined
+        ? "invalid"
+        : report.signal === "result"
+          ? `${report.check_id} ${report.status} ${report.exit_code}`
+          : report.signal
+    assert.isTrue(`${read} ${said}`.trim().startsWith(expected), `${read} ${said}`)
+    if (!/[a-z]{3} /.test(expected.replace(/^backup \w+ \d+|^start|^log|^invalid/u, "")))
+      assert.strictEqual(said, "")
+    if (report !== undefined) assert.deepStrictEqual(report.expects, { by: "terms", terms })
+  })
+
   it.each([
     ["", "job ok 0"],
     ["fail", "job critical 1"],
@@ -149,7 +242,7 @@ describe("a ping", () => {
     [[["rid", "1"]], "the rid is ignored: use a UUID"],
     [
       [["evry", "1d"]],
-      "the parameter evry is ignored: use every, after, cron, tz, grace, severity, incident, rid, create",
+      "the parameter evry is ignored: use every, after, cron, tz, grace, severity, incident, rid, create, status, exit_code, warning",
     ],
     [[["é\n".repeat(99), ""]], /^the parameter \?{40} is ignored: use every/],
     [
@@ -216,7 +309,7 @@ describe("a push", () => {
     assert.deepStrictEqual(readPush({ status: "up", msg: "OK", ping: "31.6" }), ["ok", 32, "OK"])
     assert.deepStrictEqual(readPush({ status: "up", ping: "0.3" }), ["ok", 1, undefined])
     assert.deepStrictEqual(readPush({ status: "down", ping: "" }), ["critical", 0, 'status "down"'])
-    assert.deepStrictEqual(readPush({ status: "", msg: "" }), ["critical", 0, 'status ""'])
+    assert.deepStrictEqual(readPush({ status: "", msg: "" }), ["ok", 0, undefined])
     assert.deepStrictEqual(readPush({ status: "down", msg: "no route" }), ["critical", 0, "no route"])
     const [, , long] = readPush({ status: "down", msg: `no route\n${"x".repeat(9_000)}` })
     assert.match(String(long), /^no route\nx+\n\.\.\.\[truncated \d+ bytes\]$/)
@@ -276,8 +369,24 @@ describe("a push", () => {
     assert.deepStrictEqual(readPairs(query), ["critical", 0, "disk"])
   })
 
+  it.each([
+    [{ state: "down" }, ["critical", 0, 'state "down"']],
+    [{ status: "up", result: "fail", msg: "no route" }, ["critical", 0, "no route"]],
+    [{ exit_code: "3" }, ["critical", 0, "exit status 3"]],
+    [{ success: "false" }, ["critical", 0, 'success "false"']],
+    [{ ping: "12/fail" }, ["critical", 12, "exit status 1"]],
+    [{ ping: "down" }, ["critical", 0, 'ping "down"']],
+    [{ msg: "see /var/log/fail" }, ["ok", 0, "see /var/log/fail"]],
+    [{ msg: "fail" }, ["ok", 0, "fail"]],
+    [{ stauts: "down" }, ["critical", 0, 'stauts "down"']],
+    [{ state: "odd" }, "invalid"],
+    [{ start: "" }, "invalid"],
+  ])("with a known bad word under another name is not ok: %j", (query, expected) => {
+    assert.deepStrictEqual<unknown>(readPush(query), expected)
+  })
+
   it("says which parameter it does not have", () => {
-    const reading = push.translate(request("web", { query: [["stauts", "down"]] }), context)
+    const reading = push.translate(request("web", { query: [["stauts", "up"]] }), context)
     assert.deepStrictEqual("refused" in reading || reading.refusals, [
       { refused: "ignored", message: "the parameter stauts is ignored: use status, msg, ping" },
     ])
