@@ -151,7 +151,10 @@ const CASES: Readonly<Record<string, Case>> = {
     faults: () => ({
       token: (it) => {
         it.writeHead(200, { "content-type": "application/json" })
-        const more = () => void it.write(" ".repeat(65_536), more)
+        // Once the reader has left, every write fails at once.
+        const more = (failure?: Error | null) => {
+          if (!failure) it.write(" ".repeat(65_536), more)
+        }
         more()
       },
     }),
