@@ -17,6 +17,9 @@ unit=/lib/systemd/system/tocsin-agent.service
 documents=/usr/share/doc/tocsin-agent
 settings=/etc/tocsin-agent
 state=/var/lib/tocsin-agent
+# Seconds.
+patience=30
+retrying=60
 
 say() { printf '%s\n' "$@"; }
 fail() {
@@ -63,7 +66,11 @@ remove() {
 fetch() {
   sum=$(say "$checksums" | while read -r sum name; do [ "$name" != "$1" ] || say "$sum"; done)
   [ -n "$sum" ] || return 1
-  curl -fsSL --retry 10 --retry-max-time 60 -o "$scratch/$1" "$server/agent/$1" || fail "cannot get $server/agent/$1"
+  curl -fsSL --retry 10 --retry-max-time $retrying --connect-timeout $patience --speed-limit 1 --speed-time $patience \
+    -o "$scratch/$1" "$server/agent/$1" || {
+    [ $? != 28 ] || fail "$server/agent/$1 stands still: nothing came for $patience seconds; look at the network, then run this script again"
+    fail "cannot get $server/agent/$1"
+  }
   say "$sum  $scratch/$1" | sha256sum -c - >/dev/null 2>&1 ||
     fail "$1 is not the file that this script expects: get the script again, since the server may have another version now"
 }

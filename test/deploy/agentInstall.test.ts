@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process"
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs"
+import { once } from "node:events"
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -205,6 +206,22 @@ const tokenOf = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ t
 const downloadOf = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ sha256: Schema.String })))
 
 describe("the script that a server hands out", () => {
+  it.skipIf(process.getuid?.() !== 0)("says that a download stands still, as root", async () => {
+    const stalling = createServer((_, answer) => void answer.writeHead(200).write("begun")).listen(0)
+    await once(stalling, "listening")
+    const server = `http://127.0.0.1:${(stalling.address() as AddressInfo).port}`
+    const script = readFileSync("packages/agent/install.sh", "utf8")
+      .replace("@CHECKSUMS@", `${"0".repeat(64)}  tocsin-agent.tgz`)
+      .replace(/^patience=30\nretrying=60$/m, "patience=1\nretrying=1")
+    const said = await new Promise<string>((resolve) => {
+      const child = execFile("sh", ["-s", "--", "--server", server], (_, _out, stderr) => resolve(stderr))
+      child.stdin?.end(script)
+    })
+    stalling.close().closeAllConnections()
+    const words = "stands still: nothing came for 1 seconds; look at the network, then run this script again"
+    assert.include(said, `tocsin-agent.sh: ${server}/agent/tocsin-agent.tgz ${words}`)
+  })
+
   it.live.skipIf(obstacle !== undefined)(
     `installs the agent below a proxy's prefix, enrols, upgrades and removes it${because(obstacle)}`,
     () => lives(WITHOUT_SYSTEMD, (folder) => writeFileSync(join(folder, EXECUTABLE), STAND_IN)),

@@ -46,6 +46,8 @@ const environmentOf = (
   HOME: process.env["HOME"] ?? state,
   PATH: process.env["PATH"] ?? DEFAULT_PATH,
   ...(process.env["LANG"] !== undefined && { LANG: process.env["LANG"] }),
+  // Plugins read thresholds by it: in German, check_tcp of Monitoring Plugins 2.3.3 takes -w 0.5 for 0.
+  LC_NUMERIC: "C",
   ...Object.fromEntries(env),
 })
 

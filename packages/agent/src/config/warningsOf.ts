@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from "node:fs"
 import { basename, resolve } from "node:path"
 import { DEFAULT_PATH } from "../checks/startCheck.ts"
 import { Range } from "@tocsin/contract/Range"
+import { PemFile } from "./PemFile.ts"
 import type { AgentConfig, RunCheck } from "./readConfig.ts"
 import { codeOf } from "./Reader.ts"
 
@@ -11,10 +12,33 @@ const PRIVILEGED = new Set(["sudo", "doas", "pkexec", "su"])
 const REFUSES = "the packaged unit refuses it (NoNewPrivileges): allow it with systemctl edit tocsin-agent"
 
 /** The probable mistakes in a valid configuration of an agent that runs in a folder, each with the path of its check. */
-export const warningsOf = (config: AgentConfig, folder: string): ReadonlyArray<string> =>
-  [...config.checks].flatMap(([id, check]) =>
+export const warningsOf = (config: AgentConfig, folder: string): ReadonlyArray<string> => [
+  ...hiddenIn({ ca_file: config.ca }, "").map((words) => words.slice(1)),
+  ...[...config.checks].flatMap(([id, check]) =>
     check.kind === "run" ? warningsOfCheck(check, folder).map((words) => `checks.${id}${words}`) : [],
-  )
+  ),
+]
+
+/** Paths of which the packaged unit shows the agent others, or nothing, and the setting that does so. */
+const HIDDEN: ReadonlyArray<readonly [path: RegExp, words: string]> = [
+  [/^\/(?:var\/)?tmp(?:\/|$)/, "a /tmp and /var/tmp of its own (PrivateTmp)"],
+  [/^\/(?:dev|proc)\/kmsg$/, "no log of the kernel (ProtectKernelLogs)"],
+]
+
+/** Settings of probes that are paths. Those of mounts are seen there, too. */
+const PATHS: ReadonlySet<string> = new Set(["path", "file", "socket"])
+
+/** The settings that name a path which the packaged unit hides; of a list, each path. */
+const hiddenIn = (settings: object, prefix: string): ReadonlyArray<string> =>
+  Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
+    const path = value instanceof PemFile ? value.path : value
+    const isPath = path !== value || PATHS.has(name) || Array.isArray(settings)
+    const [, words] = (isPath && HIDDEN.find(([form]) => form.test(String(path)))) || []
+    if (words === undefined) return []
+    const place = Array.isArray(settings) ? prefix : `${prefix}.${name}`
+    const mend = "use another path, or allow it with systemctl edit tocsin-agent"
+    return [`${place}: the packaged unit gives the agent ${words}: ${mend}`]
+  })
 
 const warningsOfCheck = (check: RunCheck, folder: string): ReadonlyArray<string> => {
   const { everyMillis, timeoutMillis, work } = check
@@ -25,6 +49,9 @@ const warningsOfCheck = (check: RunCheck, folder: string): ReadonlyArray<string>
     ...(work.kind === "command"
       ? warningsOfCommand(work.argv, check.env.get("PATH"), folder)
       : invertedIn(work.probe.settings, `.${work.probe.name}`)),
+    ...(work.kind === "command"
+      ? hiddenIn(work.argv, ".command")
+      : hiddenIn(work.probe.settings, `.${work.probe.name}`)),
   ]
 }
 

@@ -1,8 +1,27 @@
 import { DNS_NAME } from "@tocsin/contract/hosts"
 import { isIP, SocketAddress } from "node:net"
-import { codeOf, oneOf, oneOrMore, type Reader, record, refused, text } from "../config/Reader.ts"
+import {
+  codeOf,
+  oneOf,
+  oneOrMore,
+  type ReadBy,
+  type Reader,
+  record,
+  refused,
+  text,
+} from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import { critical, figure, plainName, probe, secondsText, timed, wait, WAIT_MILLIS } from "./Probe.ts"
+import {
+  critical,
+  figure,
+  plainName,
+  probe,
+  type ProbeAround,
+  secondsText,
+  timed,
+  wait,
+  WAIT_MILLIS,
+} from "./Probe.ts"
 import { thresholdFields } from "./thresholds.ts"
 
 /** A name would need a name server itself. */
@@ -25,6 +44,67 @@ const fields = {
   ...thresholdFields,
 }
 
+/** Answers that say nothing of the name. After the first three, the resolver of a host asks its next server. */
+const WORDS: Readonly<Record<string, string>> = {
+  EREFUSED: "the name server refuses the question",
+  ESERVFAIL: "the name server failed to find the answer",
+  ENOTIMP: "the name server answers no such questions",
+  EFORMERR: "the name server does not understand the question",
+  EBADRESP: "the answer of the name server is broken",
+  ETIMEOUT: "the name server does not answer",
+  ECONNREFUSED: "no name server listens at its address",
+}
+const HAS_NEXT: ReadonlySet<string> = new Set(Object.keys(WORDS).slice(0, 3))
+
+const explainAnswer = (error: unknown): string => {
+  const words = WORDS[codeOf(error)]
+  return words === undefined ? explainError(error) : `${words} (${codeOf(error)})`
+}
+
+interface Question extends Pick<ProbeAround, "clock" | "signal"> {
+  readonly name: string
+  readonly type: ReadBy<typeof fields.type>
+  readonly millis: number
+}
+
+/** The records of a name by these servers, or by those of the host. */
+const resolved = async ({ name, type, millis, clock, signal }: Question, servers?: ReadonlyArray<string>) => {
+  const { Resolver } = await import("node:dns/promises")
+  const end = clock.steady() + millis
+  const ask = async (by: ReadonlyArray<string> | undefined): Promise<unknown> => {
+    const begun = clock.steady()
+    const resolver = new Resolver({ timeout: Math.max(1, Math.ceil(end - begun)), tries: 1 })
+    const cancel = () => resolver.cancel()
+    signal.addEventListener("abort", cancel)
+    if (by !== undefined) resolver.setServers(by)
+    try {
+      return await resolver.resolve(name, type).catch((error: unknown) => {
+        // The resolver counts a standstill, after which it is asked again.
+        if (codeOf(error) === "ETIMEOUT" && clock.steady() - begun < (end - begun) / 2)
+          return resolver.resolve(name, type)
+        throw error
+      })
+    } finally {
+      signal.removeEventListener("abort", cancel)
+    }
+  }
+  try {
+    return await ask(servers)
+  } catch (error) {
+    // The resolver of Node.js takes a refusal for the answer of all servers.
+    if (servers !== undefined || !HAS_NEXT.has(codeOf(error))) throw error
+    for (const next of new Resolver().getServers().slice(1)) {
+      if (clock.steady() >= end) break
+      try {
+        return await ask([next])
+      } catch (later) {
+        if (WORDS[codeOf(later)] === undefined || codeOf(later) === "EBADRESP") throw later
+      }
+    }
+    throw error
+  }
+}
+
 /** Resolves a name, and looks for the expected records; thresholds are seconds. */
 export const dns = probe(
   { name: "dns", lane: "network" },
@@ -33,27 +113,17 @@ export const dns = probe(
     { name, type = "A", servers, expect = [], wait: millis = WAIT_MILLIS, ...thresholds },
     { clock, signal },
   ) => {
-    const { Resolver } = await import("node:dns/promises")
-    const resolver = new Resolver({ timeout: millis, tries: 1 })
-    signal.addEventListener("abort", () => resolver.cancel())
     const asked = `${name} ${type}`
     const lacking = `${asked}: no ${type} record`
     try {
-      if (servers !== undefined) resolver.setServers(servers)
-      const { value, seconds } = await timed(clock, async () => {
-        const begun = clock.steady()
-        return await resolver.resolve(name, type).catch((error: unknown) => {
-          // The resolver counts a standstill, after which it is asked again.
-          if (codeOf(error) === "ETIMEOUT" && clock.steady() - begun < millis / 2)
-            return resolver.resolve(name, type)
-          throw error
-        })
-      })
+      const question = { name, type, millis, clock, signal }
+      const { value, seconds } = await timed(clock, () => resolved(question, servers))
+      const found = recordsOf(value)
       // A domain that takes no mail, or has no service, says so with an empty name.
-      const found = recordsOf(value).filter((one) => !["MX", "SRV"].includes(type) || !one.endsWith(" "))
+      const isEmpty = expect.length === 0 && found.every((one) => one.endsWith(" ."))
       // Asked for an alias, the resolver answers with the name itself where there is none.
       const hasNone = type === "CNAME" && found.every((one) => plainName(one) === plainName(name))
-      if (found.length === 0 || hasNone) return critical(lacking)
+      if (found.length === 0 || hasNone || isEmpty) return critical(lacking)
       const known = new Set(found.map((one) => comparable(one, type)))
       const isFound = (one: string) => known.has(one) || known.has(comparable(unquoted(one), type))
       const missing = expect.filter((one) => !isFound(one))
@@ -67,7 +137,7 @@ export const dns = probe(
       if (codeOf(error) === "ENOTFOUND") return critical(`${asked}: there is no such name`)
       // Of an SOA record, the resolver reads an answer without one as a broken answer.
       const hasNone = ["ENODATA", type === "SOA" ? "EBADRESP" : ""].includes(codeOf(error))
-      return critical(hasNone ? lacking : `${asked}: ${explainError(error)}`)
+      return critical(hasNone ? lacking : `${asked}: ${explainAnswer(error)}`)
     }
   },
 )
@@ -99,5 +169,8 @@ const recordsOf = (found: unknown): ReadonlyArray<string> =>
     if (Array.isArray(one)) return Buffer.from(one.join(""), "latin1").toString()
     if (typeof one !== "object" || one === null) return String(one)
     const values = new Map<string, unknown>(Object.entries(one))
-    return FIELDS.flatMap((name) => values.get(name) ?? []).join(" ")
+    // The root is the empty name.
+    return FIELDS.flatMap((name) => values.get(name) ?? [])
+      .join(" ")
+      .replace(/ $/, " .")
   })

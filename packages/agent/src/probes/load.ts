@@ -1,4 +1,5 @@
-import { availableParallelism, loadavg } from "node:os"
+import { readFile } from "node:fs/promises"
+import { cpus, loadavg } from "node:os"
 import { flag, type Reader, record, refused } from "../config/Reader.ts"
 import { probe } from "./Probe.ts"
 import { Range } from "@tocsin/contract/Range"
@@ -20,6 +21,20 @@ const ranges: Reader<ReadonlyArray<Range>> = (value, place) => {
 const DEFAULT_WARNING = rangesOf("4,3,2")
 const DEFAULT_CRITICAL = rangesOf("8,6,4")
 
+/** The load is the whole host's: the processors that this process may use, in a set or by a quota, can be fewer. */
+const onlineProcessors = async (): Promise<number> => {
+  const online = await readFile("/sys/devices/system/cpu/online", "utf8").catch(() => "")
+  // Such as 0-3,6.
+  const counts = online.split(",").map((part) => {
+    const [first = 0, last = first] = part.split("-").map(Number.parseFloat)
+    return last - first + 1
+  })
+  const count = counts.reduce((sum, one) => sum + one, 0) || cpus().length
+  if (count === 0)
+    throw new Error("this system does not say how many processors it has: set per_cpu to false")
+  return count
+}
+
 /** The load averages; of each processor by default, as `per_cpu: false` changes. */
 export const load = probe(
   { name: "load", lane: "host" },
@@ -27,7 +42,7 @@ export const load = probe(
   async ({ warning, critical, per_cpu: isPerCpu = true }) => {
     const isDefault = warning === undefined && critical === undefined && isPerCpu
     const [warn, crit] = isDefault ? [DEFAULT_WARNING, DEFAULT_CRITICAL] : [warning, critical]
-    const processors = isPerCpu ? availableParallelism() : 1
+    const processors = isPerCpu ? await onlineProcessors() : 1
     const measures = loadavg().map((average, index) => {
       const value = average / processors
       return {

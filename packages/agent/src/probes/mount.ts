@@ -1,5 +1,6 @@
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { readFile, realpath, stat } from "node:fs/promises"
+import { join, relative } from "node:path"
 import { codeOf, flag, oneOrMore, record, text } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import { examining } from "./examining.ts"
@@ -60,6 +61,9 @@ export interface Mount {
 }
 
 interface MountLine extends Omit<Mount, "isReadOnly" | "failure"> {
+  readonly id: string
+  readonly parent: string
+  /** The folder of the file system that is mounted. */
   readonly root: string
   readonly isOwnReadOnly: boolean
   readonly options: ReadonlyArray<string>
@@ -67,10 +71,10 @@ interface MountLine extends Omit<Mount, "isReadOnly" | "failure"> {
 
 const lineOf = (line: string): MountLine => {
   const [place = "", file = ""] = line.split(" - ")
-  const [, , device = "", root = "", path = "", own = ""] = place.split(" ").map(unescaped)
+  const [id = "", parent = "", device = "", root = "", path = "", own = ""] = place.split(" ").map(unescaped)
   const [type = "", , options = ""] = file.split(" ")
   const isOwnReadOnly = own.split(",").includes("ro")
-  return { path, dev: devOf(device), root, isOwnReadOnly, type, options: options.split(",") }
+  return { id, parent, path, dev: devOf(device), root, isOwnReadOnly, type, options: options.split(",") }
 }
 
 /** The kernel writes spaces and backslashes of paths as octal numbers. */
@@ -105,7 +109,15 @@ export const allMounts = async (): Promise<ReadonlyArray<Mount>> => {
   // A sandbox changes the mounts of its process, and not those of the host's first one.
   const hosts = new Map(host?.map((one) => [placeOf(one), one]))
   const readOnly = new Set(host?.flatMap((one) => (one.isOwnReadOnly ? one.dev : [])))
-  return (own ?? []).map((one) => {
+  const byId = new Map(own?.map((one) => [one.id, one]))
+  // ProtectHome mounts /home on itself, and PrivateTmp another folder on /tmp: the host has no mount there.
+  const isSandbox = (one: MountLine): boolean => {
+    const above = byId.get(one.parent)
+    if (above === undefined || above.dev !== one.dev || hosts.has(placeOf(one))) return false
+    return hosts.has(placeOf(above)) || one.root === join(above.root, relative(above.path, one.path))
+  }
+  return (own ?? []).flatMap((one) => {
+    if (isSandbox(one)) return []
     const { path, dev, type, options } = one
     const ofHost = hosts.get(placeOf(one))
     const isMade = options.includes("ro") || IMAGES.has(type)

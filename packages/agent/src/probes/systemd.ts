@@ -13,6 +13,9 @@ const state = text({ max: 32, form: /^[a-z-]+$/, expected: "a state such as acti
 /** None at all. */
 const OWN = thresholdsOf(undefined, "0")
 
+/** States of a unit that runs, for `systemctl is-active` of systemd 252 and 260 too. */
+const ALSO_ACTIVE = ["reloading", "refreshing"]
+
 /** Units that are not in a wanted state; without `units`, all that have failed. */
 export const systemd = probe(
   { name: "systemd", lane: "host" },
@@ -33,15 +36,16 @@ const unitsOutside = async (
 ): Promise<ReadonlyArray<string>> => {
   const asked = ["show", "--property=Id,LoadState,ActiveState,SubState", "--", ...units]
   const answer = await systemctl(asked, signal)
-  return answer
-    .trim()
-    .split("\n\n")
-    .flatMap((block, index) => {
-      const of = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(block)?.[1] ?? ""
-      const [active, sub, found] = [of("ActiveState"), of("SubState"), of("LoadState")]
-      if (states.includes(active)) return []
-      return [`${units[index] ?? of("Id")} is ${found === "loaded" ? `${active} (${sub})` : found}`]
-    })
+  const wanted = states.includes("active") ? [...states, ...ALSO_ACTIVE] : states
+  const blocks = answer.trim().split("\n\n")
+  if (blocks.length !== units.length)
+    throw new Error(`systemctl answers for ${blocks.length} of ${units.length} units`)
+  return blocks.flatMap((block, index) => {
+    const of = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(block)?.[1] ?? ""
+    const [active, sub, found] = [of("ActiveState"), of("SubState"), of("LoadState")]
+    if (wanted.includes(active)) return []
+    return [`${units[index] ?? of("Id")} is ${found === "loaded" ? `${active} (${sub})` : found}`]
+  })
 }
 
 const failedUnits = async (signal: AbortSignal): Promise<ReadonlyArray<string>> => {

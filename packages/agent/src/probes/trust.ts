@@ -44,6 +44,9 @@ export const authoritiesOf = ({ ca }: Trust): ReadonlyArray<string> => {
 /** The options of a connection to a device that speaks TLS 1.0, where no certificate is verified. */
 export const OLD_TLS = { minVersion: "TLSv1", ciphers: "DEFAULT:@SECLEVEL=0" } as const
 
+/** Trusts what a file names also where that is no root: an authority below one, or the certificate of the server. */
+export const PARTIAL_CHAIN = { allowPartialTrustChain: true }
+
 /** Made once for settings: the authorities of a system are many. */
 const contexts = new WeakMap<Trust, SecureContext>()
 
@@ -59,6 +62,7 @@ export const trusting = async (
     contexts.get(settings) ??
     createSecureContext({
       ...(ca !== undefined && { ca: ca === SYSTEM ? getCACertificates(SYSTEM) : ca.reveal() }),
+      ...PARTIAL_CHAIN,
       ...(cert !== undefined && { cert: cert.reveal(), key: key?.reveal() }),
     })
   contexts.set(settings, made)

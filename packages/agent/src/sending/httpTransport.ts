@@ -5,6 +5,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from
 import type { Agent as HttpsAgent } from "node:https"
 import net from "node:net"
 import { type HttpAnswer, type OutgoingRequest, targetOf } from "@tocsin/reporting/agent/Answer"
+import { PARTIAL_CHAIN } from "../probes/trust.ts"
 import { explainError } from "./explainError.ts"
 
 const ANSWER_MILLIS = 15_000
@@ -41,7 +42,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }) => 
     // Loaded only where it is used: TLS takes some megabytes.
     "https:": async () => {
       const { Agent, request } = await import("node:https")
-      const authorities = options.ca !== undefined && { ca: options.ca }
+      const authorities = options.ca !== undefined && { ca: options.ca, ...PARTIAL_CHAIN }
       secure ??= connectingBy(new Agent({ ...reused, ...authorities }), open)
       return { request, agent: secure }
     },

@@ -18,6 +18,8 @@ const CHECKS = `
 
 const LONG = `
   long: { shell: "printf 'fine | a=1\\nmore\\nlast | b=2\\nc=3\\nd=4 | e=5\\n'" }
+  numbers: { shell: "echo $LC_NUMERIC" }
+  chosen: { shell: "echo $LC_NUMERIC", env: { LC_NUMERIC: de_DE.UTF-8 } }
   plain: { shell: "printf 'fine\\nlast | b=2\\nc=3\\n'" }
 `
 
@@ -55,6 +57,12 @@ describe("tocsin-agent try", () => {
   ])("takes what follows the second bar of %s as performance data", (check, expected) => {
     using host = configured(LONG)
     assert.deepInclude(tried(host, check).trial, expected)
+  })
+
+  it("has plugins read numbers as they are written, whatever the host's language, unless env chooses", () => {
+    using host = configured(LONG)
+    assert.deepInclude(tried(host, "numbers").trial, { output: "C" })
+    assert.deepInclude(tried(host, "chosen").trial, { output: "de_DE.UTF-8" })
   })
 
   it("shows the result that would be sent", () => {

@@ -60,6 +60,16 @@ describe("warnings of a configuration", () => {
     ["{ tcp: { host: a, port: 1, warning: '@1:5', critical: '@0:9' } }", [/^checks\.one\.tcp: /]],
     ["{ tcp: { host: a, port: 1, warning: '1:5', critical: '0:9' } }", []],
     ["{ tcp: { host: a, port: 1, critical: 5 } }", []],
+    [
+      "{ file: { path: /tmp/backup.done } }",
+      [/^checks\.one\.file\.path: .* \/tmp .*\(PrivateTmp\): use another path/],
+    ],
+    ["{ unix: { path: /var/tmp/.s.PGSQL.5432 } }", [/^checks\.one\.unix\.path: .*PrivateTmp/]],
+    ["{ log: { file: /dev/kmsg, match: x } }", [/^checks\.one\.log\.file: .*ProtectKernelLogs/]],
+    ["{ http: { url: 'http://a', socket: /tmp/a.sock, text: /tmp/b } }", [/^checks\.one\.http\.socket: /]],
+    ["{ command: [check_it, -f, /tmp/backup.done] }", [/^checks\.one\.command: .*PrivateTmp/]],
+    ["{ file: { path: /tmpfiles/a } }", []],
+    ["{ mount: { mounts: /tmp } }", []],
   ])("%s", (check, expected) => {
     const found = warnings(check, { check_it: 0o755, check_text: 0o644, check_icmp: 0o4755, sudo: 0o4755 })
     assert.lengthOf(found, expected.length, found.join("\n"))

@@ -1,6 +1,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { createSocket } from "node:dgram"
+import type { ResolverOptions } from "node:dns"
+import dnsPromises from "node:dns/promises"
 import { once } from "node:events"
+import { syncBuiltinESMExports } from "node:module"
 import { probed } from "./probed.ts"
 
 const NUMBERS = { A: 1, NS: 2, CNAME: 5, SOA: 6, PTR: 12, MX: 15, TXT: 16, AAAA: 28, SRV: 33 } as const
@@ -113,6 +116,9 @@ describe("the dns probe", () => {
       ["critical", `DNS CRITICAL - a.example ${type}: no ${type} record`],
     )
     assert.strictEqual((await askFor([[type, data], PLAIN[type]], { type })).status, "ok")
+    const expect = type === "MX" ? "0 ." : "0 0 0 ."
+    const wanted = await askFor([[type, data]], { type, expect })
+    assert.match(wanted.output, new RegExp(`^DNS OK - a.example ${type} ${expect} in `))
   })
 
   const others = TYPES.flatMap((type) =>
@@ -163,5 +169,57 @@ describe("the dns probe", () => {
     const found = await askFor([PLAIN.A], { name: "_a.münchen.example" })
     assert.strictEqual(found.status, "ok", found.output)
     assert.include(asked.at(-1), "xn--mnchen-3ya")
+  })
+
+  /** Answers each question with a code and no record. */
+  const refusing = async (code: number) => {
+    const socket = createSocket("udp4")
+    socket.on("message", (question, { port, address }) => {
+      const header = Buffer.from(question.subarray(0, 12))
+      header.writeUInt16BE(0x8180 | code, 2)
+      header.writeUInt16BE(0, 10)
+      socket.send(Buffer.concat([header, question.subarray(12, question.indexOf(0, 12) + 5)]), port, address)
+    })
+    socket.bind(0, "127.0.0.1")
+    await once(socket, "listening")
+    return socket
+  }
+
+  /** Asks as a host does whose resolv.conf has these servers; ports stand in no resolv.conf. */
+  const askOf = async (servers: ReadonlyArray<string>, settings: object) => {
+    const { Resolver } = dnsPromises
+    dnsPromises.Resolver = class extends Resolver {
+      constructor(options?: ResolverOptions) {
+        super(options)
+        this.setServers(servers)
+      }
+    }
+    syncBuiltinESMExports()
+    try {
+      return await probed("dns", { name: "a.example", ...settings })
+    } finally {
+      dnsPromises.Resolver = Resolver
+      syncBuiltinESMExports()
+    }
+  }
+
+  it.each([
+    [5, "EREFUSED", "the name server refuses the question"],
+    [2, "ESERVFAIL", "the name server failed to find the answer"],
+    [4, "ENOTIMP", "the name server answers no such questions"],
+  ])("asks the host's next server after the code %i", async (number, code, words) => {
+    const socket = await refusing(number)
+    const first = `127.0.0.1:${socket.address().port}`
+    const good = `127.0.0.1:${server.address().port}`
+    answers = (type) => [PLAIN[type]]
+    const found = await askOf([first, first, good], {})
+    assert.match(found.output, /^DNS OK - a\.example A 192\.0\.2\.7 in /)
+    const missing = await askOf([first, good], { name: "missing.example" })
+    assert.strictEqual(missing.output, "DNS CRITICAL - missing.example A: there is no such name")
+    const refused = `DNS CRITICAL - a.example A: ${words} (${code})`
+    // 127.0.0.1:9 answers nothing, or that nothing listens there.
+    assert.strictEqual((await askOf([first, "127.0.0.1:9"], { wait: "1s" })).output, refused)
+    assert.strictEqual((await askOf([good, good], { servers: [first, good] })).output, refused)
+    socket.close()
   })
 })

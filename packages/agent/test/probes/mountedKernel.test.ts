@@ -36,6 +36,9 @@ mkdir below/nested
 mount -t tmpfs -o size=1M nested below/nested
 mount -t tmpfs -o size=0 over below
 mkdir below/nested
+# As ProtectHome=read-only mounts a folder that is none on the host.
+mkdir home
+mount --bind home home
 exec "$@"
 `
 
@@ -55,6 +58,7 @@ checks:
   failed: { disk: { mounts: ${at("failed")}, ${any} } }
   failed-mount: { mount: { mounts: ${at("failed")} } }
   hidden: { disk: { mounts: ${at("below/nested")}, ${any} } }
+  home: { mount: { mounts: ${at("home")} } }
   limitless: { disk: { mounts: ${at("below")}, ${any} } }
   view: { disk: { mounts: ${at("view")}, ${any} } }
   view-mount: { mount: { mounts: ${at("view")}, writable: true } }
@@ -79,6 +83,7 @@ checks:
       )
       const none = `${at("below/nested")} cannot be examined: nothing is mounted there`
       assert.strictEqual(said.get("hidden"), `DISK CRITICAL - ${none}`)
+      assert.strictEqual(said.get("home"), `MOUNT CRITICAL - ${at("home")} is not mounted`)
       assert.strictEqual(said.get("limitless"), `DISK OK - ${at("below")} has no limit`)
       assert.match(said.get("view") ?? "", /^DISK OK - .*\/view [\d.]+% free/)
       assert.strictEqual(said.get("view-mount"), `MOUNT OK - ${at("view")} mounted`)

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import {
   chmodSync,
@@ -13,8 +13,9 @@ import {
 } from "node:fs"
 import { createServer as createHttp } from "node:http"
 import { createServer as createTcp } from "node:net"
-import { tmpdir } from "node:os"
+import { cpus, loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
+import { AGENT } from "@tocsin/test/processes/program"
 import { createServer as createTls, getCACertificates, setDefaultCACertificates } from "node:tls"
 import { text } from "node:stream/consumers"
 import { configured, probed, type ProbeName, TestServers } from "./probed.ts"
@@ -319,6 +320,62 @@ describe("the probes of the host", () => {
     }
     assert.include((await probed("process", name)).output, "0 processes")
     parent.kill()
+  })
+
+  /** Stands for a program, whose output it prints. */
+  const standingFor = async <A>(name: string, output: string, work: () => Promise<A>): Promise<A> => {
+    const path = process.env["PATH"]
+    writeFileSync(join(folder, name), `#!/bin/sh\nprintf '%s' '${output}'\n`, { mode: 0o755 })
+    process.env["PATH"] = folder
+    return await work().finally(() => (process.env["PATH"] = path))
+  }
+
+  it.each([
+    // systemctl show of systemd 252 (Debian 12) while ExecReload= runs, and of 260 while RefreshOnReload= does.
+    ["reloading", "reload", {}, "SYSTEMD OK - a.service active | units=0;;0"],
+    ["refreshing", "refresh", {}, "SYSTEMD OK - a.service active | units=0;;0"],
+    [
+      "reloading",
+      "reload",
+      { states: "failed" },
+      "SYSTEMD CRITICAL - a.service is reloading (reload) | units=1;;0",
+    ],
+    [
+      "deactivating",
+      "stop-sigterm",
+      {},
+      "SYSTEMD CRITICAL - a.service is deactivating (stop-sigterm) | units=1;;0",
+    ],
+    [
+      "activating",
+      "auto-restart",
+      {},
+      "SYSTEMD CRITICAL - a.service is activating (auto-restart) | units=1;;0",
+    ],
+  ])(
+    "take a unit that is %s as systemctl is-active does: %s, %j",
+    async (active, sub, settings, expected) => {
+      const shown = `Id=a.service\nLoadState=loaded\nActiveState=${active}\nSubState=${sub}\n`
+      const ask = async (units: ReadonlyArray<string>) => await probed("systemd", { units, ...settings })
+      const { output } = await standingFor("systemctl", shown, () => ask(["a.service"]))
+      assert.strictEqual(output, expected)
+      const short = await standingFor("systemctl", shown, () => ask(["a.service", "b.service"]))
+      assert.strictEqual(short.output, "SYSTEMD UNKNOWN - systemctl answers for 1 of 2 units")
+    },
+  )
+
+  const TASKSET = "taskset"
+  const isOneProcessor = cpus().length < 2 || spawnSync(TASKSET, ["--version"]).status !== 0
+  it.skipIf(isOneProcessor)("divide the load by all processors, also where the agent may use one", () => {
+    writeFileSync(join(folder, "load.yaml"), "server: http://a\nchecks: { load: { load: {} } }\n")
+    const agent = [process.execPath, AGENT, "try", "load", "--json", "--config", join(folder, "load.yaml")]
+    const { stdout } = spawnSync(TASKSET, ["-c", "0", ...agent, "--state", join(folder, "none")], {
+      encoding: "utf8",
+    })
+    // The words are of each processor where nothing is crossed; the figures always are.
+    const [{ performance_data: data = "" } = {}] = [JSON.parse(stdout) as { performance_data?: string }]
+    const fifteen = Number(/load15=([\d.]+)/.exec(data)?.[1])
+    assert.isBelow(Math.abs(fifteen - (loadavg()[2] ?? 0) / cpus().length), 0.1 * fifteen + 0.05)
   })
 
   it("are unknown where the host has no systemd", async () => {

@@ -12,6 +12,7 @@ import {
   type TlsOptions,
   TLSSocket,
 } from "node:tls"
+import { httpTransport } from "../../src/sending/httpTransport.ts"
 import { configured, hasOpenssl, opensslIn, probed, TestServers } from "./probed.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-tls-"))
@@ -81,6 +82,16 @@ beforeAll(async () => {
       `x509 -req -in ${name}.request -CA root.pem -CAkey root.key -set_serial 2 -days 30 -extfile names -out ${name}.pem`,
     )
   }
+  writeFileSync(at("authority"), "basicConstraints=critical,CA:TRUE")
+  for (const [name, by, extensions] of [
+    ["middle", "root", "authority"],
+    ["below", "middle", "names"],
+  ]) {
+    openssl(`req -new -subj /CN=${name} ${key} ${name}.key -out ${name}.request`)
+    openssl(
+      `x509 -req -in ${name}.request -CA ${by}.pem -CAkey ${by}.key -set_serial 3 -days 30 -extfile ${extensions} -out ${name}.pem`,
+    )
+  }
   openssl("pkcs8 -topk8 -in client.key -passout pass:secret -out locked.key")
   writeFileSync(at("bundle.pem"), read("client.pem") + read("client.key"))
   const own = { key: read("server.key"), cert: read("server.pem") }
@@ -125,6 +136,38 @@ describe.skipIf(!hasOpenssl)("a probe over TLS", () => {
     assert.strictEqual((await probed("http", { url })).status, "critical")
     const found = await probed("http", { url, ca: at("root.pem"), text: "hello stranger" })
     assert.strictEqual(found.status, "ok", found.output)
+  })
+
+  it.each([
+    ["an authority below a root", "middle.pem", ["below.pem"]],
+    ["an authority below a root, which the server shows", "middle.pem", ["below.pem", "middle.pem"]],
+    ["the certificate of the server", "below.pem", ["below.pem", "middle.pem"]],
+  ])("trusts in ca %s", async (_, ca, shown) => {
+    const cert = shown.map(read).join("")
+    const port = await servers.listen(
+      createHttps({ key: read("below.key"), cert }, (_request, response) => void response.end("hello")),
+    )
+    const url = `https://localhost:${port}/`
+    for (const [name, settings] of [
+      ["tls", { host: "localhost", port }],
+      ["tcp", { host: "localhost", port, tls: true }],
+      ["http", { url, text: "hello" }],
+    ] as const) {
+      const found = await probed(name, { ...settings, ca: at(ca) })
+      assert.strictEqual(found.status, "ok", found.output)
+      assert.strictEqual((await probed(name, { ...settings, ca: at("other.pem") })).status, "critical")
+    }
+    // As ca_file of the configuration.
+    const transport = httpTransport({ ca: read(ca) })
+    const { body } = await transport.send({
+      kind: "heartbeat",
+      agentId: "a",
+      key: "key",
+      body: "{}",
+      server: url,
+    })
+    assert.strictEqual(body, "hello")
+    transport.close()
   })
 
   it.each([
