@@ -10,6 +10,8 @@ export interface CronTimes {
   readonly weekdays: ReadonlySet<number>
   /** Whether a day and its weekday must both be allowed; otherwise one that is named suffices. */
   readonly needsBoth: boolean
+  /** Whether minute or hour begin with a star: crons run such a job by the clock alone, and not at times that it leaves out. */
+  readonly isStarred: boolean
 }
 
 /** The values of a field, and their names from the lowest value on. */
@@ -63,14 +65,15 @@ export const parseCron = (cron: string): CronTimes | CronProblem => {
     const days = valuesOf(day, FIELDS.days)
     const weekdays = new Set([...valuesOf(weekday, FIELDS.weekdays)].map((value) => value % DAYS_PER_WEEK))
     // As cron has it where one of them begins with `*`.
-    const isStarred = day.startsWith("*") || weekday.startsWith("*")
+    const hasStar = day.startsWith("*") || weekday.startsWith("*")
     const times = {
       minutes: valuesOf(minute, FIELDS.minutes),
       hours: valuesOf(hour, FIELDS.hours),
       days,
       months: valuesOf(month, FIELDS.months),
       weekdays,
-      needsBoth: isStarred || days.size === 0 || weekdays.size === 0,
+      needsBoth: hasStar || days.size === 0 || weekdays.size === 0,
+      isStarred: minute.startsWith("*") || hour.startsWith("*"),
     }
     return hasDate(times) ? times : { message: "never fires: no date matches it" }
   } catch (error) {

@@ -89,7 +89,10 @@ export const momentAt = (zone: TimeZone, wall: number): number => {
   return after
 }
 
-/** The first moment after `millis` at which a cron expression fires by the clock of a zone. */
+/**
+ * The first moment after `millis` at which a cron expression fires by the clock of a zone. A time that the clock leaves
+ * out is the end of the gap.
+ */
 export const cronAfter = (times: CronTimes, zone: TimeZone, millis: number): number => {
   let wall = millis + Math.min(...offsetsAround(zone, millis)) - MINUTE
   for (;;) {
@@ -97,4 +100,29 @@ export const cronAfter = (times: CronTimes, zone: TimeZone, millis: number): num
     const moment = momentAt(zone, wall)
     if (moment > millis) return moment
   }
+}
+
+/** Some expressions name nothing but times that the clock leaves out, such as those of the Sundays on which it is set. */
+const MOST_GAPS = 9
+
+/**
+ * The first moment after `millis` at which crons run a job (docs/rules.md#times-that-clocks-leave-out-or-repeat): {@link cronAfter}, but of times
+ * with a star, none that the clock leaves out.
+ */
+export const runAfter = (times: CronTimes, zone: TimeZone, millis: number): number => {
+  const first = cronAfter(times, zone, millis)
+  let moment = first
+  for (let gaps = 0; times.isStarred && gaps < MOST_GAPS; gaps += 1) {
+    const wall = moment + zone.offsetAt(moment)
+    if (wallAfter(times, wall - MINUTE) === wall) return moment
+    moment = cronAfter(times, zone, moment)
+  }
+  return first
+}
+
+/** The last moment at which the zone's clock shows what it shows at `millis`. */
+export const lastShowing = (zone: TimeZone, millis: number): number => {
+  const offset = zone.offsetAt(millis)
+  const later = millis + offset - zone.offsetAt(millis + DAY)
+  return later > millis && later + zone.offsetAt(later) === millis + offset ? later : millis
 }

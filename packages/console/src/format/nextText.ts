@@ -1,5 +1,5 @@
 import { parseCron } from "@tocsin/contract/CronTimes"
-import { cronAfter, timeZoneOf } from "@tocsin/contract/zoneClocks"
+import { runAfter, timeZoneOf } from "@tocsin/contract/zoneClocks"
 import type { Texts } from "../view/FormField.ts"
 
 const WALL = { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" } as const
@@ -11,7 +11,7 @@ export const nextText = ({ cron = "", tz = "" }: Texts, now: number): string => 
   if (zone === undefined) return ""
   const clock = new Intl.DateTimeFormat(undefined, { ...WALL, timeZone: tz })
   const moments = [now]
-  for (let count = 0; count < 3; count += 1) moments.push(cronAfter(times, zone, moments[count] ?? 0))
+  for (let count = 0; count < 3; count += 1) moments.push(runAfter(times, zone, moments[count] ?? 0))
   const next = moments.slice(1).map((moment) => clock.format(moment))
   return `Next: ${next.join("; ")}. Late an hour after each.`
 }

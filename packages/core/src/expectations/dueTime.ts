@@ -1,6 +1,6 @@
 import { Duration, Result } from "effect"
 import * as Instant from "@tocsin/contract/Instant"
-import { nextAfter, type Schedule, parseSchedule } from "../policy/Schedule.ts"
+import { lastRunOf, runAfterInstant, type Schedule, parseSchedule } from "../policy/Schedule.ts"
 import type { Terms, ExpectationRecord } from "../model/ExpectationRecord.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
@@ -28,12 +28,12 @@ const occurrenceToMeet = (
   since: Instant.Instant,
   reportedAt: Instant.Instant | undefined,
 ): Instant.Instant => {
-  if (reportedAt === undefined) return nextAfter(schedule, since)
-  const first = nextAfter(schedule, Instant.max(since, reportedAt))
+  if (reportedAt === undefined) return runAfterInstant(schedule, since)
+  const first = runAfterInstant(schedule, Instant.max(since, reportedAt))
   if (first > Instant.plus(reportedAt, LONGEST_EARLY)) return first
-  const following = nextAfter(schedule, first)
+  const following = runAfterInstant(schedule, first)
   const isEarlyForIt =
-    first - reportedAt <= (following - first) / EARLY_PART && nextAfter(schedule, reportedAt) === first
+    first - reportedAt <= (following - first) / EARLY_PART && runAfterInstant(schedule, reportedAt) === first
   return isEarlyForIt ? following : first
 }
 
@@ -69,7 +69,8 @@ const dueOfTerms = (
     const from = reportedAt === undefined ? expected_from : Instant.max(expected_from, reportedAt)
     return Instant.plus(from, Duration.millis(after_millis))
   }
-  return Instant.plus(occurrenceToMeet(schedule, expected_from, reportedAt), Duration.millis(grace_millis))
+  const occurrence = occurrenceToMeet(schedule, expected_from, reportedAt)
+  return Instant.plus(lastRunOf(schedule, occurrence), Duration.millis(grace_millis))
 }
 
 /** The schedule of terms with a cron expression. The terms were checked when they were declared. */

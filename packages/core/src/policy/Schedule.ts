@@ -4,7 +4,15 @@ import { wallBefore } from "@tocsin/contract/cronWalls"
 import type { FieldProblem } from "@tocsin/contract/describeIssue"
 import * as Instant from "@tocsin/contract/Instant"
 import { TIME_ZONE_NAME, TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
-import { cronAfter, latestOffset, momentAt, type TimeZone, timeZoneOf } from "@tocsin/contract/zoneClocks"
+import {
+  cronAfter,
+  lastShowing,
+  latestOffset,
+  momentAt,
+  runAfter,
+  type TimeZone,
+  timeZoneOf,
+} from "@tocsin/contract/zoneClocks"
 
 /** A cron expression of five fields, and the IANA time zone by whose clock it goes. */
 export interface ScheduleText {
@@ -75,6 +83,14 @@ export const scheduleProblems = (given: ScheduleText): ReadonlyArray<FieldProble
 /** The first time of a schedule after `instant`. */
 export const nextAfter = ({ walls, zone }: Schedule, instant: Instant.Instant): Instant.Instant =>
   Instant.fromMillis(cronAfter(walls, zone, toMillis(instant)))
+
+/** The first time after `instant` at which crons run a job of a schedule. */
+export const runAfterInstant = ({ walls, zone }: Schedule, instant: Instant.Instant): Instant.Instant =>
+  Instant.fromMillis(runAfter(walls, zone, toMillis(instant)))
+
+/** The last instant at which crons may run a job whose time is `instant`: the second where a fixed time comes twice. */
+export const lastRunOf = ({ walls, zone }: Schedule, instant: Instant.Instant): Instant.Instant =>
+  walls.isStarred ? instant : Instant.fromMillis(lastShowing(zone, toMillis(instant)))
 
 /** The last time of a schedule at or before `instant`. */
 export const latestUntil = (schedule: Schedule, instant: Instant.Instant): Instant.Instant => {
