@@ -16,6 +16,7 @@ export default defineConfig({
       "test/processes/bundledPrograms.ts",
       "test/postgres/globalSetup.ts",
     ],
+    reporters: ["default", "./test/Progress.ts"],
     setupFiles: ["test/properties/drawFromSeed.ts"],
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "bench/test/**/*.test.ts"],
     // Two more than cores, as tests also wait; each one more takes seconds to load and to compile the same again.

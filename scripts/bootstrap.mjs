@@ -1,9 +1,10 @@
 // Runs a task on Node.js 24, also in a fresh clone. Plain JavaScript, for any Node.js from 20 on.
 // An optional dependency brings Node.js 24; when dependencies are missing or out of date, `npm ci` runs
 // first.
-import { spawn } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
-import { delimiter, join } from "node:path"
+import { spawn, spawnSync } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
+import { freemem } from "node:os"
+import { delimiter, dirname, join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 
@@ -190,14 +191,47 @@ async function become(node, args) {
   endLike(await run(node, args, { stdio: "inherit", env }))
 }
 
+/**
+ * `npm test` plays a sample of each property. At length, properties run 67 times as often, and suites of which other
+ * runs take a sample run whole (test/properties/atLength.ts).
+ *
+ * @param {string} task
+ */
+function prepareTests(task) {
+  process.env["PROPERTY_RUNS"] ??= task === "test" ? "0.03" : "2"
+  // The compiler, a Go program, ends before collecting its garbage pays.
+  process.env["GOGC"] ??= "off"
+  process.env["GOMEMLIMIT"] ??= "3GiB"
+  const memory = process.env["TMPDIR"] === undefined ? memoryForFiles() : undefined
+  if (memory !== undefined) process.env["TMPDIR"] = memory
+}
+
+/**
+ * Memory for temporary files, if there are 6 GiB of it that programs may run from: on a disk, tests wait for its syncs,
+ * and each database costs ten times as much.
+ */
+function memoryForFiles() {
+  const folder = "/dev/shm"
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    if (bavail * bsize < 6 * 2 ** 30 || freemem() < 6 * 2 ** 30) return undefined
+    const trial = join(mkdtempSync(join(folder, "tocsin-")), "trial")
+    writeFileSync(trial, "#!/bin/sh\n", { mode: 0o755 })
+    const { status } = spawnSync(trial)
+    rmSync(dirname(trial), { recursive: true })
+    return status === 0 ? folder : undefined
+  } catch {
+    return undefined
+  }
+}
+
 const [task = "", ...callerArgs] = process.argv.slice(2)
 const taskArgs = tasks.get(task)
 if (taskArgs === undefined) stop(`Say what to run: ${[...tasks.keys()].join(", ")}.`)
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   stop(`Tocsin needs Node.js ${oldestNode} or newer to start; this is ${process.version}.`)
 }
-// Properties run twice as often, and suites of which other runs take a sample run whole (test/properties/atLength.ts).
-if (task === "test:long") process.env["PROPERTY_RUNS"] ??= "2"
+if (task === "test" || task === "test:long") prepareTests(task)
 process.chdir(root)
 if (!isInstalled(task)) await install()
 await become(await node24(), [...taskArgs, ...callerArgs])

@@ -1,12 +1,15 @@
-import { spawn, spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import process from "node:process"
 import { Effect, type Scope } from "effect"
 import { scratchFolder } from "../processes/scratch.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 /** The Chromium of this machine, if it is installed. */
-export const chromium = ["chromium", "chromium-browser", "google-chrome"].find(
-  (program) => spawnSync(program, ["--version"]).error === undefined,
-)
+export const chromium = programPath("chromium")
+
+/** The note of the tests that are skipped without it. */
+export const skipped = skippedFor(lacking("chromium"))
 
 /** Opens a page in a browser without a window, which ends with the scope. */
 export const openPage = Effect.fnUntraced(function* (

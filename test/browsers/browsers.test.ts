@@ -7,7 +7,7 @@ import { rolldown } from "rolldown"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
-import { chromium, openPage } from "./Browser.ts"
+import { chromium, openPage, skipped } from "./Browser.ts"
 
 const PAGE = fileURLToPath(new URL("page.ts", import.meta.url))
 
@@ -82,9 +82,7 @@ const readable = {
 }
 const unreadable = { code: "connection", hasRequestId: false }
 
-const reason = chromium === undefined ? " (skipped: there is no Chromium here)" : ""
-
-describe.skipIf(chromium === undefined)(`a page in a browser${reason}`, () => {
+describe.skipIf(chromium === undefined)(`a page in a browser${skipped}`, () => {
   it.live("of an allowed origin can use the client, and read errors", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* calling(({ origin }) => `https://other.example ${origin}`), readable)

@@ -16,6 +16,7 @@ import { startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 import { CLIENT, openHostileIssuer } from "../signIn/HostileIssuer.ts"
 import { type Place, places, serverAt, tocsin } from "./tocsin.ts"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 interface Finding {
   readonly check: string
@@ -64,6 +65,7 @@ const isOpenToAll = (path: string): boolean =>
  * read the checkout.
  */
 const cannotProvoke = isRoot && !isOpenToAll(dirname(fileURLToPath(import.meta.url)))
+const whyNot = cannotProvoke ? "only root can read this checkout" : undefined
 
 describe.concurrent("the doctor", () => {
   it.live.each(places)(
@@ -292,24 +294,22 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
-  it.live.skipIf(cannotProvoke)(
-    `finds a read-only folder${cannotProvoke ? " (skipped: only root can read this checkout)" : ""}`,
-    () =>
-      Effect.gen(function* () {
-        const place = { cwd: yield* scratchFolderOnDisk, environment: {} }
-        yield* tocsin(place, "migrate")
-        chmodSync(place.cwd, 0o755)
-        chmodSync(join(place.cwd, "data"), 0o555)
-        const { code, findings } = yield* examine(isRoot ? { ...place, uid: NOBODY } : place)
-        assert.deepStrictEqual(notOk(findings), ["storage: failed", "disk: failed"])
-        assert.match(messageOf(findings, "storage"), /is not writable: give Tocsin's user write access$/)
-        assert.strictEqual(code, EXIT_CODES.storage.code)
-        chmodSync(join(place.cwd, "data"), 0o755)
-      }),
+  it.live.skipIf(cannotProvoke)(`finds a read-only folder${skippedFor(whyNot)}`, () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolderOnDisk, environment: {} }
+      yield* tocsin(place, "migrate")
+      chmodSync(place.cwd, 0o755)
+      chmodSync(join(place.cwd, "data"), 0o555)
+      const { code, findings } = yield* examine(isRoot ? { ...place, uid: NOBODY } : place)
+      assert.deepStrictEqual(notOk(findings), ["storage: failed", "disk: failed"])
+      assert.match(messageOf(findings, "storage"), /is not writable: give Tocsin's user write access$/)
+      assert.strictEqual(code, EXIT_CODES.storage.code)
+      chmodSync(join(place.cwd, "data"), 0o755)
+    }),
   )
 
   it.live.skipIf(!isRoot || cannotProvoke)(
-    `sends a user who may not read the data to the service's user, as other commands do${isRoot ? "" : " (skipped: needs root)"}`,
+    `sends a user who may not read the data to the service's user, as other commands do${skippedFor(isRoot ? whyNot : "needs root")}`,
     () =>
       Effect.gen(function* () {
         const place = { cwd: yield* scratchFolderOnDisk, environment: {} }

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import process from "node:process"
 import { Context, Effect, Layer } from "effect"
 import {
   type Browser as PlaywrightBrowser,
@@ -8,18 +7,19 @@ import {
   chromium as playwright,
   type Page,
 } from "playwright-core"
-import { spawnSync } from "node:child_process"
+import { whyNotAtLength } from "../properties/atLength.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 /** The Chromium of the console's tests: the one that TEST_CHROMIUM names, or this machine's. */
-export const chromium = [process.env["TEST_CHROMIUM"], "chromium", "chromium-browser"]
-  .filter((program) => program !== undefined)
-  .map((program) => spawnSync("sh", ["-c", 'command -v "$0"', program]).stdout.toString().trim())
-  .find((path) => path !== "")
+export const chromium = programPath("chromium")
 
 /** The suites' note where they are skipped. */
-export const skipped =
-  chromium === undefined ? " (skipped: there is no Chromium here; TEST_CHROMIUM names one)" : ""
+export const skipped = skippedFor(lacking("chromium"))
+
+/** The note of the suites that `AT_LENGTH` decides on too. */
+export const skippedAtLength = skippedFor(lacking("chromium") ?? whyNotAtLength)
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, openNewContext, signIn, skipped } from "./Console.ts"
 import { DemoClient } from "./demo.ts"
 import { startProxy } from "./startProxy.ts"
@@ -45,40 +45,42 @@ const shared = Layer.merge(Browser.layer, Site.layer)
 
 describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
-    it.effect.skipIf(!AT_LENGTH)("reads one stream for all tabs, and none for a hidden one", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo } = yield* Site
-        const context = yield* openNewContext
-        yield* Effect.promise(async () => {
-          await demo.join("host-tabs")
-          await breakCheck(demo, "host-tabs", "first is down")
-          const streams: Array<Page> = []
-          context.on("request", (request) => {
-            if (request.url().endsWith("/stream")) streams.push(request.frame().page())
-          })
-          await context.addInitScript(HIDE)
-          const address = `${baseUrl}/#/incidents?filter=host-tabs`
-          const { page: first } = await openConsole(context, address)
-          await first.getByLabel("Stay signed in on this device").check()
-          await signIn(first)
-          await shown(first, "first is down")
-          const { page: second } = await openConsole(context, address)
-          await shown(second, "first is down")
-          await breakCheck(demo, "host-tabs", "second is down")
-          await Promise.all([shown(first, "second is down"), shown(second, "second is down")])
-          assert.deepStrictEqual(streams, [first])
+    it.effect.skipIf(!AT_LENGTH)(
+      `reads one stream for all tabs, and none for a hidden one${unlessAtLength}`,
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo } = yield* Site
+          const context = yield* openNewContext
+          yield* Effect.promise(async () => {
+            await demo.join("host-tabs")
+            await breakCheck(demo, "host-tabs", "first is down")
+            const streams: Array<Page> = []
+            context.on("request", (request) => {
+              if (request.url().endsWith("/stream")) streams.push(request.frame().page())
+            })
+            await context.addInitScript(HIDE)
+            const address = `${baseUrl}/#/incidents?filter=host-tabs`
+            const { page: first } = await openConsole(context, address)
+            await first.getByLabel("Stay signed in on this device").check()
+            await signIn(first)
+            await shown(first, "first is down")
+            const { page: second } = await openConsole(context, address)
+            await shown(second, "first is down")
+            await breakCheck(demo, "host-tabs", "second is down")
+            await Promise.all([shown(first, "second is down"), shown(second, "second is down")])
+            assert.deepStrictEqual(streams, [first])
 
-          const taken = context.waitForEvent("request", (request) => request.url().endsWith("/stream"))
-          await first.evaluate("hide()")
-          await taken
-          assert.deepStrictEqual(streams, [first, second])
-          // A list of two reads that had begun may end while its tab is hidden.
-          await first.waitForFunction("reading === 0 && [(askedHidden.length = 0)]")
-          await breakCheck(demo, "host-tabs", "third is down")
-          await shown(second, "third is down")
-          assert.deepStrictEqual(await first.evaluate("askedHidden"), [])
-        })
-      }),
+            const taken = context.waitForEvent("request", (request) => request.url().endsWith("/stream"))
+            await first.evaluate("hide()")
+            await taken
+            assert.deepStrictEqual(streams, [first, second])
+            // A list of two reads that had begun may end while its tab is hidden.
+            await first.waitForFunction("reading === 0 && [(askedHidden.length = 0)]")
+            await breakCheck(demo, "host-tabs", "third is down")
+            await shown(second, "third is down")
+            assert.deepStrictEqual(await first.evaluate("askedHidden"), [])
+          })
+        }),
     )
 
     it.effect("signs out of all tabs that share a kept token, and of no other", () =>
@@ -150,7 +152,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
     )
 
     it.effect.skipIf(!AT_LENGTH)(
-      "shows what another replica took, and that the two follow different policies",
+      `shows what another replica took, and that the two follow different policies${unlessAtLength}`,
       () =>
         Effect.gen(function* () {
           const { url } = yield* scratchPostgres

@@ -3,7 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
 import { AT_LENGTH } from "../properties/atLength.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skippedAtLength } from "./Console.ts"
 import { Site, startService } from "./Site.ts"
 
 /** More than a page of a list has. */
@@ -17,7 +17,7 @@ const exported = async (page: Page, kind: string): Promise<string> => {
   return readFileSync(await download.path(), "utf8")
 }
 
-describe.skipIf(chromium === undefined || !AT_LENGTH)(`lists as files${skipped}`, () => {
+describe.skipIf(chromium === undefined || !AT_LENGTH)(`lists as files${skippedAtLength}`, () => {
   layer(Layer.merge(Browser.layer, Site.layer), { excludeTestServices: true })((it) => {
     it.effect("have all rows that the filters find, as CSV and as JSON", () =>
       Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { BrowserContext, Page } from "playwright-core"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, openNewContext, signIn, skipped } from "./Console.ts"
 import { Site } from "./Site.ts"
 
@@ -37,19 +37,21 @@ const shared = Layer.merge(Browser.layer, Site.layer)
 
 describe.skipIf(chromium === undefined)(`a page beside a stream that works${skipped}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
-    it.effect.skipIf(!AT_LENGTH)("shows what time alone brings about, which the stream does not name", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo } = yield* Site
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          const page = await openStreaming(context, `${baseUrl}/#/silences?tab=all`)
-          const matchers = [{ field: "agent_id", op: "=", value: "host-brief" }]
-          await demo.call("POST", "ops/v1/silences", { matchers, for: "5s", comment: "Ends soon" })
-          const silences = page.getByRole("list", { name: "Silences" })
-          await silences.getByText("active").waitFor()
-          await silences.getByText("expired").waitFor()
-        })
-      }),
+    it.effect.skipIf(!AT_LENGTH)(
+      `shows what time alone brings about, which the stream does not name${unlessAtLength}`,
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo } = yield* Site
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            const page = await openStreaming(context, `${baseUrl}/#/silences?tab=all`)
+            const matchers = [{ field: "agent_id", op: "=", value: "host-brief" }]
+            await demo.call("POST", "ops/v1/silences", { matchers, for: "5s", comment: "Ends soon" })
+            const silences = page.getByRole("list", { name: "Silences" })
+            await silences.getByText("active").waitFor()
+            await silences.getByText("expired").waitFor()
+          })
+        }),
     )
 
     it.effect("says that what it shows is not current, and repeats a read that did not get through", () =>
@@ -98,40 +100,42 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
       }),
     )
 
-    it.effect.skipIf(!AT_LENGTH)("reads again what the reader scrolls back to, if it changed meanwhile", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo } = yield* Site
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.join("host-long")
-          const names = Array.from({ length: 250 }, (_, index) => `check-${index}`)
-          await demo.report(
-            "host-long",
-            names.map((check_id) => ({ check_id, status: "warning", output: `${check_id} is slow` })),
-          )
-          const page = await openStreaming(context, `${baseUrl}/#/incidents?filter=host-long/`)
-          const rows = page.getByRole("list", { name: "Incidents" }).getByRole("listitem")
-          await rows.first().getByRole("link", { name: "is slow" }).waitFor()
-          const scrollTo = (row: number) =>
-            page.evaluate(`{
+    it.effect.skipIf(!AT_LENGTH)(
+      `reads again what the reader scrolls back to, if it changed meanwhile${unlessAtLength}`,
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo } = yield* Site
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.join("host-long")
+            const names = Array.from({ length: 250 }, (_, index) => `check-${index}`)
+            await demo.report(
+              "host-long",
+              names.map((check_id) => ({ check_id, status: "warning", output: `${check_id} is slow` })),
+            )
+            const page = await openStreaming(context, `${baseUrl}/#/incidents?filter=host-long/`)
+            const rows = page.getByRole("list", { name: "Incidents" }).getByRole("listitem")
+            await rows.first().getByRole("link", { name: "is slow" }).waitFor()
+            const scrollTo = (row: number) =>
+              page.evaluate(`{
               const height = document.querySelector(".rows li").getBoundingClientRect().height
               window.scrollTo(0, ${row} * height)
             }`)
-          for (const row of [50, 100, 150]) {
-            await scrollTo(row)
-            await page
-              .locator(`.rows li[aria-posinset="${row + 10}"]`)
-              .getByRole("link")
-              .waitFor()
-          }
-          const read = page.waitForResponse((response) => response.url().includes("cursor="))
-          await demo.report("host-long", [{ check_id: "disk", status: "critical", output: "disk is full" }])
-          await read
-          await scrollTo(0)
-          await page.getByRole("link", { name: "disk is full" }).waitFor()
-          assert.strictEqual(await rows.first().getByRole("link", { name: "disk is full" }).count(), 1)
-        })
-      }),
+            for (const row of [50, 100, 150]) {
+              await scrollTo(row)
+              await page
+                .locator(`.rows li[aria-posinset="${row + 10}"]`)
+                .getByRole("link")
+                .waitFor()
+            }
+            const read = page.waitForResponse((response) => response.url().includes("cursor="))
+            await demo.report("host-long", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+            await read
+            await scrollTo(0)
+            await page.getByRole("link", { name: "disk is full" }).waitFor()
+            assert.strictEqual(await rows.first().getByRole("link", { name: "disk is full" }).count(), 1)
+          })
+        }),
     )
 
     it.effect("shows times by the clock of the computer, which goes on while it sleeps", () =>

@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
 import { AT_LENGTH } from "../properties/atLength.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skippedAtLength } from "./Console.ts"
 import { Site } from "./Site.ts"
 
 const rowOf = (page: Page, row: number) => page.locator(`.rows li[aria-posinset="${row}"]`).getByRole("link")
@@ -43,7 +43,7 @@ const comesBack = async (page: Page, goBack: (title: string) => Promise<unknown>
 
 const shared = Layer.merge(Browser.layer, Site.layer)
 
-describe.skipIf(chromium === undefined || !AT_LENGTH)(`a long list${skipped}`, () => {
+describe.skipIf(chromium === undefined || !AT_LENGTH)(`a long list${skippedAtLength}`, () => {
   layer(shared, { excludeTestServices: true })((it) => {
     it.effect("stands where it was left for those who go back, and at its top for those who open it", () =>
       Effect.gen(function* () {

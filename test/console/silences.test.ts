@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { Site } from "./Site.ts"
@@ -27,7 +27,7 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
     )
 
     it.effect.skipIf(!AT_LENGTH)(
-      "marks incidents on pages that are open elsewhere, and takes the marks away at its end",
+      `marks incidents on pages that are open elsewhere, and takes the marks away at its end${unlessAtLength}`,
       () =>
         Effect.gen(function* () {
           const { baseUrl, demo } = yield* Site

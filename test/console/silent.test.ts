@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skippedAtLength } from "./Console.ts"
 import { startMonitor } from "./Site.ts"
 
 const nightly = {
@@ -12,203 +12,206 @@ const nightly = {
   match: ["check_id = disk"],
 }
 
-describe.skipIf(chromium === undefined || !AT_LENGTH)(`silent agents and overdue checks${skipped}`, () => {
-  layer(Browser.layer, { excludeTestServices: true })((it) => {
-    it.effect("an agent that is silent again and again: its incident is about it, and about no check", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo, monitor } = yield* startMonitor()
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.join("web-1")
-          await monitor.advance("6m")
-          await demo.heartbeat("web-1")
-          await monitor.advance("6m")
-          const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
-          const refused: Array<string> = []
-          page.on("response", (response) => {
-            if (response.status() >= 400) refused.push(response.url())
-          })
-          await signIn(page)
-          await page.getByRole("link", { name: "no contact with web-1" }).click()
-          await page.getByText("Open because web-1 is silent.").waitFor()
-          await page.getByText("It opened 2 times within an hour.").waitFor()
-          await page.getByRole("list", { name: "Timeline" }).getByText("web-1 is critical").waitFor()
-          await demo.heartbeat("web-1")
-          await page.getByText("Resolved because web-1 made contact again").waitFor()
-          const member = page.getByRole("list", { name: "Members" }).getByRole("link")
-          assert.strictEqual(await member.textContent(), "web-1")
-          await member.click()
-          await page.getByText("last seen").waitFor()
-          assert.strictEqual(page.url(), `${baseUrl}/#/agents/web-1`)
-          assert.deepStrictEqual(refused, [])
-        })
-      }),
-    )
-
-    it.effect("checks of a dead agent are marked as last heard", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo, monitor } = yield* startMonitor()
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.join("web-1")
-          await demo.report("web-1", [
-            { check_id: "disk", status: "ok", output: "fine" },
-            { check_id: "load", status: "warning", output: "high" },
-          ])
-          const { page } = await openConsole(context, `${baseUrl}/#/checks?filter=web-1`)
-          await signIn(page)
-          const row = page
-            .getByRole("list", { name: "Checks" })
-            .getByRole("listitem")
-            .filter({ hasText: "disk" })
-          await row.locator(".is-ok").waitFor()
-          await page.getByText("Last result").waitFor()
-          await monitor.advance("6m")
-          await page.reload()
-          await row.getByText("agent dead").waitFor()
-          await row.locator(".is-ok").waitFor({ state: "detached" })
-          await page.getByText("1 agent stale or dead").waitFor()
-          await page.getByRole("link", { name: "Grid" }).click()
-          await page.getByRole("link", { name: "dead 1 ok" }).waitFor()
-          await page.goto(`${baseUrl}/#/checks/web-1/disk`)
-          await page.getByRole("heading", { name: "web-1/disk" }).waitFor()
-          await page.getByText(/ok as last heard 6m ago.*, its agent is dead/).waitFor()
-          await page.getByRole("heading", { name: "Why it was last ok" }).waitFor()
-          assert.strictEqual(await page.title(), "(2) web-1/disk · Tocsin")
-          await demo.heartbeat("web-1")
-          await page.reload()
-          await page.getByText("ok last result 6m ago").waitFor()
-        })
-      }),
-    )
-
-    it.effect("an integration counts as no agent, and shows its last report and what is late", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo, monitor } = yield* startMonitor()
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          // The answer of the API.
-          const { key } = (await demo.call("POST", "ops/v1/integrations", {
-            name: "cron",
-            kind: "ping",
-          })) as {
-            readonly key: string
-          }
-          const { page } = await openConsole(context, `${baseUrl}/#/start`)
-          await signIn(page)
-          await page.getByText("0 open · 0 alive").waitFor()
-          await page.goto(`${baseUrl}/#/agents`)
-          const row = page
-            .getByRole("list", { name: "Agents" })
-            .getByRole("listitem")
-            .filter({ hasText: "cron" })
-          await row.getByText("no report").waitFor()
-          await page.getByText("0 alive, 0 stale or dead, besides 1 of integrations and watches").waitFor()
-          await demo.join("web-1")
-          await fetch(`${baseUrl}/in/ping/${key}/backup?every=1m`)
-          await page.getByText("1 alive, 0 stale or dead, besides 1").waitFor()
-          await row.getByText("reports").waitFor()
-          await row.getByRole("link", { name: "cron" }).click()
-          await page.getByText(/reports last report/).waitFor()
-          await monitor.advance("9m")
-          await page.goto(`${baseUrl}/#/agents/cron`)
-          await page.getByText(/1 late last report 9m ago/).waitFor()
-          assert.strictEqual(await page.getByText("alive", { exact: true }).count(), 0)
-          await page.goto(`${baseUrl}/#/integrations`)
-          await page.getByRole("link", { name: "1 late" }).click()
-          await page
-            .getByRole("list", { name: "Checks" })
-            .getByRole("link", { name: "cron/backup" })
-            .waitFor()
-          await page.goto(`${baseUrl}/#/system`)
-          await page.getByText("0 alive, 1 stale or dead, besides 1").waitFor()
-        })
-      }),
-    )
-
-    it.effect("the last agent, deleted: what it had resolved is found beside the first run", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo } = yield* startMonitor()
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.join("web-1")
-          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
-          await demo.call("DELETE", "api/v1/agents/web-1")
-          const { page } = await openConsole(context, `${baseUrl}/`)
-          await signIn(page)
-          await page.getByRole("heading", { name: "Watch something" }).waitFor()
-          await page.goto(`${baseUrl}/#/incidents`)
-          await page.getByRole("link", { name: "Resolved" }).click()
-          const incident = page.getByRole("link", { name: "disk is full" })
-          await incident.waitFor()
-          const search = page.getByLabel("Search")
-          await search.fill("nothing")
-          await page.getByText("No incident matches").waitFor()
-          await search.fill("disk")
-          await incident.waitFor()
-        })
-      }),
-    )
-
-    it.effect(
-      "an overdue check that never reported: its incident leads to a page that says so, both with its labels",
-      () =>
+describe.skipIf(chromium === undefined || !AT_LENGTH)(
+  `silent agents and overdue checks${skippedAtLength}`,
+  () => {
+    layer(Browser.layer, { excludeTestServices: true })((it) => {
+      it.effect("an agent that is silent again and again: its incident is about it, and about no check", () =>
         Effect.gen(function* () {
           const { baseUrl, demo, monitor } = yield* startMonitor()
           const context = yield* openContext
           yield* Effect.promise(async () => {
             await demo.join("web-1")
-            await demo.declare("web-1", [
-              { check_id: "backup", every: "1m", severity: "warning", labels: { team: "db" } },
-            ])
-            for (let minute = 0; minute < 5; minute += 1) {
-              await monitor.advance("1m")
-              await demo.heartbeat("web-1")
-            }
+            await monitor.advance("6m")
+            await demo.heartbeat("web-1")
+            await monitor.advance("6m")
             const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
+            const refused: Array<string> = []
+            page.on("response", (response) => {
+              if (response.status() >= 400) refused.push(response.url())
+            })
             await signIn(page)
-            await page.getByRole("link", { name: "backup never reported" }).click()
-            await page.getByText("team=db").waitFor()
-            await page.getByRole("link", { name: "web-1/backup" }).click()
-            await page.getByText("team=db").waitFor()
-            await page.getByText("It is declared and has never reported.").waitFor()
-            await page.getByText("It is overdue: it had to report").waitFor()
-            assert.strictEqual(await page.getByRole("alert").count(), 0)
-            await demo.report("web-1", [{ check_id: "a", status: "ok", output: "" }])
-            await page.goto(`${baseUrl}/#/checks`)
-            const rows = page.getByRole("list", { name: "Checks" }).getByRole("link")
-            await rows.nth(1).waitFor()
-            assert.deepStrictEqual(await rows.allTextContents(), ["web-1/backup", "web-1/a"])
-            await rows.first().click()
-            await page.getByRole("button", { name: "Delete" }).click()
-            await page.getByRole("button", { name: "Delete the check" }).click()
-            await page.getByText("Deleted web-1/backup").waitFor()
-            await page.getByRole("heading", { name: "web-1", exact: true }).waitFor()
-            await page.getByText("backup never reported").waitFor({ state: "detached" })
+            await page.getByRole("link", { name: "no contact with web-1" }).click()
+            await page.getByText("Open because web-1 is silent.").waitFor()
+            await page.getByText("It opened 2 times within an hour.").waitFor()
+            await page.getByRole("list", { name: "Timeline" }).getByText("web-1 is critical").waitFor()
+            await demo.heartbeat("web-1")
+            await page.getByText("Resolved because web-1 made contact again").waitFor()
+            const member = page.getByRole("list", { name: "Members" }).getByRole("link")
+            assert.strictEqual(await member.textContent(), "web-1")
+            await member.click()
+            await page.getByText("last seen").waitFor()
+            assert.strictEqual(page.url(), `${baseUrl}/#/agents/web-1`)
+            assert.deepStrictEqual(refused, [])
           })
         }),
-    )
+      )
 
-    it.effect("a maintenance window that begins and ends while a page is open", () =>
-      Effect.gen(function* () {
-        const { baseUrl, demo, monitor } = yield* startMonitor({
-          startAt: "2026-03-02T01:50:00Z",
-          policy: { windows: [nightly] },
-        })
-        const context = yield* openContext
-        yield* Effect.promise(async () => {
-          await demo.join("web-1")
-          await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
-          await monitor.advance("1m")
-          const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=disk`)
-          await signIn(page)
-          await page.getByText("notified debug").waitFor()
-          await monitor.advance("10m")
-          await page.getByText("window nightly").waitFor()
-          await monitor.advance("1h")
-          await page.getByText("notified debug").waitFor()
-        })
-      }),
-    )
-  })
-})
+      it.effect("checks of a dead agent are marked as last heard", () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo, monitor } = yield* startMonitor()
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.join("web-1")
+            await demo.report("web-1", [
+              { check_id: "disk", status: "ok", output: "fine" },
+              { check_id: "load", status: "warning", output: "high" },
+            ])
+            const { page } = await openConsole(context, `${baseUrl}/#/checks?filter=web-1`)
+            await signIn(page)
+            const row = page
+              .getByRole("list", { name: "Checks" })
+              .getByRole("listitem")
+              .filter({ hasText: "disk" })
+            await row.locator(".is-ok").waitFor()
+            await page.getByText("Last result").waitFor()
+            await monitor.advance("6m")
+            await page.reload()
+            await row.getByText("agent dead").waitFor()
+            await row.locator(".is-ok").waitFor({ state: "detached" })
+            await page.getByText("1 agent stale or dead").waitFor()
+            await page.getByRole("link", { name: "Grid" }).click()
+            await page.getByRole("link", { name: "dead 1 ok" }).waitFor()
+            await page.goto(`${baseUrl}/#/checks/web-1/disk`)
+            await page.getByRole("heading", { name: "web-1/disk" }).waitFor()
+            await page.getByText(/ok as last heard 6m ago.*, its agent is dead/).waitFor()
+            await page.getByRole("heading", { name: "Why it was last ok" }).waitFor()
+            assert.strictEqual(await page.title(), "(2) web-1/disk · Tocsin")
+            await demo.heartbeat("web-1")
+            await page.reload()
+            await page.getByText("ok last result 6m ago").waitFor()
+          })
+        }),
+      )
+
+      it.effect("an integration counts as no agent, and shows its last report and what is late", () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo, monitor } = yield* startMonitor()
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            // The answer of the API.
+            const { key } = (await demo.call("POST", "ops/v1/integrations", {
+              name: "cron",
+              kind: "ping",
+            })) as {
+              readonly key: string
+            }
+            const { page } = await openConsole(context, `${baseUrl}/#/start`)
+            await signIn(page)
+            await page.getByText("0 open · 0 alive").waitFor()
+            await page.goto(`${baseUrl}/#/agents`)
+            const row = page
+              .getByRole("list", { name: "Agents" })
+              .getByRole("listitem")
+              .filter({ hasText: "cron" })
+            await row.getByText("no report").waitFor()
+            await page.getByText("0 alive, 0 stale or dead, besides 1 of integrations and watches").waitFor()
+            await demo.join("web-1")
+            await fetch(`${baseUrl}/in/ping/${key}/backup?every=1m`)
+            await page.getByText("1 alive, 0 stale or dead, besides 1").waitFor()
+            await row.getByText("reports").waitFor()
+            await row.getByRole("link", { name: "cron" }).click()
+            await page.getByText(/reports last report/).waitFor()
+            await monitor.advance("9m")
+            await page.goto(`${baseUrl}/#/agents/cron`)
+            await page.getByText(/1 late last report 9m ago/).waitFor()
+            assert.strictEqual(await page.getByText("alive", { exact: true }).count(), 0)
+            await page.goto(`${baseUrl}/#/integrations`)
+            await page.getByRole("link", { name: "1 late" }).click()
+            await page
+              .getByRole("list", { name: "Checks" })
+              .getByRole("link", { name: "cron/backup" })
+              .waitFor()
+            await page.goto(`${baseUrl}/#/system`)
+            await page.getByText("0 alive, 1 stale or dead, besides 1").waitFor()
+          })
+        }),
+      )
+
+      it.effect("the last agent, deleted: what it had resolved is found beside the first run", () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo } = yield* startMonitor()
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.join("web-1")
+            await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+            await demo.call("DELETE", "api/v1/agents/web-1")
+            const { page } = await openConsole(context, `${baseUrl}/`)
+            await signIn(page)
+            await page.getByRole("heading", { name: "Watch something" }).waitFor()
+            await page.goto(`${baseUrl}/#/incidents`)
+            await page.getByRole("link", { name: "Resolved" }).click()
+            const incident = page.getByRole("link", { name: "disk is full" })
+            await incident.waitFor()
+            const search = page.getByLabel("Search")
+            await search.fill("nothing")
+            await page.getByText("No incident matches").waitFor()
+            await search.fill("disk")
+            await incident.waitFor()
+          })
+        }),
+      )
+
+      it.effect(
+        "an overdue check that never reported: its incident leads to a page that says so, both with its labels",
+        () =>
+          Effect.gen(function* () {
+            const { baseUrl, demo, monitor } = yield* startMonitor()
+            const context = yield* openContext
+            yield* Effect.promise(async () => {
+              await demo.join("web-1")
+              await demo.declare("web-1", [
+                { check_id: "backup", every: "1m", severity: "warning", labels: { team: "db" } },
+              ])
+              for (let minute = 0; minute < 5; minute += 1) {
+                await monitor.advance("1m")
+                await demo.heartbeat("web-1")
+              }
+              const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
+              await signIn(page)
+              await page.getByRole("link", { name: "backup never reported" }).click()
+              await page.getByText("team=db").waitFor()
+              await page.getByRole("link", { name: "web-1/backup" }).click()
+              await page.getByText("team=db").waitFor()
+              await page.getByText("It is declared and has never reported.").waitFor()
+              await page.getByText("It is overdue: it had to report").waitFor()
+              assert.strictEqual(await page.getByRole("alert").count(), 0)
+              await demo.report("web-1", [{ check_id: "a", status: "ok", output: "" }])
+              await page.goto(`${baseUrl}/#/checks`)
+              const rows = page.getByRole("list", { name: "Checks" }).getByRole("link")
+              await rows.nth(1).waitFor()
+              assert.deepStrictEqual(await rows.allTextContents(), ["web-1/backup", "web-1/a"])
+              await rows.first().click()
+              await page.getByRole("button", { name: "Delete" }).click()
+              await page.getByRole("button", { name: "Delete the check" }).click()
+              await page.getByText("Deleted web-1/backup").waitFor()
+              await page.getByRole("heading", { name: "web-1", exact: true }).waitFor()
+              await page.getByText("backup never reported").waitFor({ state: "detached" })
+            })
+          }),
+      )
+
+      it.effect("a maintenance window that begins and ends while a page is open", () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo, monitor } = yield* startMonitor({
+            startAt: "2026-03-02T01:50:00Z",
+            policy: { windows: [nightly] },
+          })
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.join("web-1")
+            await demo.report("web-1", [{ check_id: "disk", status: "critical", output: "disk is full" }])
+            await monitor.advance("1m")
+            const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=disk`)
+            await signIn(page)
+            await page.getByText("notified debug").waitFor()
+            await monitor.advance("10m")
+            await page.getByText("window nightly").waitFor()
+            await monitor.advance("1h")
+            await page.getByText("notified debug").waitFor()
+          })
+        }),
+      )
+    })
+  },
+)

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Locator, Page, Request } from "playwright-core"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import {
   Browser,
@@ -126,7 +126,7 @@ describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
       }),
     )
 
-    it.effect.skipIf(!AT_LENGTH)("takes no more memory after a night of changes", () =>
+    it.effect.skipIf(!AT_LENGTH)(`takes no more memory after a night of changes${unlessAtLength}`, () =>
       Effect.gen(function* () {
         const { baseUrl, demo, monitor } = yield* startMonitor()
         const context = yield* openNewContext

@@ -13,14 +13,15 @@ import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { AGENT } from "../processes/program.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
-import { skippedForLength } from "../properties/atLength.ts"
+import { whyNotAtLength } from "../properties/atLength.ts"
 import { build } from "./build.ts"
 import { whyNotIsolated } from "./Container.ts"
-import { because, COPY, ISOLATOR, minimal, whyNoRootMaker } from "./roots.ts"
+import { COPY, ISOLATOR, minimal, whyNoRootMaker } from "./roots.ts"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const obstacle = process.platform === "linux" ? whyNotIsolated() : "this is no Linux"
 /** Why the suite makes no Debian from nothing; nothing if it does. */
-const whyNoRoot = obstacle ?? skippedForLength ?? whyNoRootMaker
+const whyNoRoot = obstacle ?? whyNotAtLength ?? whyNoRootMaker
 
 /** A proxy that strips its prefix. */
 const PREFIX = "/monitor"
@@ -223,13 +224,13 @@ describe("the script that a server hands out", () => {
   })
 
   it.live.skipIf(obstacle !== undefined)(
-    `installs the agent below a proxy's prefix, enrols, upgrades and removes it${because(obstacle)}`,
+    `installs the agent below a proxy's prefix, enrols, upgrades and removes it${skippedFor(obstacle)}`,
     () => lives(WITHOUT_SYSTEMD, (folder) => writeFileSync(join(folder, EXECUTABLE), STAND_IN)),
     120_000,
   )
 
   it.live.skipIf(whyNoRoot !== undefined)(
-    `does so on a new Debian, with the packaged executable${because(whyNoRoot)}`,
+    `does so on a new Debian, with the packaged executable${skippedFor(whyNoRoot)}`,
     () =>
       lives(minimal("--include=curl"), (target) => {
         const packaging = { root: process.cwd(), target, architectures: [process.arch] }

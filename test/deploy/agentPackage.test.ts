@@ -5,35 +5,31 @@ import { join } from "node:path"
 import process from "node:process"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { nodeRefusal } from "@tocsin/contract/nodeVersions"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 import manifest from "../../packages/agent/package.json" with { type: "json" }
-import { AT_LENGTH, skippedForLength } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength, whyNotAtLength } from "../properties/atLength.ts"
+import { lacking } from "../../scripts/programs.mjs"
 import { build, buildIn } from "./build.ts"
 import { whyNotIsolated } from "./Container.ts"
-import { because, COPY, has, ISOLATOR, minimal, whyNoRootMaker } from "./roots.ts"
+import { COPY, ISOLATOR, minimal, whyNoRootMaker } from "./roots.ts"
 import { readUnit } from "./UnitFile.ts"
 
 const PATIENCE_MILLIS = 1_800_000
 const LARGEST_DOWNLOAD = 35_000_000
 
-const PACKER = "dpkg-deb"
-const EMULATOR = "qemu-aarch64-static"
-
 const debianNames: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" }
 const hostName = process.platform === "linux" ? debianNames[process.arch] : undefined
 
-const isDebian = has(PACKER)
+const notDebian = lacking("dpkg-deb")
+const isDebian = notDebian === undefined
 const obstacle =
-  hostName === undefined
-    ? "there is no executable for this machine"
-    : isDebian
-      ? whyNotIsolated()
-      : "this is no Debian"
+  hostName === undefined ? "there is no executable for this machine" : (notDebian ?? whyNotIsolated())
 
 /** Why what takes minutes is left out; nothing if it is not. */
-const whyNotAtLength = obstacle ?? skippedForLength
+const whyNot = obstacle ?? whyNotAtLength
 /** Why the suite makes no Debian from nothing; nothing if it does. */
-const whyNoRoot = whyNotAtLength ?? whyNoRootMaker
-const whyNoArm = whyNoRoot ?? (has(EMULATOR) ? undefined : `${EMULATOR} is missing`)
+const whyNoRoot = whyNot ?? whyNoRootMaker
+const whyNoArm = whyNoRoot ?? lacking("qemu-aarch64-static")
 
 const MINIMAL = minimal()
 
@@ -151,7 +147,7 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
     const only = AT_LENGTH ? {} : { architectures: [process.arch], isQuick: true }
     build("packageAgent.ts", "packageAgent", { root: process.cwd(), target: packages, ...only })
     if (!isDebian) return
-    execFileSync(PACKER, ["-x", deb, join(folder, "files")])
+    execFileSync("dpkg-deb", ["-x", deb, join(folder, "files")])
   }, PATIENCE_MILLIS)
 
   it("are one file for Node.js", () => {
@@ -183,19 +179,22 @@ describe("the agent's packages", { timeout: PATIENCE_MILLIS }, () => {
   const deb = join(packages, `tocsin-agent_${manifest.version}_${hostName}.deb`)
   const executable = join(folder, "files/usr/bin/tocsin-agent")
 
-  it.skipIf(!isDebian)("have a guide without links to pages that are not in them", () => {
-    const guide = readFileSync(join(folder, "files/usr/share/doc/tocsin-agent/README.md"), "utf8")
-    assert.notMatch(guide, /\]\((?!#)/)
-    assert.include(guide, "(docs/start/server.md)")
-  })
+  it.skipIf(!isDebian)(
+    `have a guide without links to pages that are not in them${skippedFor(notDebian)}`,
+    () => {
+      const guide = readFileSync(join(folder, "files/usr/share/doc/tocsin-agent/README.md"), "utf8")
+      assert.notMatch(guide, /\]\((?!#)/)
+      assert.include(guide, "(docs/start/server.md)")
+    },
+  )
 
-  it.skipIf(!isDebian)("have the licences of Node.js and of what is bundled", () => {
+  it.skipIf(!isDebian)(`have the licences of Node.js and of what is bundled${skippedFor(notDebian)}`, () => {
     const texts = readFileSync(join(folder, "files/usr/share/doc/tocsin-agent/copyright"), "utf8")
     for (const text of ["yaml 2.9.1", "Node.js is licensed for use as follows", "OpenSSL"])
       assert.include(texts, text)
   })
 
-  it.skipIf(!isDebian)("are an executable that loads what a check needs", () => {
+  it.skipIf(!isDebian)(`are an executable that loads what a check needs${skippedFor(notDebian)}`, () => {
     const config = join(folder, "config.yaml")
     const closed = "127.0.0.1, port: 1"
     writeFileSync(
@@ -218,15 +217,18 @@ checks:
     assert.include(stdout, "url: https://127.0.0.1:1")
   })
 
-  it.skipIf(!isDebian)("are an executable that wraps jobs, and takes no options of Node.js", () => {
-    const options = ["--config", "/dev/null", "--state", join(folder, "state")]
-    const { status, stdout, stderr } = spawnSync(
-      executable,
-      ["run", ...options, "job", "--", "sh", "-c", JOB],
-      { encoding: "utf8", env: { ...process.env, NODE_OPTIONS: "--inspect=127.0.0.1:0" }, timeout: 60_000 },
-    )
-    assert.deepStrictEqual([status, stdout, stderr], [5, "ready\ngot it\n", ""])
-  })
+  it.skipIf(!isDebian)(
+    `are an executable that wraps jobs, and takes no options of Node.js${skippedFor(notDebian)}`,
+    () => {
+      const options = ["--config", "/dev/null", "--state", join(folder, "state")]
+      const { status, stdout, stderr } = spawnSync(
+        executable,
+        ["run", ...options, "job", "--", "sh", "-c", JOB],
+        { encoding: "utf8", env: { ...process.env, NODE_OPTIONS: "--inspect=127.0.0.1:0" }, timeout: 60_000 },
+      )
+      assert.deepStrictEqual([status, stdout, stderr], [5, "ready\ngot it\n", ""])
+    },
+  )
 
   const said = (root: string, script: string) => {
     const scratch = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
@@ -247,12 +249,12 @@ checks:
   }
 
   it.skipIf(obstacle !== undefined || whyNoRoot === undefined)(
-    `are installed, upgraded, removed and purged on this Debian${because(obstacle)}`,
+    `are installed, upgraded, removed and purged on this Debian${skippedFor(obstacle ?? (whyNoRoot === undefined ? "a new Debian proves it" : undefined))}`,
     () => assertLife(COPY),
   )
 
   it.skipIf(whyNoRoot !== undefined)(
-    `are installed, upgraded, removed and purged on a new Debian${because(whyNoRoot)}`,
+    `are installed, upgraded, removed and purged on a new Debian${skippedFor(whyNoRoot)}`,
     () => assertLife(MINIMAL),
   )
 
@@ -278,7 +280,7 @@ checks:
   }
 
   it.skipIf(obstacle !== undefined)(
-    `let members of the group report, and keep the key from them${because(obstacle)}`,
+    `let members of the group report, and keep the key from them${skippedFor(obstacle)}`,
     () => {
       const { lines, stderr } = said(COPY, MAY)
       assert.deepStrictEqual(
@@ -296,8 +298,8 @@ checks:
     },
   )
 
-  it.skipIf(whyNotAtLength !== undefined)(
-    `take over key and spool of the former package, and leave it both${because(whyNotAtLength)}`,
+  it.skipIf(whyNot !== undefined)(
+    `take over key and spool of the former package, and leave it both${skippedFor(whyNot)}`,
     () => {
       const { lines, stderr } = said(COPY, FORMER)
       assert.deepStrictEqual(
@@ -317,20 +319,23 @@ checks:
     },
   )
 
-  it.skipIf(!AT_LENGTH || hostName === undefined)("are of at most 35 MB for Debian, with checksums", () => {
-    const files = readFileSync(join(packages, "SHA256SUMS"), "utf8").match(/\S+$/gm) ?? []
-    const large = files.filter(
-      (file) => file.endsWith(".deb") && statSync(join(packages, file)).size > LARGEST_DOWNLOAD,
-    )
-    assert.deepStrictEqual([large, files.length], [[], isDebian ? 5 : 3])
-  })
+  it.skipIf(!AT_LENGTH || hostName === undefined)(
+    `are of at most 35 MB for Debian, with checksums${unlessAtLength}`,
+    () => {
+      const files = readFileSync(join(packages, "SHA256SUMS"), "utf8").match(/\S+$/gm) ?? []
+      const large = files.filter(
+        (file) => file.endsWith(".deb") && statSync(join(packages, file)).size > LARGEST_DOWNLOAD,
+      )
+      assert.deepStrictEqual([large, files.length], [[], isDebian ? 5 : 3])
+    },
+  )
 
-  it.skipIf(whyNoArm !== undefined)(`run on arm64${because(whyNoArm)}`, () => {
+  it.skipIf(whyNoArm !== undefined)(`run on arm64${skippedFor(whyNoArm)}`, () => {
     const root = minimal("--foreign", "--arch=arm64")
     const script = `set -eu
       mount -t tmpfs none "$SCRATCH"
       ${root}
-      ${EMULATOR} -L "$SCRATCH/root" "$PACKAGES/tocsin-agent-linux-arm64" --version`
+      qemu-aarch64-static -L "$SCRATCH/root" "$PACKAGES/tocsin-agent-linux-arm64" --version`
     const scratch = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
     const { stdout, stderr } = spawnSync(ISOLATOR, ["--mount", "sh", "-c", script], {
       encoding: "utf8",

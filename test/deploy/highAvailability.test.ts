@@ -5,6 +5,8 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { definitions } from "@tocsin/server/settings/Settings"
 import { blocksOf } from "../docs/CodeBlock.ts"
+import { lacking } from "../../scripts/programs.mjs"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const FOLDER = "deploy/high-availability"
 const files = readdirSync(FOLDER)
@@ -18,7 +20,7 @@ const variables = new Set(
 
 const CERTIFIER = "openssl"
 const HAPROXY = "haproxy"
-const hasHaproxy = spawnSync(HAPROXY, ["-v"]).error === undefined
+const withoutHaproxy = lacking("haproxy", "openssl")
 
 // test/failover/patroni.test.ts runs Patroni and etcd with their files.
 describe("the files for high availability", () => {
@@ -41,8 +43,8 @@ describe("the files for high availability", () => {
     assert.isTrue(commands.some((text) => text.includes("SERVICE_TRUST_PROXY=1")))
   })
 
-  it.skipIf(!hasHaproxy)(
-    `have a configuration that HAProxy accepts${hasHaproxy ? "" : " (skipped: haproxy is not installed)"}`,
+  it.skipIf(withoutHaproxy !== undefined)(
+    `have a configuration that HAProxy accepts${skippedFor(withoutHaproxy)}`,
     () => {
       const subject = ["-subj", "/CN=monitoring.example", "-keyout", join(folder, "tocsin.pem")]
       const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]

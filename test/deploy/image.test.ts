@@ -11,6 +11,7 @@ import { until } from "../processes/until.ts"
 import { assembleImage } from "./assembleImage.ts"
 import { startContainer, whyNotIsolated } from "./Container.ts"
 import { readImage } from "./readImage.ts"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const unsupported = process.platform === "linux" ? undefined : "the image is one of Linux"
 const notIsolated = whyNotIsolated()
@@ -39,7 +40,7 @@ const heartbeat = (agent_id: string) => ({
 const start = Effect.suspend(() => startContainer(image, { root, data }, secrets))
 
 describe.skipIf(unsupported !== undefined)(
-  `the content of the image${(unsupported ?? notIsolated) ? ` (${unsupported ?? `not isolated: ${notIsolated}`})` : ""}`,
+  `the content of the image${skippedFor(unsupported)}`,
   { timeout: PATIENCE_MILLIS },
   () => {
     beforeAll(async () => {
@@ -105,7 +106,7 @@ describe.skipIf(unsupported !== undefined)(
     )
 
     it.live.skipIf(notIsolated !== undefined)(
-      "runs as process 1 without privileges, writes only to its volume, and includes the command line",
+      `runs as process 1 without privileges, writes only to its volume, and includes the command line${skippedFor(notIsolated)}`,
       () =>
         Effect.gen(function* () {
           const container = yield* start
@@ -126,7 +127,7 @@ describe.skipIf(unsupported !== undefined)(
     )
 
     it.live.skipIf(notIsolated !== undefined)(
-      "shows a generated token as the page on containers reads it",
+      `shows a generated token as the page on containers reads it${skippedFor(notIsolated)}`,
       () =>
         Effect.gen(function* () {
           const container = yield* startContainer(image, { root, data }, {})
@@ -139,47 +140,51 @@ describe.skipIf(unsupported !== undefined)(
         }),
     )
 
-    it.live.skipIf(notIsolated !== undefined)("loads a notifier and a storage from a folder of root's", () =>
-      Effect.gen(function* () {
-        mkdirSync(join(root, "extensions"))
-        writeFileSync(join(root, "extensions/pager.mjs"), PAGER)
-        writeFileSync(join(root, "extensions/store.mjs"), JSON_STORE.replaceAll(`"store.`, `"/data/store.`))
-        const withPager = { ...secrets, SERVICE_EXTENSIONS: "/extensions/pager.mjs" }
-        const notifying = yield* startContainer(image, { root, data }, withPager)
-        const examined = yield* notifying.exec(["tocsin", "doctor", "--send-test"])
-        assert.include(examined.output, "the notifier of /extensions/pager.mjs accepted the test message")
-        assert.strictEqual(readFileSync(join(data, "tests.log"), "utf8"), "tested\n")
-        yield* notifying.stop
+    it.live.skipIf(notIsolated !== undefined)(
+      `loads a notifier and a storage from a folder of root's${skippedFor(notIsolated)}`,
+      () =>
+        Effect.gen(function* () {
+          mkdirSync(join(root, "extensions"))
+          writeFileSync(join(root, "extensions/pager.mjs"), PAGER)
+          writeFileSync(join(root, "extensions/store.mjs"), JSON_STORE.replaceAll(`"store.`, `"/data/store.`))
+          const withPager = { ...secrets, SERVICE_EXTENSIONS: "/extensions/pager.mjs" }
+          const notifying = yield* startContainer(image, { root, data }, withPager)
+          const examined = yield* notifying.exec(["tocsin", "doctor", "--send-test"])
+          assert.include(examined.output, "the notifier of /extensions/pager.mjs accepted the test message")
+          assert.strictEqual(readFileSync(join(data, "tests.log"), "utf8"), "tested\n")
+          yield* notifying.stop
 
-        const withBoth = { ...secrets, SERVICE_EXTENSIONS: "/extensions/pager.mjs,/extensions/store.mjs" }
-        const storing = yield* startContainer(image, { root, data }, withBoth)
-        const token = "key-of-web-2"
-        const { status } = yield* call(storing, "POST", "/api/v1/heartbeat", {
-          token,
-          json: heartbeat("web-2"),
-        })
-        assert.strictEqual(status, 202)
-        const beside = yield* storing.exec(["tocsin", "agents", "list"])
-        assert.include(beside.output, " of /extensions/store.mjs cannot be opened: ")
-        assert.strictEqual((yield* storing.stop).code, 0)
-        const again = yield* startContainer(image, { root, data }, withBoth)
-        const { text } = yield* operate(again, "GET", "/api/v1/agents")
-        assert.deepStrictEqual([text.includes("web-2"), text.includes("web-1")], [true, false])
-        yield* again.stop
-      }),
+          const withBoth = { ...secrets, SERVICE_EXTENSIONS: "/extensions/pager.mjs,/extensions/store.mjs" }
+          const storing = yield* startContainer(image, { root, data }, withBoth)
+          const token = "key-of-web-2"
+          const { status } = yield* call(storing, "POST", "/api/v1/heartbeat", {
+            token,
+            json: heartbeat("web-2"),
+          })
+          assert.strictEqual(status, 202)
+          const beside = yield* storing.exec(["tocsin", "agents", "list"])
+          assert.include(beside.output, " of /extensions/store.mjs cannot be opened: ")
+          assert.strictEqual((yield* storing.stop).code, 0)
+          const again = yield* startContainer(image, { root, data }, withBoth)
+          const { text } = yield* operate(again, "GET", "/api/v1/agents")
+          assert.deepStrictEqual([text.includes("web-2"), text.includes("web-1")], [true, false])
+          yield* again.stop
+        }),
     )
 
-    it.live.skipIf(notIsolated !== undefined)("reports a secret that its user cannot read", () =>
-      Effect.gen(function* () {
-        writeFileSync(join(data, "closed"), OPERATOR_TOKEN, { mode: 0o400 })
-        const settings = { SERVICE_AUTH_TOKEN_FILE: "/data/closed" }
-        const started = yield* Effect.exit(startContainer(image, { root, data }, settings))
-        assert(Exit.isFailure(started))
-        assert.include(
-          Cause.pretty(started.cause),
-          "SERVICE_AUTH_TOKEN_FILE names a file that Tocsin's user cannot read",
-        )
-      }),
+    it.live.skipIf(notIsolated !== undefined)(
+      `reports a secret that its user cannot read${skippedFor(notIsolated)}`,
+      () =>
+        Effect.gen(function* () {
+          writeFileSync(join(data, "closed"), OPERATOR_TOKEN, { mode: 0o400 })
+          const settings = { SERVICE_AUTH_TOKEN_FILE: "/data/closed" }
+          const started = yield* Effect.exit(startContainer(image, { root, data }, settings))
+          assert(Exit.isFailure(started))
+          assert.include(
+            Cause.pretty(started.cause),
+            "SERVICE_AUTH_TOKEN_FILE names a file that Tocsin's user cannot read",
+          )
+        }),
     )
   },
 )

@@ -1,17 +1,12 @@
-import { spawnSync } from "node:child_process"
+import { lacking } from "../../scripts/programs.mjs"
 
 /** Gives a script mounts and processes that end with it. */
 export const ISOLATOR = "unshare"
 
 const ROOT_MAKER = "debootstrap"
 
-export const has = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined
-
 /** Why no Debian can be made from nothing; nothing if it can. */
-export const whyNoRootMaker = has(ROOT_MAKER) ? undefined : `${ROOT_MAKER} is missing`
-
-/** The end of a test's name that says why the test is left out. */
-export const because = (why: string | undefined): string => (why === undefined ? "" : ` (${why})`)
+export const whyNoRootMaker = lacking("debootstrap")
 
 /** A copy of this system. */
 export const COPY = `

@@ -1,22 +1,27 @@
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { environmentOf, readUnit } from "./UnitFile.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const UNIT = "deploy/systemd/tocsin.service"
 const DROP_IN = "deploy/systemd/postgres.conf"
 const service = readUnit(UNIT)["Service"] ?? {}
 
-const ANALYZER = "systemd-analyze"
+const ANALYZER = programPath("systemd-analyze") ?? "systemd-analyze"
 
 /** Of 10, as `systemd-analyze security` counts it. */
 const MOST_EXPOSURE = 2
 
-const run = (args: ReadonlyArray<string>): { readonly passed: boolean; readonly output: string } => {
-  const { status, stdout, stderr } = spawnSync(ANALYZER, args, { encoding: "utf8" })
+const run = (
+  args: ReadonlyArray<string>,
+  env: NodeJS.ProcessEnv = process.env,
+): { readonly passed: boolean; readonly output: string } => {
+  const { status, stdout, stderr } = spawnSync(ANALYZER, args, { encoding: "utf8", env })
   // Without the program there is no output.
   return { passed: status === 0, output: `${stdout ?? ""}${stderr ?? ""}` }
 }
@@ -25,7 +30,29 @@ const version = Number(/^systemd (\d+)/.exec(run(["--version"]).output)?.[1] ?? 
 /** From which on a file can be judged without a manager that runs. */
 const OFFLINE_SINCE = 250
 const isThere = version >= OFFLINE_SINCE
-const reason = isThere ? "" : ` (no systemd-analyze of version ${OFFLINE_SINCE} or later here)`
+const reason = skippedFor(
+  lacking("systemd-analyze") ??
+    (isThere ? undefined : `systemd-analyze ${version} is below ${OFFLINE_SINCE}`),
+)
+
+/** A unit with faults, which the targets of every machine start. */
+const NEIGHBOUR = "[Service]\nExecStart=/bin/true\nStandardOutput=syslog\nNonsense=1\n"
+
+/** The findings of systemd-analyze in a unit of `folder`, and in all that it loads with it, such a neighbour first. */
+const verify = (folder: string, name: string) => {
+  const neighbours = join(folder, "neighbours")
+  mkdirSync(join(neighbours, "sysinit.target.wants"), { recursive: true })
+  writeFileSync(join(neighbours, "neighbour.service"), NEIGHBOUR)
+  symlinkSync("../neighbour.service", join(neighbours, "sysinit.target.wants/neighbour.service"))
+  // Before those of this machine.
+  const env = { ...process.env, SYSTEMD_UNIT_PATH: `${neighbours}:` }
+  const found = {
+    ours: run(["verify", "--recursive-errors=no", join(folder, name)], env),
+    all: run(["verify", join(folder, name)], env).output,
+  }
+  rmSync(neighbours, { recursive: true })
+  return found
+}
 
 describe("the systemd unit", () => {
   let folder: string
@@ -89,10 +116,14 @@ describe("the systemd unit", () => {
   })
 
   it.skipIf(!isThere)(`has no fault that systemd-analyze verify finds${reason}`, () => {
-    assert.deepStrictEqual(run(["verify", copy]), { passed: true, output: "" })
-    const faulty = join(folder, "faulty.service")
-    writeFileSync(faulty, readFileSync(copy, "utf8").replace("Type=notify", "Type=sometimes"))
-    assert.include(run(["verify", faulty]).output, "service type")
+    const { all, ours } = verify(folder, "tocsin.service")
+    assert.deepStrictEqual(ours, { passed: true, output: "" })
+    assert.include(all, "Nonsense")
+    writeFileSync(
+      join(folder, "faulty.service"),
+      readFileSync(copy, "utf8").replace("Type=notify", "Type=sometimes"),
+    )
+    assert.include(verify(folder, "faulty.service").ours.output, "service type")
   })
 
   it("backs up as the server's user, and deletes only after a backup", () => {
@@ -108,7 +139,9 @@ describe("the systemd unit", () => {
       const unit = join(folder, file)
       writeFileSync(unit, readFileSync(`deploy/systemd/${file}`, "utf8"))
     }
-    assert.deepStrictEqual(run(["verify", join(folder, "tocsin-backup.timer")]), { passed: true, output: "" })
+    for (const name of ["tocsin-backup.timer", "tocsin-backup.service"]) {
+      assert.deepStrictEqual(verify(folder, name).ours, { passed: true, output: "" }, name)
+    }
   })
 
   it.skipIf(!isThere)(`is exposed by at most ${MOST_EXPOSURE} of 10${reason}`, () => {

@@ -11,7 +11,7 @@ import { deepPosition, type RunSql } from "../../bench/depth/deepPosition.ts"
 import { nameOf } from "../../bench/depth/listings.ts"
 import { seedSqlite } from "../../bench/seed/seedSqlite.ts"
 import { ScratchFolder } from "../storage/ScratchFolder.ts"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 import { queriesOf } from "./sampledQueries.ts"
 import { size, storm } from "./storm.ts"
 
@@ -59,7 +59,7 @@ const seeded = Layer.effect(
 ).pipe(Layer.provide(ScratchFolder.layer))
 
 layer(seeded, { timeout: "10 minutes" })("a page of any list, in a file of many rows", (it) => {
-  it.effect.skipIf(UNCOUNTED)("costs what its rows cost, at any depth", () =>
+  it.effect.skipIf(UNCOUNTED)(`costs what its rows cost, at any depth${unlessAtLength}`, () =>
     Effect.gen(function* () {
       const { database, finder } = yield* Seeded
       const run: RunSql = (text) => Promise.resolve(finder.prepare(text).all())
@@ -79,7 +79,7 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a file of many 
     }),
   )
 
-  it.effect.skipIf(UNCOUNTED)("is counted: a pass over a table reads more", () =>
+  it.effect.skipIf(UNCOUNTED)(`is counted: a pass over a table reads more${unlessAtLength}`, () =>
     Effect.gen(function* () {
       const { database } = yield* Seeded
       const before = bytesRead()

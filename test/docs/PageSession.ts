@@ -6,13 +6,13 @@ import { promisify } from "node:util"
 import { Effect, Redacted, type Scope } from "effect"
 import { OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
-import { skippedForLength } from "../properties/atLength.ts"
+import { whyNotAtLength } from "../properties/atLength.ts"
 import { FOR_SECONDS } from "../processes/program.ts"
 import { type Environment, secretOf } from "../processes/secrecy.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 import type { CodeBlock } from "./CodeBlock.ts"
-import { installedPostgres, postgresPrograms } from "./installedPostgres.ts"
+import { installedPostgres, postgresPrograms, withoutPostgres } from "./installedPostgres.ts"
 import { fileOf, type Modules } from "./Modules.ts"
 import { openShell } from "./Shell.ts"
 
@@ -52,10 +52,8 @@ interface Place {
 
 /** Why a page cannot be run on this machine; `undefined` if it can. */
 export const obstacleTo = ({ atLength = false, callsPostgres = false }: PageSetting): string | undefined => {
-  if (atLength && skippedForLength !== undefined) return skippedForLength
-  return callsPostgres && postgresPrograms === undefined
-    ? "no PostgreSQL with pg_dump is installed here"
-    : undefined
+  if (atLength && whyNotAtLength !== undefined) return whyNotAtLength
+  return callsPostgres ? withoutPostgres : undefined
 }
 
 /** Parameters as an address over a network has them: what pages do with it keeps them. */

@@ -17,6 +17,7 @@ import { writeExamples } from "./docExamples.ts"
 import { obstacleTo } from "./PageSession.ts"
 import { pageSettings } from "./pageSettings.ts"
 import { walkPage } from "./walkPage.ts"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const blocks = pages.flatMap(blocksOf)
 const read = (path: string) => readFileSync(path, "utf8")
@@ -194,7 +195,7 @@ describe("programs of pages", { concurrent: true }, () => {
 
   for (const [page, setting] of Object.entries(pageSettings)) {
     const obstacle = obstacleTo(setting)
-    const name = `${page} does what it shows${obstacle === undefined ? "" : ` (${obstacle})`}`
+    const name = `${page} does what it shows${skippedFor(obstacle)}`
     it.live.skipIf(obstacle !== undefined)(name, () =>
       Effect.gen(function* () {
         assert.isAbove(yield* walkPage(page, setting, modules), 0)

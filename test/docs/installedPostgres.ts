@@ -1,12 +1,13 @@
 import { execFile, execFileSync, spawn } from "node:child_process"
-import { chownSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { delimiter, join } from "node:path"
+import { dirname, join } from "node:path"
 import process from "node:process"
 import { promisify } from "node:util"
 import { Effect, type Scope } from "effect"
 import { until } from "../processes/until.ts"
 import { freePort } from "../../bench/src/processes/freePort.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
 
 const run = promisify(execFile)
 
@@ -18,10 +19,13 @@ const suffix = process.platform === "win32" ? ".exe" : ""
 /**
  * The folder of a whole PostgreSQL of this machine; that of the tests' own PostgreSQL has no tools.
  */
-export const postgresPrograms: string | undefined = [
-  ...globSync("/usr/lib/postgresql/*/bin").toSorted().toReversed(),
-  ...(process.env["PATH"] ?? "").split(delimiter),
-].find((folder) => PROGRAMS.every((program) => existsSync(join(folder, `${program}${suffix}`))))
+export const postgresPrograms: string | undefined = [dirname(programPath("postgres") ?? "/none")].find(
+  (folder) => PROGRAMS.every((program) => existsSync(join(folder, `${program}${suffix}`))),
+)
+
+/** Why there is none; `undefined` if there is. */
+export const withoutPostgres =
+  postgresPrograms === undefined ? (lacking("postgres") ?? "the PostgreSQL here lacks programs") : undefined
 
 /** PostgreSQL refuses to run as root: there it runs as a user who may do nothing else. */
 const owner = (): { uid?: number; gid?: number } => {

@@ -1,25 +1,24 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import process from "node:process"
 import { Effect, Predicate } from "effect"
 import { until } from "../processes/until.ts"
 import type { Environment } from "../processes/secrecy.ts"
 import { administrator, untilMoreIsCommitted } from "./administrator.ts"
 import type { Cluster } from "./scenario.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
 
-const ETCD = "/usr/bin/etcd"
-const PATRONI = "/usr/bin/patroni"
-/** Debian's PostgreSQL, of whatever version. */
-const programs = ["18", "17", "16", "15"]
-  .map((version) => `/usr/lib/postgresql/${version}/bin`)
-  .find((folder) => existsSync(folder))
+const ETCD = programPath("etcd") ?? "etcd"
+const PATRONI = programPath("patroni") ?? "patroni"
+const postgres = programPath("postgres")
+const programs = postgres && dirname(postgres)
 
-/** Whether Patroni, etcd and PostgreSQL are installed, as Debian installs them. */
-export const hasPatroni = existsSync(ETCD) && existsSync(PATRONI) && programs !== undefined
+/** Why nothing runs under Patroni here; `undefined` if it does. */
+export const withoutPatroni = lacking("etcd", "patroni", "postgres")
 
 const PASSWORD = "of-a-test"
 

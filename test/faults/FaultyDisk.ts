@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
+import { lacking, programPath } from "../../scripts/programs.mjs"
 
-const COMPILER = "/usr/bin/cc"
+const COMPILER = programPath("cc") ?? "cc"
 const SOURCE = join(import.meta.dirname, "faultyDisk.c")
 
 /** The behaviour of a faulty disk at present. */
@@ -11,7 +12,7 @@ export type DiskMode = "works" | "slow" | "hang" | "failing" | "full" | "read-on
 
 /** Why this machine has no faulty disks, if so. */
 export const faultyDiskObstacle = (): string | undefined =>
-  existsSync(COMPILER) && process.platform === "linux" ? undefined : "install a C compiler"
+  process.platform === "linux" ? lacking("cc") : "disks can be made faulty on Linux alone"
 
 /** Sets what the disk below the data folder does from now on. */
 export const setDiskMode = (folder: string, mode: DiskMode): void => writeFileSync(join(folder, "mode"), mode)

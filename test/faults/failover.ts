@@ -1,5 +1,5 @@
 import { Effect, type Scope } from "effect"
-import { hasPatroni, startPatroni } from "../failover/Patroni.ts"
+import { withoutPatroni, startPatroni } from "../failover/Patroni.ts"
 import { startCluster } from "../failover/startCluster.ts"
 import type { Cluster } from "../failover/scenario.ts"
 import type { Fault } from "./Fault.ts"
@@ -39,7 +39,7 @@ export const failoverFaults: ReadonlyArray<Fault> = [
     seen: SEEN,
     setups: ["three on postgres"],
     rounds: 1,
-    missing: () => (hasPatroni ? undefined : "install patroni, etcd-server and postgresql"),
+    missing: () => withoutPatroni,
     prepare: failingOver(startPatroni(true)),
   },
 ]

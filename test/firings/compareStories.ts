@@ -3,7 +3,7 @@ import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { assert, it } from "@effect/vitest"
 import { Storage } from "@tocsin/core/ports/Storage"
 import { Cause, Context, Duration, Effect, Layer } from "effect"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, whyNotAtLength } from "../properties/atLength.ts"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
 import { type Course, playModel } from "./playModel.ts"
 import { differences, unnotified } from "./differences.ts"
@@ -12,6 +12,7 @@ import { playService } from "./playService.ts"
 import { predictable, simulateStory, tryStory } from "./predictMessages.ts"
 import { randomStory } from "./randomStory.ts"
 import type { Story } from "./Story.ts"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 /** How many stories each storage plays: at full length, and of each part where tests take no minutes. */
 const STORIES = {
@@ -134,7 +135,7 @@ const storiesOn = (storage: keyof typeof STORIES, part: number): void => {
   const named = (number: number) =>
     Effect.catchCause(compare(number), (cause) => Effect.succeed([`story ${number}: ${Cause.pretty(cause)}`]))
   it.live.skipIf(!AT_LENGTH && sample === 0)(
-    `the model predicts the messages of random stories on ${storage}: part ${part} of ${PARTS}`,
+    `the model predicts the messages of random stories on ${storage}: part ${part} of ${PARTS}${skippedFor(sample === 0 ? whyNotAtLength : undefined)}`,
     () =>
       Effect.gen(function* () {
         const failed: Array<string> = []

@@ -17,7 +17,7 @@ import { linkSuite } from "./semantics/linkSuite.ts"
 import { replicaSuite } from "./semantics/replicaSuite.ts"
 import { streamSuite } from "./semantics/streamSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 
 /** The number of actions of each client in the concurrency test. */
 const ROUNDS = 6
@@ -39,7 +39,7 @@ export const storageHttpSuite = <Place, E>(
     concurrencySuite(subject, ROUNDS)
     secretSuite(subject, dump)
   })
-  describe.skipIf(!AT_LENGTH)(`HTTP contract: ${subject.name}, at length`, () => {
+  describe.skipIf(!AT_LENGTH)(`HTTP contract: ${subject.name}, at length${unlessAtLength}`, () => {
     operatorSuite(subject)
     auditSuite(subject)
     acknowledgementSuite(subject)

@@ -11,7 +11,7 @@ import { Cause, Effect, Exit } from "effect"
 import { keyValue } from "tocsin"
 import { keyValueSuite } from "tocsin/testing"
 import { storageUnderTest } from "tocsin/testing/storage"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 import * as faultyStores from "./stores/faultyStores.ts"
 import { failureOf, testsOf } from "./suiteTests.ts"
 
@@ -87,7 +87,7 @@ const isRun = (store: string): boolean => AT_LENGTH || !HANGING.has(store)
 
 keyValueSuite({ describe, it }, subjectOf("good"))
 
-describe.skipIf(!AT_LENGTH)("the JSON file of the page on storages", () => {
+describe.skipIf(!AT_LENGTH)(`the JSON file of the page on storages${unlessAtLength}`, () => {
   it("passes all tests but that of its lock, which it lacks", async () => {
     const folder = await mkdtemp(join(tmpdir(), "tocsin-store-"))
     const [, program = ""] =

@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import { metricDefinitions as definitions } from "./metricSubjects.ts"
 import { metricsPage, valuesOf } from "./metricsPage.ts"
 import { promtool, withoutPromtool } from "./promtool.ts"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url))
 const PROMETHEUS = `${ROOT}deploy/prometheus`
@@ -213,7 +214,7 @@ describe("the alert rules", () => {
     for (const { name } of alerts) assert.include(tests, name)
   })
 
-  const why = withoutPromtool === undefined ? "" : ` (skipped: ${withoutPromtool})`
+  const why = skippedFor(withoutPromtool)
   it.skipIf(withoutPromtool !== undefined)(`pass Prometheus' own checks and their unit tests${why}`, () => {
     for (const args of [
       ["check", "rules", "tocsin.rules.yml"],

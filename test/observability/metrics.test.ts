@@ -9,6 +9,7 @@ import { metricDefinitions } from "./metricSubjects.ts"
 import { valueOf } from "./Exposition.ts"
 import { promtool, withoutPromtool } from "./promtool.ts"
 import { scrape, untilScraped, use } from "./usedServer.ts"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const READ_TOKEN = secretOf("reader")
 const METRICS_TOKEN = secretOf("scraper")
@@ -169,7 +170,7 @@ describe("metrics of a server", () => {
   )
 
   it.live.skipIf(withoutPromtool !== undefined)(
-    `pass Prometheus' own check${withoutPromtool === undefined ? "" : ` (skipped: ${withoutPromtool})`}`,
+    `pass Prometheus' own check${skippedFor(withoutPromtool)}`,
     () =>
       Effect.gen(function* () {
         const server = yield* startServer({ cwd: yield* scratchFolder, environment })

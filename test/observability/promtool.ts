@@ -1,21 +1,10 @@
-import { execFileSync, spawnSync } from "node:child_process"
-import process from "node:process"
+import { spawnSync } from "node:child_process"
+import { lacking, programPath } from "../../scripts/programs.mjs"
 
-const PROGRAM = process.env["PROMTOOL"] ?? "promtool"
-
-const isPresent = (): boolean => {
-  try {
-    execFileSync(PROGRAM, ["--version"], { stdio: "ignore" })
-    return true
-  } catch {
-    return false
-  }
-}
+const PROGRAM = programPath("promtool") ?? "promtool"
 
 /** Why tests that need promtool are skipped; `undefined` where it is present. */
-export const withoutPromtool = isPresent()
-  ? undefined
-  : "promtool is not there; Debian's package prometheus has it, or PROMTOOL names it"
+export const withoutPromtool = lacking("promtool")
 
 /** The output of promtool; nothing is wrong where its status is 0. */
 export const promtool = (

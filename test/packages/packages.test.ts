@@ -15,7 +15,7 @@ import manifest from "../../package.json" with { type: "json" }
 import { faultsOfAdmission } from "../console/Console.ts"
 import { until } from "../library/requests.ts"
 import { scratchPostgres } from "../processes/scratch.ts"
-import { AT_LENGTH, inTurn } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength, inTurn } from "../properties/atLength.ts"
 import { allowedLicences } from "../security/allowedLicences.ts"
 import { faultsOf } from "./publishing.ts"
 import { readRelease } from "./release.ts"
@@ -57,7 +57,7 @@ const startServer = async (cwd: string, settings: Readonly<Record<string, string
 }
 
 describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
-  it.skipIf(!AT_LENGTH)("pass publint and are-the-types-wrong", async () => {
+  it.skipIf(!AT_LENGTH)(`pass publint and are-the-types-wrong${unlessAtLength}`, async () => {
     const faults: Record<string, ReadonlyArray<string>> = {}
     for (const [name, tarball] of project.tarballs) {
       const found = await faultsOf(tarball)
@@ -134,7 +134,7 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.match(sharing.output, /Cannot find package 'effect' imported from .*tocsin/)
   })
 
-  it.skipIf(!AT_LENGTH)("have types without Effect, for both compilers", async () => {
+  it.skipIf(!AT_LENGTH)(`have types without Effect, for both compilers${unlessAtLength}`, async () => {
     const alone = await project.install("tocsin", ["types.ts", "browser.ts", "tsconfig.json"])
     const types = [join(project.path, "node_modules/@types")]
     writeFileSync(
@@ -196,7 +196,7 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
 
   // The old compiler takes as long as all other checks of types together.
   it.skipIf(!AT_LENGTH).each(["tsconfig.json", "tsconfig.browser.json"])(
-    "have types for TypeScript 5.7, the least version that the README states: %s",
+    `have types for TypeScript 5.7, the least version that the README states: %s${unlessAtLength}`,
     async (config) => {
       const readme = readFileSync(join(project.path, "node_modules/tocsin/README.md"), "utf8")
       assert.include(readme, "TypeScript 5.7")
@@ -206,7 +206,7 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
   )
 
   // The examples' own tests run elsewhere: here a stranger runs them.
-  it.skipIf(!AT_LENGTH)("run the examples", async () => {
+  it.skipIf(!AT_LENGTH)(`run the examples${unlessAtLength}`, async () => {
     const { code, output } = await project.run("vitest", ["run", "--reporter=tree"], { PROPERTY_RUNS: "1" })
     assert.strictEqual(code, 0, output)
     assert.match(output, /Test Files .*3 passed/) // None was overlooked.

@@ -1,21 +1,18 @@
 import { execFileSync, spawn } from "node:child_process"
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
-import { delimiter, join } from "node:path"
+import { join } from "node:path"
 import process from "node:process"
 import { Clock, Effect, Redacted, type Scope } from "effect"
 import { until } from "../processes/until.ts"
 import { freePort } from "../../bench/src/processes/freePort.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
 
-const program =
-  process.env["PGBOUNCER"] ??
-  ["/usr/sbin", ...(process.env["PATH"] ?? "").split(delimiter)]
-    .map((folder) => join(folder, "pgbouncer"))
-    .find((path) => existsSync(path))
+const program = programPath("pgbouncer")
 
 /** Why tests with PgBouncer are skipped; `undefined` if it is installed. */
-export const withoutPgBouncer = program === undefined ? "pgbouncer is not installed" : undefined
+export const withoutPgBouncer = lacking("pgbouncer")
 
 /** From 1.21 on, it keeps the prepared statements of its clients in transaction mode. */
 const MINOR_WITH_STATEMENTS = 21

@@ -7,6 +7,7 @@ import { enroll, eventOf, push } from "./Agent.ts"
 import { historyOf, OPERATOR_TOKEN, statusOf } from "./api.ts"
 import { scratchFolder } from "./scratch.ts"
 import { launch, startServer } from "./ServerProcess.ts"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const obstacle = faultyDiskObstacle()
 
@@ -14,7 +15,7 @@ const failed = { code: 1, signal: null }
 
 describe("a server whose disk fails to sync", () => {
   it.live.skipIf(obstacle !== undefined)(
-    `ends with 1, and the next start has everything that was acknowledged${obstacle === undefined ? "" : ` (${obstacle})`}`,
+    `ends with 1, and the next start has everything that was acknowledged${skippedFor(obstacle)}`,
     () =>
       Effect.gen(function* () {
         const cwd = yield* scratchFolder

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
-import { AT_LENGTH } from "../properties/atLength.ts"
+import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 import { jsonOf, tocsin } from "../cli/tocsin.ts"
 import { enroll, report } from "./Agent.ts"
 import { type Base, OPERATOR_TOKEN, operate } from "./api.ts"
@@ -336,7 +336,7 @@ describe("a stored policy", () => {
     }),
   )
 
-  it.live.skipIf(!AT_LENGTH)("that takes a second to read makes no other request wait", () =>
+  it.live.skipIf(!AT_LENGTH)(`that takes a second to read makes no other request wait${unlessAtLength}`, () =>
     Effect.gen(function* () {
       const cwd = yield* scratchFolder
       writeFileSync(join(cwd, "policy.yaml"), "{}")
@@ -371,7 +371,7 @@ describe("a stored policy", () => {
   )
 
   it.live.skipIf(!AT_LENGTH)(
-    "is applied and read by commands, and names no other file and variable, and no link",
+    `is applied and read by commands, and names no other file and variable, and no link${unlessAtLength}`,
     () =>
       Effect.gen(function* () {
         const receiver = yield* startReceiver(() => ({ status: 204 }))

@@ -1,4 +1,5 @@
 import { RUNS_FACTOR } from "@tocsin/testing/propertyRuns"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 /**
  * Whether tests may take minutes, as in `npm run test:long`. A suite that repeats what others prove
@@ -6,8 +7,11 @@ import { RUNS_FACTOR } from "@tocsin/testing/propertyRuns"
  */
 export const AT_LENGTH = RUNS_FACTOR > 1
 
-/** The note of a test that is skipped unless tests may take minutes; `undefined` if they may. */
-export const skippedForLength = AT_LENGTH ? undefined : "skipped: npm run test:long"
+/** Why a test is skipped that takes minutes or repeats what others prove; `undefined` if it is not. */
+export const whyNotAtLength = AT_LENGTH ? undefined : "npm run test:long runs it"
+
+/** The end of the name of a test that `AT_LENGTH` decides on. */
+export const unlessAtLength = skippedFor(whyNotAtLength)
 
 /** Of these, one in turn: that of a place, counted from 0. All of them if tests may take minutes. */
 export const inTurn = <A>(every: ReadonlyArray<A>, place: number): ReadonlyArray<A> =>

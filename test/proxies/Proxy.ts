@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
@@ -8,6 +8,7 @@ import { isRefused } from "../processes/RawConnection.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { until } from "../processes/until.ts"
 import { freePort } from "../../bench/src/processes/freePort.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
 
 /** A proxy in front of Tocsin, set up as the file of its kind says but for addresses and places. */
 export interface Proxy {
@@ -28,7 +29,7 @@ interface Places {
 
 /** A proxy that there is a configuration for. */
 export interface ProxyKind {
-  readonly name: string
+  readonly name: "nginx" | "caddy"
   /** Its file in deploy/proxies. */
   readonly file: string
   /** Writes its configuration and returns its command. */
@@ -71,7 +72,15 @@ const prepareNginx: ProxyKind["prepare"] = (text, { folder, httpPort, httpsPort,
   ]
   writeFileSync(join(folder, "site.conf"), site)
   writeFileSync(join(folder, "main.conf"), main.join("\n"))
-  return ["nginx", "-e", join(folder, "error.log"), "-p", folder, "-c", join(folder, "main.conf")]
+  return [
+    programPath("nginx") ?? "nginx",
+    "-e",
+    join(folder, "error.log"),
+    "-p",
+    folder,
+    "-c",
+    join(folder, "main.conf"),
+  ]
 }
 
 const prepareCaddy: ProxyKind["prepare"] = (text, { folder, httpPort, httpsPort, upstreamPort }) => {
@@ -84,7 +93,7 @@ const prepareCaddy: ProxyKind["prepare"] = (text, { folder, httpPort, httpsPort,
   ])
   const file = join(folder, "Caddyfile")
   writeFileSync(file, site)
-  return ["caddy", "run", "--adapter", "caddyfile", "--config", file]
+  return [programPath("caddy") ?? "caddy", "run", "--adapter", "caddyfile", "--config", file]
 }
 
 /** The proxies with a configuration. */
@@ -100,9 +109,8 @@ export const publishedText = ({ file }: ProxyKind): string =>
 /** The program that makes certificates. */
 const CERTIFIER = "openssl"
 
-/** The program that this machine lacks to run a proxy; `undefined` if it can. */
-export const lacks = ({ name }: ProxyKind): string | undefined =>
-  [name, CERTIFIER].find((program) => spawnSync(program, ["version"]).error !== undefined)
+/** Why no proxy of a kind runs here; `undefined` if it does. */
+export const lacks = ({ name }: ProxyKind): string | undefined => lacking(name, "openssl")
 
 const makeCertificate = (folder: string): string => {
   const certificate = join(folder, "fullchain.pem")

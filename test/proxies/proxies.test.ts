@@ -10,6 +10,7 @@ import { startServer } from "../processes/ServerProcess.ts"
 import { ask, askByHttp2 } from "./ask.ts"
 import { lacks, type ProxyKind, proxyKinds, startProxy } from "./Proxy.ts"
 import { LARGE_BYTES, startUpstream } from "./Upstream.ts"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const MIB = 1_048_576
 
@@ -51,7 +52,7 @@ const heartbeatOf = (agent_id: string): string =>
 
 const behind = (kind: ProxyKind) => {
   const missing = lacks(kind)
-  const reason = missing === undefined ? "" : ` (skipped: ${missing} is not installed here)`
+  const reason = skippedFor(missing)
 
   describe.skipIf(missing !== undefined)(`Tocsin behind ${kind.name}${reason}`, () => {
     it.live("is reached by TLS with its own headers and IDs, by HTTP/1.1 and HTTP/2", () =>

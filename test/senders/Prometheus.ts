@@ -1,13 +1,13 @@
-import { spawn, spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Deferred, Effect, type Scope } from "effect"
 import { freePort } from "../../bench/src/processes/freePort.ts"
 import { scratchFolder } from "../processes/scratch.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
 
-/** Why a program of the tests does not run here; `undefined` if it does. */
-export const missing = (program: string): string | undefined =>
-  spawnSync(program, ["--version"]).error === undefined ? undefined : `skipped: ${program} is not installed`
+/** Why no Prometheus runs here; `undefined` if it does. */
+export const withoutPrometheus = lacking("prometheus")
 
 /** A rule of Prometheus: its expression, and the labels of its alert. */
 export interface Rule {
@@ -82,7 +82,7 @@ export const startPrometheus = Effect.fnUntraced(function* (
       ],
     },
   })
-  const program = yield* startProgram("prometheus", [
+  const program = yield* startProgram(programPath("prometheus") ?? "prometheus", [
     `--config.file=${join(folder, "prometheus.yml")}`,
     `--storage.tsdb.path=${join(folder, "data")}`,
     `--web.listen-address=127.0.0.1:${own}`,

@@ -8,10 +8,12 @@ import { addIntegration, OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
-import { missing, startProgram } from "./Prometheus.ts"
+import { startProgram } from "./Prometheus.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
-const PROGRAM = "prometheus-alertmanager"
-const why = missing(PROGRAM)
+const PROGRAM = programPath("prometheus-alertmanager") ?? "prometheus-alertmanager"
+const why = lacking("prometheus-alertmanager")
 
 const listed = <Row>(server: ServerProcess, path: string) =>
   Effect.map(
@@ -84,7 +86,7 @@ const startAlertmanager = Effect.fnUntraced(function* (
 
 describe("a real Alertmanager with its Opsgenie and its PagerDuty", () => {
   it.live.skipIf(why !== undefined)(
-    `pages, updates, leaves an operator's acknowledgement, and resolves${why === undefined ? "" : ` (${why})`}`,
+    `pages, updates, leaves an operator's acknowledgement, and resolves${skippedFor(why)}`,
     () =>
       Effect.gen(function* () {
         const cwd = yield* scratchFolder

@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { freePort } from "../../bench/src/processes/freePort.ts"
@@ -9,15 +8,16 @@ import { addIntegration, OPERATOR_TOKEN, operate } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
-import { AT_LENGTH, skippedForLength } from "../properties/atLength.ts"
-import { missing, type Rule, startProgram, startPrometheus } from "./Prometheus.ts"
+import { AT_LENGTH, whyNotAtLength } from "../properties/atLength.ts"
+import { type Rule, startProgram, startPrometheus, withoutPrometheus } from "./Prometheus.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
-const noPrometheus = missing("prometheus")
-const noAlertmanager = missing("prometheus-alertmanager")
-const noCurl = missing("curl")
-const noBorgmatic = missing("borgmatic")
+const noAlertmanager = lacking("prometheus-alertmanager")
+const noCurl = lacking("curl")
+const noBorgmatic = lacking("borgmatic", "borg")
 
-const named = (name: string, why: string | undefined) => (why === undefined ? name : `${name} (${why})`)
+const named = (name: string, why: string | undefined) => name + skippedFor(why)
 
 interface Shown {
   readonly check_id: string
@@ -80,8 +80,8 @@ const FAILURES: Rule = {
 }
 
 describe("a real Prometheus", () => {
-  it.live.skipIf(noPrometheus !== undefined)(
-    named("reports rules that fire and resolve", noPrometheus),
+  it.live.skipIf(withoutPrometheus !== undefined)(
+    named("reports rules that fire and resolve", withoutPrometheus),
     () =>
       Effect.gen(function* () {
         const { key, server } = yield* site("alertmanager")
@@ -89,17 +89,17 @@ describe("a real Prometheus", () => {
         const prometheus = yield* startPrometheus(to, [ALWAYS, LOAD])
         yield* shows(server, { Always: "warning", Load: "critical" })
         const load = (yield* checks(server)).find(({ check_id }) => check_id.startsWith("Load."))
-        assert.deepStrictEqual([load?.summary, load?.labels["team"]], ["load is 1", "db"])
+        assert.deepStrictEqual([load?.summary?.split("\n")[0], load?.labels["team"]], ["load is 1", "db"])
         yield* prometheus.follow([ALWAYS, { ...LOAD, expr: "vector(1) > 2" }])
         yield* shows(server, { Always: "warning", Load: "ok" })
       }),
     120_000,
   )
 
-  it.live.skipIf(noPrometheus !== undefined || !AT_LENGTH)(
+  it.live.skipIf(withoutPrometheus !== undefined || !AT_LENGTH)(
     named(
       "that is killed, restarted or loses a rule resolves nothing that still fires",
-      noPrometheus ?? skippedForLength,
+      withoutPrometheus ?? whyNotAtLength,
     ),
     () =>
       Effect.gen(function* () {
@@ -126,10 +126,10 @@ describe("a real Prometheus", () => {
 })
 
 describe("a rule of a real Prometheus", () => {
-  it.live.skipIf(noPrometheus !== undefined || !AT_LENGTH)(
+  it.live.skipIf(withoutPrometheus !== undefined || !AT_LENGTH)(
     named(
       "that fails looks as one that was removed, and an alert on failures says so before",
-      noPrometheus ?? skippedForLength,
+      withoutPrometheus ?? whyNotAtLength,
     ),
     () =>
       Effect.gen(function* () {
@@ -148,7 +148,7 @@ describe("a rule of a real Prometheus", () => {
 })
 
 describe("a real Alertmanager", () => {
-  const why = noPrometheus ?? noAlertmanager
+  const why = withoutPrometheus ?? noAlertmanager
   it.live.skipIf(why !== undefined)(
     named("sends its webhook", why),
     () =>
@@ -169,7 +169,7 @@ describe("a real Alertmanager", () => {
         const route = { receiver: "tocsin", group_wait: "0s", group_interval: "1s" }
         writeFileSync(file, JSON.stringify({ route, receivers: [receiver] }))
         const port = yield* Effect.promise(freePort)
-        yield* startProgram("prometheus-alertmanager", [
+        yield* startProgram(programPath("prometheus-alertmanager") ?? "prometheus-alertmanager", [
           `--config.file=${file}`,
           `--storage.path=${join(folder, "data")}`,
           `--web.listen-address=127.0.0.1:${port}`,

@@ -8,6 +8,8 @@ import { call, OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
+import { lacking, programPath } from "../../scripts/programs.mjs"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 /**
  * Replaces the system's syncs: none ends while a file `stalled` exists, and `waiting` appears when
@@ -36,7 +38,7 @@ int fsync(int descriptor) { return synced("fsync", descriptor); }
 int fdatasync(int descriptor) { return synced("fdatasync", descriptor); }
 `
 
-const COMPILER = "gcc"
+const COMPILER = programPath("cc") ?? "cc"
 
 const compile = (folder: string): string => {
   const library = join(folder, "stall.so")
@@ -47,10 +49,7 @@ const compile = (folder: string): string => {
   return library
 }
 
-const obstacle =
-  process.platform === "linux"
-    ? spawnSync(COMPILER, ["--version"]).error && `${COMPILER} is not installed`
-    : "disks can be stalled on Linux alone"
+const obstacle = process.platform === "linux" ? lacking("cc") : "disks can be stalled on Linux alone"
 
 const READS = [
   "/health",
@@ -66,7 +65,7 @@ const AGENTS = 4
 
 describe("a disk that stalls", () => {
   it.live.skipIf(obstacle !== undefined)(
-    `stops no health check, list or summary; commands are answered when it goes on${obstacle === undefined ? "" : ` (${obstacle})`}`,
+    `stops no health check, list or summary; commands are answered when it goes on${skippedFor(obstacle)}`,
     () =>
       Effect.gen(function* () {
         const cwd = yield* scratchFolder

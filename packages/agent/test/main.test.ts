@@ -119,13 +119,16 @@ const declares = (check: string): boolean =>
 const changesOf = (check: string): ReadonlyArray<string> => server.changes.get(check) ?? []
 
 describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
-  it.skipIf(!isRoot)("asks for an init where it is process 1, as in a container", async () => {
-    const { start } = makeHost("contained", "  up: { shell: 'echo up' }\n")
-    const { child, log } = start([ISOLATOR, "--pid", "--fork", "--kill-child"])
-    await until("it has started", () => log.text.includes("started as contained"))
-    assert.include(log.text, "start it under an init, such as tini or docker run --init")
-    await endOf(child, "SIGKILL")
-  })
+  it.skipIf(!isRoot)(
+    `asks for an init where it is process 1, as in a container${isRoot ? "" : " (skipped: only root can)"}`,
+    async () => {
+      const { start } = makeHost("contained", "  up: { shell: 'echo up' }\n")
+      const { child, log } = start([ISOLATOR, "--pid", "--fork", "--kill-child"])
+      await until("it has started", () => log.text.includes("started as contained"))
+      assert.include(log.text, "start it under an init, such as tini or docker run --init")
+      await endOf(child, "SIGKILL")
+    },
+  )
 
   it("reads its configuration again where it is asked to while it starts", async () => {
     const { flags, start } = makeHost("early", "  up: { shell: 'echo up' }\n")
@@ -356,7 +359,7 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
   })
 
   it.skipIf(!isRoot)(
-    `makes what the agent can use when root runs a command${isRoot ? "" : " (only root can)"}`,
+    `makes what the agent can use when root runs a command${isRoot ? "" : " (skipped: only root can)"}`,
     () => {
       const { run, state } = makeHost("as-root", "  job: { report_only: true, every: 1d }\n")
       const [agent, group] = [40_001, 40_002]
@@ -379,7 +382,7 @@ describe("tocsin-agent", { timeout: 2 * PATIENCE_MILLIS }, () => {
   )
 
   it.skipIf(!isRoot)(
-    `sends from memory while its disk is full${isRoot ? "" : " (only root can make a small disk)"}`,
+    `sends from memory while its disk is full${isRoot ? "" : " (skipped: only root can make a small disk)"}`,
     async () => {
       server.fault = "none"
       const { start, state, write } = makeHost("full", "")

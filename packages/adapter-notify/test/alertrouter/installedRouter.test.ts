@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,10 +7,10 @@ import * as Instant from "@tocsin/contract/Instant"
 import { Duration, Effect, Redacted, Schedule, Schema } from "effect"
 import { alertRouter } from "../../src/alertrouter/alertRouter.ts"
 import { firing } from "../notifications.ts"
+import { lacking, programPath } from "../../../../scripts/programs.mjs"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
-const binary = ["prometheus-alertmanager", "alertmanager"].find(
-  (name) => spawnSync(name, ["--version"]).status === 0,
-)
+const binary = programPath("prometheus-alertmanager")
 
 const CONFIG = "route: { receiver: nobody }\nreceivers: [{ name: nobody }]\n"
 
@@ -127,6 +127,6 @@ const scenario = (command: string) =>
   })
 
 describe("a real Alertmanager", () => {
-  const reason = binary === undefined ? " (skipped: prometheus-alertmanager is not installed)" : ""
+  const reason = skippedFor(lacking("prometheus-alertmanager"))
   it.live.skipIf(binary === undefined)(`has what fires, until it ends${reason}`, () => scenario(binary ?? ""))
 })

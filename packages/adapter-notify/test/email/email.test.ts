@@ -12,7 +12,9 @@ import { detailsOf, firing, resolved, shared } from "../notifications.ts"
 import { linked } from "../messages.ts"
 import { TEST_ID, testIds } from "../testIds.ts"
 import { answer, partsOf, startMailServer } from "./MailServer.ts"
+import { lacking } from "../../../../scripts/programs.mjs"
 import { testsFrom } from "@tocsin/testing/testsFrom"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const sending = (url: string, options: Partial<EmailOptions> = {}) =>
   Effect.provide(
@@ -384,9 +386,9 @@ describe("e-mail", () => {
 })
 
 const CERTIFIER = "openssl"
-const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
+const withoutOpenssl = lacking("openssl")
 
-describe.skipIf(!hasOpenssl)("e-mail over TLS", () => {
+describe.skipIf(withoutOpenssl !== undefined)(`e-mail over TLS${skippedFor(withoutOpenssl)}`, () => {
   const folder = mkdtempSync(join(tmpdir(), "tocsin-mail-"))
   const before = getCACertificates("default")
   let tls = { key: "", cert: "" }

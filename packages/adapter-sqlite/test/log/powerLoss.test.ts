@@ -8,6 +8,8 @@ import { Effect } from "effect"
 import { scratchFile } from "../ScratchFile.ts"
 import { bundledWriter } from "../transactions/bundledWriter.ts"
 import { type Remains, replay } from "./RecordedDisk.ts"
+import { lacking } from "../../../../scripts/programs.mjs"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const WRITER = bundledWriter()
 const AGENTS = 800
@@ -26,10 +28,12 @@ const strace = (...args: ReadonlyArray<string>) =>
   })
 
 /** Why nothing can be traced here, if so. */
-const obstacle = (() => {
+const untraceable = (): string | undefined => {
   const { error, status, stderr } = strace("-o", "/dev/null", process.execPath, "--version")
-  return error?.message ?? (status === 0 ? undefined : stderr.split("\n")[0])
-})()
+  return error?.message ?? (status === 0 ? undefined : `nothing can be traced: ${stderr.split("\n")[0]}`)
+}
+
+const obstacle = lacking("strace") ?? untraceable()
 
 /** Numbers from 0 up to 1 that are the same for the same seed (mulberry32). */
 const seeded = (seed: number): (() => number) => {
@@ -74,7 +78,7 @@ const recordedRun = Effect.map(scratchFile, (file) => {
 
 describe("a loss of power", () => {
   it.effect.skipIf(obstacle !== undefined)(
-    `leaves a sound file with all that was acknowledged${obstacle === undefined ? "" : ` (no trace here: ${obstacle})`}`,
+    `leaves a sound file with all that was acknowledged${skippedFor(obstacle)}`,
     () =>
       Effect.gen(function* () {
         const logs = ({ trace }: { readonly trace: string }) => trace.split(LOG_HEADER).length

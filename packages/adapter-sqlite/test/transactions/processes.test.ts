@@ -114,7 +114,7 @@ describe("processes", () => {
   // Root may write everywhere, so there the process runs as another user, who may not reach every Node.js of root's.
   const uid = process.getuid?.() === 0 ? NOBODY : undefined
   const cannotProvoke = uid !== undefined && ![dirname(process.execPath), tmpdir()].every(isOpenToAll)
-  const why = cannotProvoke ? " (root may, and no other user reaches this Node.js)" : ""
+  const why = cannotProvoke ? " (skipped: root may, and no other user reaches this Node.js)" : ""
 
   it.live.skipIf(cannotProvoke)(
     `that may not write the folder or the file are told so, and leave both alone${why}`,

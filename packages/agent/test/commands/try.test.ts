@@ -125,7 +125,9 @@ describe("tocsin-agent try", () => {
     assert.match(stderr, /config\.yaml:2: checks\.a must have one of command,/)
   })
 
-  it.skipIf(process.geteuid?.() !== 0)("acts as the owner of the state folder, as the unit does", () => {
+  const isRoot = process.geteuid?.() === 0
+  const unless = isRoot ? "" : " (skipped: only root can)"
+  it.skipIf(!isRoot)(`acts as the owner of the state folder, as the unit does${unless}`, () => {
     using host = configured()
     const state = join(host.folder, "state")
     mkdirSync(state)

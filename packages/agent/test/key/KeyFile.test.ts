@@ -16,7 +16,7 @@ import { KeyFile } from "../../src/key/KeyFile.ts"
 const KEY = "ab".repeat(32)
 const OTHER = 40_002
 const isRoot = process.geteuid?.() === 0
-const unless = isRoot ? "" : " (only root can make one)"
+const unless = isRoot ? "" : " (skipped: only root can make one)"
 
 let folder = ""
 beforeEach(() => {

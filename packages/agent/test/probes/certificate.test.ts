@@ -4,7 +4,7 @@ import { createServer as createHttps } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { systemClock } from "../../src/clock/Clock.ts"
-import { configured, hasOpenssl, opensslIn, probed, TestServers } from "./probed.ts"
+import { configured, opensslIn, probed, TestServers, unlessOpenssl, withoutOpenssl } from "./probed.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-certificate-"))
 const at = (name: string): string => join(folder, name)
@@ -53,7 +53,7 @@ const serve = async (name: string, ...above: ReadonlyArray<string>): Promise<num
 }
 
 beforeAll(() => {
-  if (!hasOpenssl) return
+  if (withoutOpenssl !== undefined) return
   for (const name of ["root", "old", "between", "server"])
     openssl(`ecparam -name prime256v1 -genkey -noout -out ${name}.key`)
   for (const name of ["root", "old"])
@@ -78,7 +78,7 @@ const both = async (port: number, settings: object = {}) => {
   return byTls
 }
 
-describe.skipIf(!hasOpenssl)("the days of a certificate", () => {
+describe.skipIf(withoutOpenssl !== undefined)(`the days of a certificate${unlessOpenssl}`, () => {
   it.each([
     ["fresh, of 160 hours", [-1, 159], "ok", /valid for 6 days, /],
     [

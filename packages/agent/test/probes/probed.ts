@@ -1,11 +1,12 @@
 import { assert } from "@effect/vitest"
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import type { Server, Socket } from "node:net"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { runProbe } from "../../src/checks/startCheck.ts"
 import { probeFields } from "../../src/config/configFields.ts"
+import { lacking } from "../../../../scripts/programs.mjs"
 
 export type ProbeName = keyof typeof probeFields
 
@@ -38,7 +39,11 @@ export const probed = async (
 
 const CERTIFIER = "openssl"
 
-export const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
+/** Why nothing speaks TLS here; `undefined` if it does. */
+export const withoutOpenssl = lacking("openssl")
+
+/** The end of the names of the tests that need it. */
+export const unlessOpenssl = withoutOpenssl === undefined ? "" : ` (skipped: ${withoutOpenssl})`
 
 /** Runs openssl in a folder. */
 export const opensslIn =

@@ -18,22 +18,13 @@ import { join } from "node:path"
 import { AGENT } from "@tocsin/test/processes/program"
 import { createServer as createTls, getCACertificates, setDefaultCACertificates } from "node:tls"
 import { text } from "node:stream/consumers"
-import { configured, probed, type ProbeName, TestServers } from "./probed.ts"
+import { configured, probed, type ProbeName, TestServers, unlessOpenssl, withoutOpenssl } from "./probed.ts"
 
 const CERTIFIER = "openssl"
 
 const servers = new TestServers()
 const folder = mkdtempSync(join(tmpdir(), "tocsin-agent-"))
 const ports = { http: 0, switching: 0, greeting: 0, mute: 0, slow: 0, tls: 0 }
-
-const hasOpenssl = ((): boolean => {
-  try {
-    execFileSync(CERTIFIER, ["version"])
-    return true
-  } catch {
-    return false
-  }
-})()
 
 beforeAll(async () => {
   ports.http = await servers.listen(
@@ -85,7 +76,7 @@ beforeAll(async () => {
     ),
   )
   ports.mute = await servers.listen(createTcp(() => {}))
-  if (!hasOpenssl) return
+  if (withoutOpenssl !== undefined) return
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
   const args = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout ${key} -out ${cert}`
   execFileSync(CERTIFIER, args.split(" "), { stdio: "ignore" })
@@ -200,7 +191,7 @@ describe("the tcp probe", () => {
   })
 })
 
-describe.skipIf(!hasOpenssl)("the tls probe", () => {
+describe.skipIf(withoutOpenssl !== undefined)(`the tls probe${unlessOpenssl}`, () => {
   it("counts the days of a certificate, and says why it is not trusted", async () => {
     const target = { host: "127.0.0.1", port: ports.tls, name: "localhost" }
     const trusted = await probed("tls", { ...target, verify: false })

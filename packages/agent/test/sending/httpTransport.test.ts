@@ -1,15 +1,17 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer, type Server, type Socket } from "node:net"
 import { createServer as createTls } from "node:tls"
 import { httpTransport } from "../../src/sending/httpTransport.ts"
+import { lacking } from "../../../../scripts/programs.mjs"
 
 const SWITCHING = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 const REQUEST = { kind: "heartbeat", agentId: "a", key: "key", body: "{}" } as const
 
 const CERTIFIER = "openssl"
-const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
+const withoutOpenssl = lacking("openssl")
+const unless = withoutOpenssl === undefined ? "" : ` (skipped: ${withoutOpenssl})`
 
 const BEGUN = "HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n"
 
@@ -34,21 +36,24 @@ const portOf = async (server: Server): Promise<number> => {
 }
 
 describe("the transport", () => {
-  it.skipIf(!hasOpenssl)("names the setting that makes a certificate trusted", async () => {
-    const args =
-      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=a -keyout - -out -"
-    const pem = execFileSync(CERTIFIER, args.split(" "), { stdio: ["ignore", "pipe", "ignore"] })
-    const listener = createTls({ key: pem, cert: pem })
-    const transport = httpTransport({})
-    const server = `https://127.0.0.1:${await portOf(listener)}`
-    const refused = await transport.send({ ...REQUEST, server }).catch((error: unknown) => String(error))
-    assert.strictEqual(
-      refused,
-      "Error: no authority that the agent trusts has signed the certificate: name yours in ca_file (DEPTH_ZERO_SELF_SIGNED_CERT)",
-    )
-    transport.close()
-    listener.close()
-  })
+  it.skipIf(withoutOpenssl !== undefined)(
+    `names the setting that makes a certificate trusted${unless}`,
+    async () => {
+      const args =
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=a -keyout - -out -"
+      const pem = execFileSync(CERTIFIER, args.split(" "), { stdio: ["ignore", "pipe", "ignore"] })
+      const listener = createTls({ key: pem, cert: pem })
+      const transport = httpTransport({})
+      const server = `https://127.0.0.1:${await portOf(listener)}`
+      const refused = await transport.send({ ...REQUEST, server }).catch((error: unknown) => String(error))
+      assert.strictEqual(
+        refused,
+        "Error: no authority that the agent trusts has signed the certificate: name yours in ca_file (DEPTH_ZERO_SELF_SIGNED_CERT)",
+      )
+      transport.close()
+      listener.close()
+    },
+  )
 
   it("says what happened to an answer that is cut, late or compressed", async () => {
     assert.strictEqual(await endAt((socket) => socket.end(`${BEGUN}\r\n{}`)), "{}")

@@ -78,7 +78,7 @@ describe("secrets in files", () => {
   })
 
   it.skipIf(isRoot)(
-    `are reported if permission is missing${isRoot ? " (root may read everything)" : ""}`,
+    `are reported if permission is missing${isRoot ? " (skipped: root may read everything)" : ""}`,
     () => {
       const path = fileWith("kept from us")
       chmodSync(path, 0o000)

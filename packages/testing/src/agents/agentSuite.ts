@@ -24,7 +24,7 @@ export const agentSuite = (agent: AgentUnderTest): void => {
   >) {
     const reason = reasons[name]
     it.skipIf(reason !== undefined)(
-      `${name}${reason === undefined ? "" : ` (left out: ${reason})`}`,
+      `${name}${reason === undefined ? "" : ` (skipped: ${reason})`}`,
       { timeout: 2 * PATIENCE_MILLIS },
       () => holdTo(agent, run),
     )

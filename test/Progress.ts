@@ -1,0 +1,54 @@
+import { relative } from "node:path"
+import process from "node:process"
+import type { Reporter, TestModule, TestSpecification } from "vitest/node"
+import { skippedLines, whySkipped } from "../scripts/skippedTests.mjs"
+
+const EVERY_MILLIS = 15_000
+
+const namesOf = (test: TestCase): ReadonlyArray<string> => {
+  const names = [test.name]
+  for (let above = test.parent; above.type === "suite"; above = above.parent) names.unshift(above.name)
+  return names
+}
+
+type TestCase = ReturnType<TestModule["children"]["allTests"]> extends Iterable<infer One> ? One : never
+
+/** Says how far a run is, on a terminal and elsewhere, and in the end what was skipped and why. */
+export default class Progress implements Reporter {
+  #files = 0
+  #ended = 0
+  #failed = 0
+  #begun = 0
+  #timer: NodeJS.Timeout | undefined
+
+  onTestRunStart(specifications: ReadonlyArray<TestSpecification>): void {
+    this.#begun = performance.now()
+    this.#files = specifications.length
+    this.#ended = this.#failed = 0
+    this.#timer = setInterval(() => this.#say(), EVERY_MILLIS)
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    this.#ended += 1
+    const failed = Array.from(module.children.allTests("failed")).length
+    this.#failed += failed === 0 && module.state() === "failed" ? 1 : failed
+  }
+
+  onTestRunEnd(modules: ReadonlyArray<TestModule>): void {
+    clearInterval(this.#timer)
+    this.#say()
+    const skipped = modules.flatMap((module) =>
+      Array.from(module.children.allTests("skipped"), (test) => ({
+        file: relative(process.cwd(), module.moduleId),
+        names: namesOf(test),
+      })),
+    )
+    // `-t` skips others without a reason.
+    for (const line of skippedLines(whySkipped(skipped).reasons)) process.stdout.write(`${line}\n`)
+  }
+
+  #say(): void {
+    const seconds = Math.round((performance.now() - this.#begun) / 1_000)
+    process.stdout.write(`${this.#ended} of ${this.#files} files, ${this.#failed} failed, ${seconds} s\n`)
+  }
+}
