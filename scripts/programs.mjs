@@ -33,6 +33,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
   "dpkg-deb": { packages: ["dpkg"], tests: ["test/deploy/agentPackage.test.ts"] },
   etcd: { packages: ["etcd-server"], tests: ["test/failover/Patroni.ts"] },
   haproxy: { packages: ["haproxy"], tests: ["test/deploy/highAvailability.test.ts"] },
+  "mkfs.ext4": { packages: ["e2fsprogs"], tests: ["packages/agent/test/probes/mountedKernel.test.ts"] },
   nginx: { packages: ["nginx-light"], tests: ["test/proxies/Proxy.ts"] },
   openssl: {
     packages: ["openssl"],
@@ -73,6 +74,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
     tests: ["test/deploy/agentPackage.test.ts"],
     atLength: true,
   },
+  setpriv: { packages: ["util-linux"], tests: ["packages/agent/test/jobs/handOver.test.ts"] },
   strace: { packages: ["strace"], tests: ["packages/adapter-sqlite/test/log/powerLoss.test.ts"] },
   "systemd-analyze": { packages: ["systemd"], tests: ["test/deploy/systemd.test.ts"] },
 })

@@ -19,6 +19,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SpoolFile } from "../../src/spool/SpoolFile.ts"
+import { lacking } from "../../../../scripts/programs.mjs"
 
 /** Debian sets 2 at each start (procps 4.0), systemd sets 1; the kernel itself has 0. */
 const PROTECTION = "/proc/sys/fs/protected_regular"
@@ -34,8 +35,8 @@ const mayWrite = (file: string): boolean => {
   }
 }
 
-const isRoot = process.geteuid?.() === 0 && spawnSync(RIGHTS_CHANGER, ["--version"]).status === 0
-const why = isRoot ? "" : " (only root, with setpriv, can be two users)"
+const isRoot = process.geteuid?.() === 0 && lacking("setpriv") === undefined
+const why = isRoot ? "" : " (skipped: only root, with setpriv, can be two users)"
 const settings = isRoot && mayWrite(PROTECTION) ? ["0", "1", "2"] : ["as it is"]
 
 /** A folder as the package makes it, and its users. */

@@ -4,8 +4,9 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { lacking } from "../../../../scripts/programs.mjs"
 
-const [ISOLATOR, MAKER] = ["unshare", "mkfs.ext4"]
+const ISOLATOR = "unshare"
 const runs = (program: string, ...args: ReadonlyArray<string>): boolean =>
   spawnSync(program, args, { encoding: "utf8" }).status === 0
 
@@ -14,9 +15,9 @@ const obstacle =
     ? "only root mounts"
     : !runs(ISOLATOR, "--mount", "true")
       ? "mounts cannot be made here"
-      : !runs(MAKER, "-V") || !existsSync("/dev/loop-control")
-        ? "there is no ext4 to make"
-        : undefined
+      : existsSync("/dev/loop-control")
+        ? lacking("mkfs.ext4")
+        : "there are no loop devices"
 
 /** File systems of the kernel that runs this, in a namespace that ends with the script. */
 const MOUNTS = `
@@ -43,7 +44,7 @@ exec "$@"
 `
 
 describe.skipIf(obstacle !== undefined)(
-  `mounts of this kernel${obstacle === undefined ? "" : ` (${obstacle})`}`,
+  `mounts of this kernel${obstacle === undefined ? "" : ` (skipped: ${obstacle})`}`,
   { timeout: 60_000 },
   () => {
     it("are judged by their file systems, and only where they can be seen", () => {
