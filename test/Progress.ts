@@ -4,6 +4,8 @@ import type { Reporter, TestModule, TestSpecification } from "vitest/node"
 import { skippedLines, whySkipped } from "../scripts/skippedTests.mjs"
 
 const EVERY_MILLIS = 15_000
+/** A file that runs for longer is named, as it may hang. */
+const SLOW_MILLIS = 90_000
 
 const namesOf = (test: TestCase): ReadonlyArray<string> => {
   const names = [test.name]
@@ -20,6 +22,7 @@ export default class Progress implements Reporter {
   #failed = 0
   #begun = 0
   #timer: NodeJS.Timeout | undefined
+  readonly #running = new Map<string, number>()
 
   onTestRunStart(specifications: ReadonlyArray<TestSpecification>): void {
     this.#begun = performance.now()
@@ -28,7 +31,12 @@ export default class Progress implements Reporter {
     this.#timer = setInterval(() => this.#say(), EVERY_MILLIS)
   }
 
+  onTestModuleStart(module: TestModule): void {
+    this.#running.set(module.moduleId, performance.now())
+  }
+
   onTestModuleEnd(module: TestModule): void {
+    this.#running.delete(module.moduleId)
     this.#ended += 1
     const failed = Array.from(module.children.allTests("failed")).length
     this.#failed += failed === 0 && module.state() === "failed" ? 1 : failed
@@ -49,6 +57,10 @@ export default class Progress implements Reporter {
 
   #say(): void {
     const seconds = Math.round((performance.now() - this.#begun) / 1_000)
-    process.stdout.write(`${this.#ended} of ${this.#files} files, ${this.#failed} failed, ${seconds} s\n`)
+    const slow = Array.from(this.#running).filter(([, since]) => performance.now() - since > SLOW_MILLIS)
+    const names = slow.map(([path]) => relative(process.cwd(), path)).join(", ")
+    process.stdout.write(
+      `${this.#ended} of ${this.#files} files, ${this.#failed} failed, ${seconds} s${names && `; still: ${names}`}\n`,
+    )
   }
 }

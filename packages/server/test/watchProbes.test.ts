@@ -21,7 +21,8 @@ const listening = Effect.acquireRelease(
       const to = searchParams.get("to")
       if (to !== null) response.writeHead(302, { location: to }).end()
       else if (url === "/endless") {
-        const write = (): boolean => !response.destroyed && response.write("a".repeat(MIB / 4), write)
+        // Until the reader is gone: from then on each write fails at once.
+        const write = (error?: Error | null) => void (error ?? response.write("a".repeat(MIB / 4), write))
         write()
       } else if (url === "/long") response.end(`b${"a".repeat(1_000)}b`)
       else if (url !== "/silent") response.end("a private body")
