@@ -77,6 +77,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
   setpriv: { packages: ["util-linux"], tests: ["packages/agent/test/jobs/handOver.test.ts"] },
   strace: { packages: ["strace"], tests: ["packages/adapter-sqlite/test/log/powerLoss.test.ts"] },
   "systemd-analyze": { packages: ["systemd"], tests: ["test/deploy/systemd.test.ts"] },
+  taskset: { packages: ["util-linux"], tests: ["packages/agent/test/probes/probes.test.ts"] },
 })
 
 /** Where programs of administrators are; the PATH of other users leaves them out. */

@@ -19,6 +19,7 @@ import { AGENT } from "@tocsin/test/processes/program"
 import { createServer as createTls, getCACertificates, setDefaultCACertificates } from "node:tls"
 import { text } from "node:stream/consumers"
 import { configured, probed, type ProbeName, TestServers, unlessOpenssl, withoutOpenssl } from "./probed.ts"
+import { lacking } from "../../../../scripts/programs.mjs"
 
 const CERTIFIER = "openssl"
 
@@ -356,18 +357,22 @@ describe("the probes of the host", () => {
   )
 
   const TASKSET = "taskset"
-  const isOneProcessor = cpus().length < 2 || spawnSync(TASKSET, ["--version"]).status !== 0
-  it.skipIf(isOneProcessor)("divide the load by all processors, also where the agent may use one", () => {
-    writeFileSync(join(folder, "load.yaml"), "server: http://a\nchecks: { load: { load: {} } }\n")
-    const agent = [process.execPath, AGENT, "try", "load", "--json", "--config", join(folder, "load.yaml")]
-    const { stdout } = spawnSync(TASKSET, ["-c", "0", ...agent, "--state", join(folder, "none")], {
-      encoding: "utf8",
-    })
-    // The words are of each processor where nothing is crossed; the figures always are.
-    const [{ performance_data: data = "" } = {}] = [JSON.parse(stdout) as { performance_data?: string }]
-    const fifteen = Number(/load15=([\d.]+)/.exec(data)?.[1])
-    assert.isBelow(Math.abs(fifteen - (loadavg()[2] ?? 0) / cpus().length), 0.1 * fifteen + 0.05)
-  })
+  const obstacle = cpus().length < 2 ? "there is one processor" : lacking("taskset")
+  const unless = obstacle === undefined ? "" : ` (skipped: ${obstacle})`
+  it.skipIf(obstacle !== undefined)(
+    `divide the load by all processors, also where the agent may use one${unless}`,
+    () => {
+      writeFileSync(join(folder, "load.yaml"), "server: http://a\nchecks: { load: { load: {} } }\n")
+      const agent = [process.execPath, AGENT, "try", "load", "--json", "--config", join(folder, "load.yaml")]
+      const { stdout } = spawnSync(TASKSET, ["-c", "0", ...agent, "--state", join(folder, "none")], {
+        encoding: "utf8",
+      })
+      // The words are of each processor where nothing is crossed; the figures always are.
+      const [{ performance_data: data = "" } = {}] = [JSON.parse(stdout) as { performance_data?: string }]
+      const fifteen = Number(/load15=([\d.]+)/.exec(data)?.[1])
+      assert.isBelow(Math.abs(fifteen - (loadavg()[2] ?? 0) / cpus().length), 0.1 * fifteen + 0.05)
+    },
+  )
 
   it("are unknown where the host has no systemd", async () => {
     const { output, status } = await probed("systemd", { units: "no-such-unit.service" })
