@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { addIntegration, call, incidentsOf, operate } from "../processes/api.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { inTurn } from "../properties/atLength.ts"
-import { jsonOf, places, serverAt } from "./tocsin.ts"
+import { jsonOf, places, serverAt, tocsin } from "./tocsin.ts"
 
 type Request = readonly [method: string, path: string, json?: object]
 
@@ -110,6 +110,23 @@ describe.concurrent.each(inTurn(places, 1))("results of integrations on $name", 
       database.exec(`UPDATE expectation SET labels = '{"team":"web"}' WHERE agent_id = 'webhook'`)
       database.close()
       assert.deepStrictEqual(yield* tried("label:team = db"), [count, count - 2, count])
+    }),
+  )
+
+  it.live("are not all of what a sender has: the doctor and the list say what is missing", () =>
+    Effect.gen(function* () {
+      const place = yield* make
+      const server = yield* startServer(serverAt(place))
+      const key = yield* addIntegration(server, { name: "hooks", kind: "webhook" })
+      // Alertmanager 0.28 with max_alerts: 1.
+      const json = { version: "4", status: "resolved", alerts: [load("firing")], truncatedAlerts: 2 }
+      const answer = yield* Effect.orDie(call(server, "POST", `/in/webhook/${key}`, { json }))
+      assert.strictEqual(answer.status, 422)
+      const said = /the sender left out alerts \(2\): set max_alerts of its webhook to 0/
+      assert.match((yield* tocsin(place, "doctor")).stdout, said)
+      assert.match((yield* tocsin(place, "integrations", "list")).stdout, said)
+      const [incident] = yield* incidentsOf(server)
+      assert.strictEqual(incident?.state, "open")
     }),
   )
 })

@@ -76,14 +76,39 @@ const PagedSeverityOption = closedStruct({
   ),
 )
 
+const MOST_PLACES = 5
+const LABEL_NAME_RULE = { expected: "a name of 1 to 64 characters" }
+const labelName = Schema.String.check(
+  Schema.isMinLength(1, LABEL_NAME_RULE),
+  Schema.isMaxLength(64, LABEL_NAME_RULE),
+)
+
 const MapOption = closedStruct({
-  check: pointer,
+  list: optional(
+    Schema.Union([Schema.Literal(""), pointer]),
+    "The list whose items are results, in which the other places are: empty for the body itself, also one item a line.",
+  ),
+  check: Schema.Union([
+    pointer,
+    Schema.Array(pointer).check(Schema.isMinLength(1), Schema.isMaxLength(MOST_PLACES)),
+  ]).annotateKey({ description: "Its name, or at most 5 places whose texts are its name together." }),
   status: pointer,
   output: Schema.optionalKey(pointer),
-}).annotate(named("IntegrationMap", "Where a body states a result."))
+  labels: optional(Schema.Record(labelName, pointer), "The places of its labels by their names."),
+}).annotate(named("IntegrationMap", "Where a body states a result, or each of a list."))
 
-const ValuesOption = closedStruct({ ok: values, warning: values, critical: values }).annotate(
-  named("IntegrationValues", "Values by status: its name unless given."),
+const ValuesOption = closedStruct({
+  ok: values,
+  warning: values,
+  critical: values,
+  unknown: values,
+  ignore: values,
+  default: optional(
+    Schema.Literals(["critical", "warning", "unknown", "ignore"]),
+    "What another value means, and none: refused unless given.",
+  ),
+}).annotate(
+  named("IntegrationValues", "Values by status: its name unless given. Those of ignore are no results."),
 )
 
 /** An integration's kind as it is shown: the service itself reports the results of its watches. */

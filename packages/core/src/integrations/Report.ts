@@ -9,6 +9,7 @@ import type { ReportedAlertRecord } from "../model/ReportedAlertRecord.ts"
 import type { Terms } from "../model/ExpectationRecord.ts"
 import type { PagedTrigger } from "../model/PagedAlert.ts"
 import { firstOutput } from "@tocsin/contract/outputText"
+import { withoutKeys } from "../operators/tokens.ts"
 
 /** A request of a sender, without the part of its path that names the service and the key. */
 export interface SenderRequest {
@@ -21,6 +22,14 @@ export interface SenderRequest {
   /** The check whose alert the path names by the ID that its kind made of it, if the integration has it. */
   readonly alert?: CheckId | undefined
 }
+
+/** A request without the keys of integrations in it: what is made of it is stored, shown and sent on. */
+export const withoutKeysIn = ({ body, path, query, ...rest }: SenderRequest): SenderRequest => ({
+  ...rest,
+  body: withoutKeys(body),
+  path: path.map(withoutKeys),
+  query: query.map(([name, value]) => [withoutKeys(name), withoutKeys(value)]),
+})
 
 interface OfCheck {
   readonly check_id: CheckId
@@ -180,6 +189,12 @@ export const hashedId = (name: string, hash: string): CheckId => {
  */
 export const checkIdOf = (name: string, sha256: (text: string) => string): CheckId =>
   isCheckId(name) ? name : hashedId(name, sha256(name))
+
+/** The ID of a check with a name of several parts. A colon in one of them would leave open which. */
+export const checkIdOfParts = (parts: ReadonlyArray<string>, sha256: (text: string) => string): CheckId => {
+  const name = parts.map((part) => (parts.length > 1 ? part.replaceAll(":", "_") : part)).join(":")
+  return name === parts.join(":") ? checkIdOf(name, sha256) : hashedId(name, sha256(JSON.stringify(parts)))
+}
 
 /** The output of a bad result without a text: the sender's own word for its status. */
 export const unexplained = (status: string, name = "status"): Pick<Report, "otherwise"> => ({

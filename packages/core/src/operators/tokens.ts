@@ -20,6 +20,16 @@ export const isTokenOf = (kind: TokenKind, token: Redacted.Redacted): boolean =>
   return text.startsWith(prefix) && SECRET.test(text.slice(prefix.length))
 }
 
+/**
+ * Keys of integrations in a text, also where an address was encoded or a text has escapes before them. A longer word, or
+ * a part of one, is a key only if it has the mixture of one.
+ */
+const KEYS =
+  /in_(?:(?<!\win_)|(?<=(?:%[\dA-Fa-f]{2}|\\[a-z]|_)in_))(?:(?=[\w-]{0,42}[A-Z])(?=[\w-]{0,42}[a-z])[\w-]{43}|[\w-]{43}(?![\w-]))/gu
+
+/** A text without keys of integrations, which senders repeat (docs/rules.md#requests-of-senders). */
+export const withoutKeys = (text: string): string => text.replaceAll(KEYS, "in_***")
+
 /** The token of this kind with a secret, which is 32 random bytes as base64url. */
 export const tokenOf = (kind: TokenKind, secret: string): Redacted.Redacted =>
   Redacted.make(PREFIXES[kind] + secret)

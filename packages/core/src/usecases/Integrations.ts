@@ -30,7 +30,7 @@ import {
 } from "../integrations/KnownIntegration.ts"
 import { ALL_INTEGRATIONS } from "../integrations/seeIntegrations.ts"
 import { isRefusal } from "../integrations/sources.ts"
-import type { Answer, Refusal, SenderRequest } from "../integrations/Report.ts"
+import { type Answer, type Refusal, type SenderRequest, withoutKeysIn } from "../integrations/Report.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Hashing } from "../ports/Hashing.ts"
@@ -187,16 +187,17 @@ const makeSenderCalls = Effect.gen(function* () {
       return { key_hash, known: read }
     }),
     /** Takes a request of a sender: durable when it succeeds, and safe to repeat. */
-    report: (kind: IntegrationKind, sender: Sender, request: SenderRequest): Replied =>
+    report: (kind: IntegrationKind, sender: Sender, given: SenderRequest): Replied =>
       Effect.flatMap(Instant.now, (now): Replied => {
+        const request = withoutKeysIn(given)
         const { name } = sender.known.integration
         const early = KINDS[kind].isLimited ? limit(name, request, now) : undefined
         if (early !== undefined) {
           count(name, "rate_limited")
           return Effect.fail(early)
         }
-        const taking = (given: SenderRequest) =>
-          take({ ...sender, kind, request: given, incidents, longestAcknowledgement }, now)
+        const taking = (asked: SenderRequest) =>
+          take({ ...sender, kind, request: asked, incidents, longestAcknowledgement }, now)
         const isNamed = KINDS[kind].alertNamed?.(request, { name, sha256 })
         if (isNamed === undefined) return taking(request)
         return Effect.flatMap(findAlert(storage, name, isNamed), (alert) => taking({ ...request, alert }))
@@ -215,7 +216,7 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
     const signed = signing(commits, ids)
     const { sha256 } = hashing
     const storage = yield* Storage
-    const { fullness, nearlyFull, show, showAll } = shownIntegrations(storage, sha256)
+    const { fullness, nearlyFull, noteworthy, show, showAll } = shownIntegrations(storage, sha256)
     yield* (yield* CurrentInstruments).addSource(fullness)
     const newRegistrationId = newId<RegistrationId>(ids)
 
@@ -240,6 +241,7 @@ export class Integrations extends Context.Service<Integrations>()("@tocsin/core/
         return { ...read, items: yield* showAll(read.items) }
       }),
       nearlyFull,
+      noteworthy,
       /** Creates an integration with its agent, and returns its key this once. */
       create: Effect.fn("Integrations.create")(function* ({
         kind,

@@ -2,7 +2,7 @@ import type { Integration } from "@tocsin/contract/Integrations"
 import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
 import * as Instant from "@tocsin/contract/Instant"
 import { MOST_WATCHES } from "@tocsin/contract/Watches"
-import { Effect, Struct } from "effect"
+import { Duration, Effect, Struct } from "effect"
 import { several } from "../engine/metrics/Counters.ts"
 import { metricDefinitions } from "../engine/metrics/metricDefinitions.ts"
 import { eachPage, firstRows } from "../engine/lists/readPage.ts"
@@ -18,6 +18,9 @@ const READS = 8
 
 /** More overdue checks of an integration are not counted: they would be read. */
 const MOST_OVERDUE = 500
+
+/** A refusal that is older was seen, or does not matter. */
+const NOTEWORTHY_FOR = Duration.days(1)
 
 /** How integrations are shown: with what their agents have. */
 export const shownIntegrations = (storage: Storage["Service"], sha256: (text: string) => string) => {
@@ -49,19 +52,29 @@ export const shownIntegrations = (storage: Storage["Service"], sha256: (text: st
   })
   const showAll = (records: ReadonlyArray<IntegrationRecord>) =>
     Effect.forEach(records, show, { concurrency: READS })
+  const those = (isWanted: (shown: Integration) => boolean) =>
+    Effect.gen(function* () {
+      const found: Array<Integration> = []
+      yield* eachPage(storage, ALL_INTEGRATIONS, (rows) =>
+        Effect.map(showAll(rows), (all) => void found.push(...all.filter(isWanted))),
+      )
+      return found
+    })
   /** Those that soon refuse new checks. */
-  const nearlyFull = Effect.gen(function* () {
-    const found: Array<Integration> = []
-    yield* eachPage(storage, ALL_INTEGRATIONS, (rows) =>
-      Effect.map(showAll(rows), (all) => void found.push(...all.filter(isNearlyFull))),
-    )
-    return found
-  })
+  const nearlyFull = those(isNearlyFull)
+  /** Those that soon refuse new checks, or refused some of what they were sent in the last day. */
+  const noteworthy = Effect.flatMap(Instant.now, (now) =>
+    those(
+      (shown) =>
+        isNearlyFull(shown) ||
+        (shown.last_refusal !== null && Instant.isRecent(shown.last_refusal.at, NOTEWORTHY_FOR, now)),
+    ),
+  )
   const fullness = Effect.map(nearlyFull, (all) => [
     several(
       metricDefinitions.integrationFullness,
       all.map(({ checks, max_checks, name }) => [[name], checks / max_checks]),
     ),
   ])
-  return { fullness, nearlyFull, show, showAll }
+  return { fullness, nearlyFull, noteworthy, show, showAll }
 }

@@ -349,6 +349,116 @@ describe("a webhook", () => {
     assert.strictEqual(`${report?.status} ${report?.output}`, expected)
   })
 
+  /** Each result as `CHECK STATUS`, then why parts are refused. */
+  const readAs = (json: unknown, options: IntegrationOptions): ReadonlyArray<string> => {
+    const reading = read(webhook, json, options)
+    if ("refused" in reading) return [reading.message]
+    return [
+      ...resultsOf(reading).map(({ check_id, status }) => `${check_id} ${status}`),
+      ...reading.refusals.map(({ message }) => message),
+    ]
+  }
+
+  it.each([
+    ["4", 2, "the sender left out alerts (2): set max_alerts of its webhook to 0"],
+    ["1", 1, "the sender left out alerts (1): set max_alerts of its webhook to 0"],
+    ["4", 0, undefined],
+    ["4", undefined, undefined],
+  ])("of version %s that leaves out %s alerts says so, and no status of the group counts", (...given) => {
+    const [version, truncatedAlerts, expected] = given
+    const reading = read(webhook, { version, status: "resolved", truncatedAlerts, alerts: [firing] })
+    assert.deepStrictEqual(
+      resultsOf(reading).map(({ status }) => status),
+      ["warning"],
+    )
+    assert.deepStrictEqual(
+      "refused" in reading ? [] : reading.refusals.map(({ message }) => message),
+      expected === undefined ? [] : [expected],
+    )
+  })
+
+  const two = { check: ["/target", "/rule"], status: "/state" }
+  const named = (target: unknown, rule?: unknown) => ({ target, rule, state: "critical" })
+
+  it("has one check for the texts at several places, which differs where one of them does", () => {
+    const ids = [
+      named("db1", "load"),
+      named("db2", "load"),
+      named("db1", "disk"),
+      named("a:b", "c"),
+      named("a", "b:c"),
+      named("a:b:c", "c"),
+      named(1, true),
+    ].map((body) => readAs(body, { map: two })[0])
+    assert.strictEqual(ids[0], "db1:load critical")
+    assert.strictEqual(ids.at(-1), "1:true critical")
+    assert.strictEqual(new Set(ids).size, ids.length)
+    for (const body of [named("db1"), named("db1", ""), named("db1", null)])
+      assert.deepStrictEqual(readAs(body, { map: two }), ["the request body must name a check at /rule"])
+  })
+
+  it("has labels from places, without those that a body lacks", () => {
+    const labels = { team: "/tags/team", "a b": "/n", password: "/rule", site: "/none" }
+    const body = { ...named("db1", "load"), tags: { team: "db" }, n: 7 }
+    const [report] = resultsOf(read(webhook, body, { map: { ...two, labels } }))
+    assert.deepStrictEqual(report?.labels, { team: "db", a_b: "7" })
+    assert.isUndefined(resultsOf(read(webhook, body, { map: two }))[0]?.labels)
+  })
+
+  const each = { list: "", check: "/name", status: "/state" }
+  const item = (name: string, state: string) => ({ name, state })
+
+  it.each([
+    ["", [item("a", "ok"), item("b", "critical")], ["a ok", "b critical"]],
+    ["", '{"name": "a", "state": "ok"}\r\n{"name": "b", "state": "critical"}\n', ["a ok", "b critical"]],
+    ["", [item("a", "ok"), 7], ["a ok", "item 2 must name a check at /name"]],
+    ["", [], []],
+    ["", item("a", "critical"), ["a critical"]],
+    ["/items", { items: [item("a", "critical"), item("a", "ok")] }, ["a critical", "a ok"]],
+    ["/items", { items: item("a", "critical") }, ["the request body must have a list at /items"]],
+    ["/items", {}, ["the request body must have a list at /items"]],
+    ["/items", '{"items": []}\n{"items": []}', ["the request body must be valid JSON"]],
+    ["", '{"name": "a", "state": "ok"}\nx', ["the request body must be valid JSON"]],
+  ])("with a list at %j has a result for each item of it: %j", (list, json, expected) => {
+    assert.deepStrictEqual(readAs(json, { map: { ...each, list } }), expected)
+  })
+
+  const LOST = (at: string, count: number) =>
+    `the list at ${at} has ${count} items, of which the map reads one: give its place as list in the option map`
+  it.each([
+    [{ check: "/0/name", status: "/0/state" }, [item("a", "ok"), item("b", "critical")], LOST('""', 2)],
+    [{ check: "/0/name", status: "/0/state" }, [item("a", "critical")], "a critical"],
+    [{ check: "/0", status: "/1" }, ["a", "critical", "text"], "a critical"],
+    [
+      { check: "/job", status: "/runs/1/state" },
+      { job: "a", runs: [item("x", "critical"), item("y", "ok"), item("z", "ok")] },
+      LOST("/runs", 3),
+    ],
+    [
+      { check: "/job", status: "/state", output: "/runs/0/name" },
+      { job: "a", state: "ok", runs: [item("x", "ok"), item("y", "ok")] },
+      "a ok",
+    ],
+  ])("that a map would read in part is refused: %j", (map, json, expected) => {
+    assert.deepStrictEqual(readAs(json, { map }), [expected])
+  })
+
+  it.each([
+    [{ ok: ["up"], ignore: ["info", "debug"] }, "debug", []],
+    [{ ok: ["up"], unknown: ["?"] }, "?", ["a unknown"]],
+    [{ ok: ["up"], default: "warning" }, "odd", ["a warning"]],
+    [{ ok: ["up"], default: "unknown" }, undefined, ["a unknown"]],
+    [{ ok: ["up"], default: "ignore" }, "odd", []],
+    [{ ok: ["up"] }, "UP", ["the status at /state must be one of the option values"]],
+    [{ ok: ["up"] }, undefined, ["the request body must have a status at /state"]],
+  ] satisfies ReadonlyArray<readonly [IntegrationOptions["values"], string | undefined, unknown]>)(
+    "with the values %j and the status %j is %j",
+    (given, state, expected) => {
+      const map = { check: "/name", status: "/state" }
+      assert.deepStrictEqual(readAs({ name: "a", state }, { map, ...(given && { values: given }) }), expected)
+    },
+  )
+
   it("of another form is refused without a map", () => {
     const reading = read(webhook, { version: "2", alerts: [] })
     assert.strictEqual("refused" in reading && reading.refused, "invalid")

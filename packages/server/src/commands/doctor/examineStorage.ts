@@ -2,12 +2,14 @@ import { existsSync } from "node:fs"
 import { dirname } from "node:path"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import * as Instant from "@tocsin/contract/Instant"
+import type { Integration } from "@tocsin/contract/Integrations"
+import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
 import { sizeText } from "@tocsin/contract/numberText"
 import { MOST_OF_CHECK, type ReachedBounds } from "@tocsin/core/numbers/NumberBounds"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Queries } from "@tocsin/core/usecases/Queries"
 import { Duration, Effect } from "effect"
-import { countText } from "../../output/texts.ts"
+import { ageText, countText } from "../../output/texts.ts"
 import { type Asked, examineUse, type Use } from "./examineUse.ts"
 import { attention, failed, type Findings, ok, orFailed } from "./Finding.ts"
 
@@ -53,16 +55,30 @@ export const examineSchema = (
   return [schema, rows, totals, ...examineUse(used, asked)]
 }
 
-/** Integrations that soon refuse new checks. */
-export const examineIntegrations = Integrations.use(({ nearlyFull }) => nearlyFull).pipe(
-  Effect.map((all) =>
-    all.map(({ checks, max_checks, name }) =>
-      attention(
-        `integration ${name}`,
-        `it has ${countText(checks)} of ${countText(max_checks)} checks, and refuses new ones beyond: delete checks, shorten forget_after, or add an integration`,
-      ),
-    ),
-  ),
+/** That an integration soon refuses new checks, or has refused some of its requests. */
+const integrationFindings = (
+  { checks, last_refusal: refused, max_checks, name }: Integration,
+  now: Instant.Instant,
+): Findings => {
+  const check = `integration ${name}`
+  const full = `it has ${countText(checks)} of ${countText(max_checks)} checks, and refuses new ones beyond: delete checks, shorten forget_after, or add an integration`
+  return [
+    ...(isNearlyFull({ checks, max_checks }) ? [attention(check, full)] : []),
+    ...(refused === null
+      ? []
+      : [
+          attention(
+            check,
+            `it refused a request, or a part of one, ${ageText(refused.at, now)}: correct its sender or its options (${refused.message})`,
+          ),
+        ]),
+  ]
+}
+
+export const examineIntegrations = Effect.zipWith(
+  Integrations.use(({ noteworthy }) => noteworthy),
+  Instant.now,
+  (all, now) => all.flatMap((shown) => integrationFindings(shown, now)),
 )
 
 /** The bounds of numbers that are reached, where `most` series are kept in all. */
