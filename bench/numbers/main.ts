@@ -92,7 +92,15 @@ const timed = Effect.fnUntraced(function* <A, E>(name: string, effect: Effect.Ef
 })
 
 const writeAll = (numbers: NumberStorage, kind: PartKind, start: number) =>
-  Effect.forEach(parts(kind, start), (piece) => numbers.write(SERVER, piece), { discard: true })
+  Effect.forEach(
+    parts(kind, start),
+    (piece) =>
+      numbers.write(
+        SERVER,
+        piece.map((part) => ({ ...part, since: start })),
+      ),
+    { discard: true },
+  )
 
 const fill = Effect.fnUntraced(function* (storage: Storage["Service"], numbers: NumberStorage) {
   for (const [agent_id, of] of Map.groupBy(checks, (check) => check.agent_id))
@@ -162,7 +170,7 @@ const measureMemory = () => {
         gathering.take({ ...agent, received_at, events: [event] })
       }
     }
-    for (const part of gathering.due(SERIES * 2)) part.settle()
+    for (const part of gathering.due(gathering.waiting())) part.settle()
     if (round % 28 === 0) {
       const { held, rss } = used()
       const more = ((held - before.held) / MIB).toFixed(1)

@@ -1,11 +1,13 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import * as Instant from "@tocsin/contract/Instant"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { recordProbes } from "@tocsin/core/watches/recordProbes"
 import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { onShiftedClock } from "../service/ShiftedClock.ts"
 
 const WATCHES = AgentId.make("watches")
 const nameOf = (n: number) => CheckId.make(`page-${n}`)
@@ -42,4 +44,25 @@ it.effect("a watch that failed before the service was cut off needs as many good
     yield* probed(replica, "ok", "ok")
     assert.strictEqual(yield* status, "ok")
   }),
+)
+
+it.effect(
+  "a watch that was probed while the clock was a year ahead has results of now once it is right",
+  () =>
+    onShiftedClock(({ clock }) =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica({
+          name: "memory",
+          place: Layer.empty,
+          client: MemoryStorage.layer,
+        })
+        for (let n = 1; n <= 7; n += 1) yield* replica.watches.create({ name: nameOf(n), http })
+        clock.setAhead("365 days")
+        yield* probed(replica, "ok", "ok")
+        clock.setBack("365 days")
+        const now = yield* Instant.now
+        yield* probed(replica, "ok", "ok")
+        assert.strictEqual((yield* replica.storage.check(WATCHES, DOWN))?.last_observed_at, now)
+      }),
+    ),
 )

@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
 import { Duration, Effect } from "effect"
 import { AGENT, enroll, report } from "../service/agents.ts"
-import { openService, type Process } from "../service/Service.ts"
+import { openService, type Process, whileTimePasses } from "../service/Service.ts"
 
 /** A service with two servers, whose check `disk` reports each minute to one of them. */
 const open = Effect.gen(function* () {
@@ -61,6 +61,31 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
     }),
   )
 
+  it.effect("are counted where a stop cannot write them", () =>
+    Effect.gen(function* () {
+      const { first, measures } = yield* open
+      const instruments = yield* CurrentInstruments
+      yield* measures(3, first)
+      first.faults.latencies = [10_000]
+      yield* whileTimePasses(first.close)
+      assert.strictEqual(instruments.numbersLost.value, 6)
+    }).pipe(Effect.provideService(CurrentInstruments, new Instruments())),
+  )
+
+  it.effect("of a check that another server deleted do not come back", () =>
+    Effect.gen(function* () {
+      const { first, hours, measures, passes, second } = yield* open
+      yield* measures(3, first)
+      yield* second.operations.removeCheck({ agent_id: AGENT, check_id: CheckId.make("disk") })
+      yield* measures(2, second)
+      yield* passes("6 minutes")
+      assert.deepStrictEqual(yield* hours(second), [[2, 4, 4.5, 5]])
+      yield* measures(1, first)
+      yield* first.close
+      assert.deepStrictEqual(yield* hours(second), [[3, 4, 5, 6]])
+    }),
+  )
+
   it.effect("survive an outage of twenty minutes, and results never wait for them", () =>
     Effect.gen(function* () {
       const { first, hours, measures, passes, second } = yield* open
@@ -76,13 +101,13 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
   it.effect("of an hour that cannot be written are dropped half an hour after its end, and counted", () =>
     Effect.gen(function* () {
       const { first, hours, measures, passes, second } = yield* open
-      // Of the duration and of what the output states.
       const instruments = yield* CurrentInstruments
       yield* measures(5, first)
       first.faults.refusesNumbers = true
       yield* measures(5, first)
       yield* passes("3 hours")
-      assert.strictEqual(instruments.numbersLost.value, 2)
+      // Of the duration and of what the output states: the last one of the first five, and five more.
+      assert.strictEqual(instruments.numbersLost.value, 12)
       first.faults.refusesNumbers = false
       yield* measures(5, first)
       yield* passes("6 minutes")

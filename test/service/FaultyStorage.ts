@@ -11,7 +11,7 @@ export interface Faults {
   losesReplies: boolean
   /** Each call throws. */
   throws: boolean
-  /** Numbers cannot be written, and results can. */
+  /** Numbers cannot be read or written, and results can. */
   refusesNumbers: boolean
   /** How long the commands take to arrive, in turn, starting over after the last. */
   latencies: ReadonlyArray<number>
@@ -67,6 +67,8 @@ export const faultyStorage = (
         ),
       numbers: numbers && {
         ...numbers,
+        series: (of) =>
+          Effect.suspend(() => (faults.refusesNumbers ? Effect.fail(full) : numbers.series(of))),
         write: (server, parts) =>
           reach(
             Effect.suspend(() => (faults.refusesNumbers ? Effect.fail(full) : numbers.write(server, parts))),

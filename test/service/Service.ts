@@ -23,6 +23,7 @@ import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
 import { Integrations } from "@tocsin/core/usecases/Integrations"
 import { Sessions } from "@tocsin/core/usecases/Sessions"
 import { Operators } from "@tocsin/core/usecases/Operators"
+import { recordNumbers } from "@tocsin/core/usecases/recordNumbers"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
 import { Queries } from "@tocsin/core/usecases/Queries"
@@ -162,7 +163,7 @@ const layerOf = (
     useCases,
     delivers ? Layer.provide(Delivery.layer, ReplicaIdentity.layer) : Layer.empty,
     keepsHouse || retention !== undefined
-      ? Layer.provide(Housekeeping.layer, NumberMemory.layer)
+      ? Layer.merge(Housekeeping.layer, Layer.provide(recordNumbers, NumberMemory.layer))
       : Layer.empty,
     reports ? Layer.provide(Replicas.layer, ReplicaIdentity.layer) : Layer.empty,
     probes ? Layer.provide(WatchRunner.layer, ReplicaIdentity.layer) : Layer.empty,

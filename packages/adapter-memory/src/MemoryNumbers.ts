@@ -1,12 +1,16 @@
 import {
   dayOf,
   dayWith,
+  DELETION,
+  DELETIONS_KEPT,
   type NumberPart,
   partKey,
   type PartRef,
   seriesKey,
+  type WrittenPart,
 } from "@tocsin/core/numbers/NumberPart"
 import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
+import type { CheckRef } from "@tocsin/core/model/CheckRecord"
 import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
 import { Effect } from "effect"
@@ -20,8 +24,12 @@ export const memoryNumbers = ({
   numberParts: parts,
   numberSeries: series,
 }: MemoryTables): NumberStorage<StorageError> => {
-  const isPresent = ({ check_id, registration_id }: PartRef) =>
+  const hasCheck = ({ check_id, registration_id }: CheckRef) =>
     checks.get(registration_id)?.has(check_id) === true
+  const isPresent = ({ since, ...part }: WrittenPart) => {
+    const deletion = series.get(seriesKey({ ...part, name: DELETION, unit: "" }))
+    return hasCheck(part) && (deletion === undefined || deletion.newest < since)
+  }
   const put = (server: string, part: NumberPart): void => {
     const known = series.get(seriesKey(part))
     const { agent_id, check_id, name, registration_id, start, unit } = part
@@ -33,19 +41,22 @@ export const memoryNumbers = ({
     series: (of) =>
       Effect.sync(() =>
         Array.from(series.values()).filter(
-          ({ check_id, registration_id }) =>
-            of === undefined || (registration_id === of.registration_id && check_id === of.check_id),
+          ({ check_id, name, registration_id }) =>
+            name !== DELETION &&
+            (of === undefined || (registration_id === of.registration_id && check_id === of.check_id)),
         ),
       ),
     own: (server, asked) => Effect.sync(() => asked.flatMap((part) => parts.get(ownKey(server, part)) ?? [])),
     write: (server, written) =>
       Effect.sync(() => {
+        const gone = written.filter((part) => !isPresent(part))
         for (const part of written.filter(isPresent)) {
           put(server, part)
           if (part.kind !== "hour") continue
           const day = dayOf(part)
           put(server, { ...day, spans: dayWith(parts.get(ownKey(server, day))?.spans ?? [], part) })
         }
+        return gone
       }),
     parts: ({ check_id, from, kinds, name, registration_id, to }) =>
       Effect.sync(() =>
@@ -66,10 +77,14 @@ export const memoryNumbers = ({
         for (const [key] of expired.slice(0, limit)) parts.delete(key)
         return expired.length >= limit
       }),
-    expireSeries: (before) =>
+    expireSeries: ({ before, now }) =>
       Effect.sync(() => {
-        for (const [key, one] of series)
-          if (one.newest < before || !isPresent({ ...one, kind: "hour", start: 0 })) series.delete(key)
+        for (const [key, one] of series) {
+          const isDeletion = one.name === DELETION
+          if (one.newest < (isDeletion ? now - DELETIONS_KEPT : before) || !(isDeletion || hasCheck(one)))
+            series.delete(key)
+          else if (one.newest > now) series.set(key, { ...one, newest: now })
+        }
       }),
   }
 }

@@ -1,5 +1,5 @@
 import type { IncidentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import { type Command, decideSync, type Step } from "@tocsin/core/unitOfWork/Decision"
 import type { Change } from "@tocsin/core/unitOfWork/Table"
 import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
@@ -7,11 +7,16 @@ import { answer } from "@tocsin/core/unitOfWork/RowSource"
 import { type IncidentRecord, isCut } from "@tocsin/core/model/IncidentRecord"
 import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
 import { type KeyedName, keyedNames, type KeyedRows, keyText } from "@tocsin/core/model/StoredTables"
+import { DELETION, seriesKey } from "@tocsin/core/numbers/NumberPart"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { MemoryRowSource } from "./MemoryRowSource.ts"
 
-export const answerFrom = (tables: MemoryTables, unit: UnitOfWork, step: Step, now: Instant): unknown =>
-  answer(new MemoryRowSource(tables), unit, now, step)
+export const answerFrom = (
+  tables: MemoryTables,
+  unit: UnitOfWork,
+  step: Step,
+  now: Instant.Instant,
+): unknown => answer(new MemoryRowSource(tables), unit, now, step)
 
 /** Writes the changes of a transaction. Cannot fail half-way: it only sets and deletes map entries. */
 export const persistChanges = (tables: MemoryTables, changes: UnitOfWorkChanges): void => {
@@ -43,6 +48,9 @@ export const persistChanges = (tables: MemoryTables, changes: UnitOfWorkChanges)
     for (const rows of [tables.numberSeries, tables.numberParts])
       for (const [key, row] of rows)
         if (row.registration_id === check.registration_id && row.check_id === check.check_id) rows.delete(key)
+    const { agent_id, check_id, received_at, registration_id } = check
+    const deletion = { agent_id, registration_id, check_id, name: DELETION, unit: "" }
+    tables.numberSeries.set(seriesKey(deletion), { ...deletion, newest: Instant.toMillis(received_at) })
     for (const row of tables.history.values()) {
       if (row.registration_id === check.registration_id && row.check_id === check.check_id)
         removeResult(tables, row)
@@ -123,7 +131,11 @@ interface Transacted<A> {
 }
 
 /** Runs a command on tables in memory. If a decision throws, nothing changes. */
-export const transact = <A>(tables: MemoryTables, command: Command<A>, now: Instant): Transacted<A> => {
+export const transact = <A>(
+  tables: MemoryTables,
+  command: Command<A>,
+  now: Instant.Instant,
+): Transacted<A> => {
   const unit = new UnitOfWork()
   const reply = decideSync(command(unit, now), (step) => answerFrom(tables, unit, step, now))
   const changes = unit.changes()

@@ -1,25 +1,29 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { CheckRef } from "@tocsin/core/model/CheckRecord"
-import { type NumberPart, partKinds, PART_KINDS, placesOf } from "@tocsin/core/numbers/NumberPart"
+import {
+  type NumberPart,
+  partKinds,
+  PART_KINDS,
+  placesOf,
+  type WrittenPart,
+} from "@tocsin/core/numbers/NumberPart"
 import { roundSpans } from "@tocsin/core/numbers/packSpans"
 import { merge, type Span, spanOf, type Spans } from "@tocsin/core/numbers/Span"
 import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import { removeCheck } from "@tocsin/core/checks/checkActions"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { agentRecord, checkRecord, write } from "./records.ts"
 import { newPlace, openReplica, type Replica } from "./Replica.ts"
 import { START_MILLIS } from "./samples.ts"
-import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
-const DAY = PART_KINDS.day.length
-const FIRST_DAY = Math.floor(START_MILLIS / DAY) * DAY
-const agent = agentRecord("a")
-const checks = ["cpu", "disk"].map((check) => checkRecord(agent, check))
-const SERVERS = ["00000000-0000-7000-8000-00000000000a", "00000000-0000-7000-8000-00000000000b"]
+export const DAY = PART_KINDS.day.length
+export const FIRST_DAY = Math.floor(START_MILLIS / DAY) * DAY
+export const agent = agentRecord("a")
+export const checks = ["cpu", "disk"].map((check) => checkRecord(agent, check))
+export const SERVERS = ["00000000-0000-7000-8000-00000000000a", "00000000-0000-7000-8000-00000000000b"]
 
 const span: fc.Arbitrary<Span> = fc
   .array(fc.oneof(fc.integer(), fc.float({ noNaN: true, noDefaultInfinity: true })), {
@@ -43,7 +47,7 @@ const spansOf = (places: number): fc.Arbitrary<Spans> =>
       return [...[...before, ...some].slice(0, places - 1), last]
     })
 
-const part: fc.Arbitrary<NumberPart> = fc
+const part: fc.Arbitrary<WrittenPart> = fc
   .record({
     check: fc.constantFrom(...checks),
     name: fc.constantFrom("duration", "größe", "a/b c"),
@@ -63,6 +67,7 @@ const part: fc.Arbitrary<NumberPart> = fc
       unit,
       kind,
       start,
+      since: FIRST_DAY,
       spans,
     }))
   })
@@ -118,10 +123,10 @@ const played = (steps: ReadonlyArray<Step>): ReadonlyMap<string, NumberPart> => 
 }
 
 /** The last of equal keys, as in two writes. */
-const lastOf = (parts: ReadonlyArray<NumberPart>): Array<NumberPart> =>
+const lastOf = (parts: ReadonlyArray<WrittenPart>): Array<WrittenPart> =>
   Array.from(new Map(parts.map((written) => [keyOf(written), written])).values())
 
-const numbersOf = ({ storage }: Replica): NumberStorage<StorageError> =>
+export const numbersOf = ({ storage }: Replica): NumberStorage<StorageError> =>
   storage.numbers ?? assert.fail("no numbers")
 
 /** The counts and the values of spans. */
@@ -136,7 +141,7 @@ const shown = ({ spans, ...of }: NumberPart): string =>
     )
     .join(",")}`
 
-const allOf = Effect.fnUntraced(function* (replica: Replica, of: CheckRef, name?: string) {
+export const allOf = Effect.fnUntraced(function* (replica: Replica, of: CheckRef, name?: string) {
   const { agent_id, check_id, registration_id } = of
   const found = yield* numbersOf(replica).parts({
     agent_id,
@@ -150,7 +155,7 @@ const allOf = Effect.fnUntraced(function* (replica: Replica, of: CheckRef, name?
   return found.map(shown).toSorted()
 })
 
-const fill = (replica: Replica) =>
+export const fill = (replica: Replica) =>
   write(
     replica,
     [
@@ -215,50 +220,12 @@ const isKept = <Place>(subject: StorageUnderTest<Place>) =>
     ),
   )
 
-const isOfPresentChecks = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
-  const replica = yield* openReplica(subject)
-  const numbers = numbersOf(replica)
-  yield* fill(replica)
-  const parts = checks.map(({ agent_id, check_id, registration_id }, n): NumberPart => ({
-    agent_id,
-    registration_id,
-    check_id,
-    name: "duration",
-    unit: "s",
-    kind: "hour",
-    start: FIRST_DAY + n * PART_KINDS.hour.length,
-    spans: [spanOf(1, 0)],
-  }))
-  yield* numbers.write(SERVERS[0] ?? "", parts)
-  const named = Effect.map(numbers.series(), (all) =>
-    all.map(({ check_id, newest }) => [check_id, (newest - FIRST_DAY) / PART_KINDS.hour.length]).toSorted(),
-  )
-  assert.deepStrictEqual(yield* named, [
-    ["cpu", 0],
-    ["disk", 1],
-  ])
-  yield* replica.commits.transact(
-    removeCheck(
-      { agent_id: agent.agent_id, check_id: checks[0]?.check_id ?? assert.fail() },
-      replica.incidents,
-      signedBy("ann"),
-    ),
-  )
-  assert.deepStrictEqual(yield* named, [["disk", 1]])
-  yield* numbers.write(SERVERS[0] ?? "", parts)
-  yield* numbers.expireSeries(FIRST_DAY)
-  assert.deepStrictEqual(yield* named, [["disk", 1]])
-  assert.deepStrictEqual(yield* allOf(replica, checks[0] ?? assert.fail()), [])
-  yield* numbers.expireSeries(FIRST_DAY + DAY)
-  assert.deepStrictEqual(yield* named, [])
-})
-
 const isShared = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
   const open = yield* newPlace(subject)
   const [here, there] = [yield* open, yield* open]
   yield* fill(here)
   const written = checks.flatMap(({ agent_id, check_id, registration_id }) =>
-    Array.from({ length: 20 }, (_, n): NumberPart => ({
+    Array.from({ length: 20 }, (_, n): WrittenPart => ({
       agent_id,
       registration_id,
       check_id,
@@ -266,6 +233,7 @@ const isShared = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<P
       unit: "",
       kind: "hour",
       start: FIRST_DAY,
+      since: FIRST_DAY,
       spans: [spanOf(n, 0)],
     })),
   )
@@ -288,7 +256,6 @@ export const numbersSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       () => isKept(subject),
       PROPERTY_TIMEOUT_MILLIS,
     )
-    it.effect("are of checks that are there", () => isOfPresentChecks(subject))
     it.live.skipIf(subject.onlyOneClient !== undefined)("are written by two servers at once", () =>
       isShared(subject),
     )

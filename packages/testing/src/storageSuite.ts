@@ -32,6 +32,7 @@ import { integrationSuite } from "./integrationSuite.ts"
 import { overdueSuite } from "./overdueSuite.ts"
 import { pagedAlertSuite } from "./pagedAlertSuite.ts"
 import { reportedAlertSuite } from "./reportedAlertSuite.ts"
+import { numberSeriesSuite } from "./numberSeriesSuite.ts"
 import { numbersSuite } from "./numbersSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
@@ -136,7 +137,10 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     purgeSuite(subject)
     historyRetentionSuite(subject)
     retentionSuite(subject)
-    if (subject.noNumbers === undefined) numbersSuite(subject)
+    if (subject.noNumbers === undefined) {
+      numbersSuite(subject)
+      numberSeriesSuite(subject)
+    }
     scenarioSuite(subject)
     rollbackSuite(subject)
     ingestRaceSuite(subject)

@@ -9,6 +9,7 @@ import { policyFollower } from "@tocsin/core/usecases/policyFollower"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { PublicPages } from "@tocsin/core/usecases/PublicPages"
+import { recordNumbers } from "@tocsin/core/usecases/recordNumbers"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
@@ -78,6 +79,7 @@ export const start = async (
     stored === undefined ? Layer.empty : policyFollower,
     Replicas.layer,
     delivers ? Delivery.layer : Layer.empty,
+    recordNumbers,
     keepsHouse ? Housekeeping.layer : Layer.empty,
     watchdog === undefined ? Layer.empty : Tocsin.watchdog(watchdog),
   ).pipe(Layer.provideMerge(services), Layer.provideMerge(log), Layer.provide(testAdvice))

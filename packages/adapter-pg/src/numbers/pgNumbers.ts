@@ -2,12 +2,15 @@ import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifi
 import {
   dayOf,
   dayWith,
+  DELETION,
+  DELETIONS_KEPT,
   type NumberPart,
   kindNumber,
   partKey,
   type PartRef,
   seriesKey,
   startsIn,
+  type WrittenPart,
 } from "@tocsin/core/numbers/NumberPart"
 import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
 import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
@@ -28,23 +31,39 @@ const seriesOf = ({ agent_id, check_id, name, registration_id, unit }: SqlConnec
 })
 const spansOf = (row: SqlConnection.Row) => unpackSpans(row["spans"] as Uint8Array)
 
-const findSeries = `SELECT ${SERIES}, newest FROM number_series`
-export const findSeriesOf = `${findSeries} WHERE registration_id = $1 AND check_id = $2`
+const findSeries = `SELECT ${SERIES}, newest FROM number_series WHERE name <> '${DELETION}'`
+export const findSeriesOf = `${findSeries} AND registration_id = $1 AND check_id = $2`
 
-/** The ids of series whose check is there, in the order of their numbers, so that two servers do not wait in a circle. */
+/** Which of these are of a check that is there, and was not deleted since. It stays until the transaction ends. */
+const findPresent = `SELECT n
+  FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bigint[])
+    WITH ORDINALITY AS given (agent_id, registration_id, check_id, since, n)
+  JOIN check_state AS c USING (agent_id, registration_id, check_id)
+  WHERE NOT EXISTS (
+    SELECT FROM number_series AS s
+    WHERE s.registration_id = given.registration_id AND s.check_id = given.check_id
+      AND s.name = '${DELETION}' AND s.unit = '' AND s.newest >= given.since)
+  FOR KEY SHARE OF c`
+
+/** The ids of series, in the order of their numbers, so that two servers do not wait in a circle. */
 const putSeries = `INSERT INTO number_series AS s (${SERIES}, newest)
   SELECT ${SERIES}, max(newest)
   FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[]) AS given (${SERIES}, newest)
-  JOIN check_state USING (agent_id, registration_id, check_id)
   GROUP BY ${SERIES} ORDER BY registration_id, check_id, name, unit
   ON CONFLICT (registration_id, check_id, name, unit) DO UPDATE SET newest = greatest(s.newest, excluded.newest)
   RETURNING id, ${SERIES}`
 
+/** OFFSET 0: without statistics, PostgreSQL would read the parts of all series of an hour for each that is asked for. */
 const findOwn = `SELECT n, spans
   FROM unnest($2::int[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[])
     WITH ORDINALITY AS given (kind, start, registration_id, check_id, name, unit, n)
-  JOIN number_series AS s USING (registration_id, check_id, name, unit)
-  JOIN number_part AS p ON p.kind = given.kind AND p.start = given.start AND p.series_id = s.id AND p.server = $1`
+  CROSS JOIN LATERAL (
+    SELECT id FROM number_series AS s
+    WHERE s.registration_id = given.registration_id AND s.check_id = given.check_id
+      AND s.name = given.name AND s.unit = given.unit OFFSET 0) AS s
+  CROSS JOIN LATERAL (
+    SELECT spans FROM number_part AS p
+    WHERE p.kind = given.kind AND p.start = given.start AND p.series_id = s.id AND p.server = $1 OFFSET 0) AS p`
 
 const writeParts = `INSERT INTO number_part (kind, start, series_id, server, spans)
   SELECT kind, start, series_id, $1, decode(spans, 'hex')
@@ -65,9 +84,12 @@ const expireParts = `WITH expired AS (
     RETURNING 1)
   SELECT count(*)::int AS removed FROM expired`
 
-const expireSeries = `DELETE FROM number_series AS s WHERE newest < $1 OR NOT EXISTS (
-  SELECT FROM check_state AS c
-  WHERE c.agent_id = s.agent_id AND c.check_id = s.check_id AND c.registration_id = s.registration_id)`
+const expireSeries = `DELETE FROM number_series AS s
+  WHERE CASE WHEN name = '${DELETION}' THEN newest < $2 ELSE newest < $1 OR NOT EXISTS (
+    SELECT FROM check_state AS c
+    WHERE c.agent_id = s.agent_id AND c.check_id = s.check_id AND c.registration_id = s.registration_id) END`
+
+const moveBack = "UPDATE number_series SET newest = $1 WHERE newest > $1"
 
 type Pg = Database["pg"]
 
@@ -87,7 +109,20 @@ const ownParts = Effect.fnUntraced(function* (pg: Pg, server: string, asked: Rea
   })
 })
 
-const replaceParts = Effect.fnUntraced(function* (pg: Pg, server: string, hours: ReadonlyArray<NumberPart>) {
+const replaceParts = Effect.fnUntraced(function* (pg: Pg, server: string, given: ReadonlyArray<WrittenPart>) {
+  const found = yield* pg.query(findPresent, [
+    given.map(({ agent_id }) => agent_id),
+    given.map(({ registration_id }) => registration_id),
+    given.map(({ check_id }) => check_id),
+    given.map(({ since }) => since),
+  ])
+  const isPresent = new Set(found.map((row) => Number(row["n"]) - 1))
+  const hours = given.filter((_, index) => isPresent.has(index))
+  if (hours.length > 0) yield* putParts(pg, server, hours)
+  return given.filter((_, index) => !isPresent.has(index))
+})
+
+const putParts = Effect.fnUntraced(function* (pg: Pg, server: string, hours: ReadonlyArray<NumberPart>) {
   const days = new Map<string, NumberPart>()
   const of = hours.filter(({ kind }) => kind === "hour")
   for (const day of yield* ownParts(pg, server, of.map(dayOf))) days.set(partKey(day), day)
@@ -105,13 +140,12 @@ const replaceParts = Effect.fnUntraced(function* (pg: Pg, server: string, hours:
     parts.map(({ start }) => start),
   ])
   const ids = new Map(series.map((row) => [seriesKey(seriesOf(row)), row["id"]]))
-  const present = parts.filter((part) => ids.has(seriesKey(part)))
   yield* pg.query(writeParts, [
     server,
-    present.map(kindNumber),
-    present.map(({ start }) => start),
-    present.map((part) => ids.get(seriesKey(part))),
-    present.map(({ spans }) => Buffer.from(packSpans(spans)).toString("hex")),
+    parts.map(kindNumber),
+    parts.map(({ start }) => start),
+    parts.map((part) => ids.get(seriesKey(part))),
+    parts.map(({ spans }) => Buffer.from(packSpans(spans)).toString("hex")),
   ])
 })
 
@@ -160,6 +194,9 @@ export const pgNumbers = (database: Database): NumberStorage<StorageError> => {
           ([row]) => Number(row?.["removed"]) >= limit,
         ),
       ),
-    expireSeries: (before) => retryTransient(Effect.asVoid(pg.query(expireSeries, [before]))),
+    expireSeries: ({ before, now }) =>
+      retryTransient(
+        Effect.andThen(pg.query(expireSeries, [before, now - DELETIONS_KEPT]), pg.query(moveBack, [now])),
+      ).pipe(Effect.asVoid),
   }
 }

@@ -1,6 +1,7 @@
 import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
 import type { CheckRef } from "@tocsin/core/model/CheckRecord"
 import { last_result, type MemberCheck } from "@tocsin/core/model/LastResult"
+import { DELETION } from "@tocsin/core/numbers/NumberPart"
 import {
   type EvaluatedName,
   type KeyedName,
@@ -74,6 +75,19 @@ export const deleteSeriesOfChecks = deleteBy(
   "number_series",
   checkTable.delete.columns,
 )
+
+const DELETED = { ...checkTable.delete.columns, received_at: storedTables.check_state.columns.received_at }
+
+/** Says until when they were deleted to servers that have numbers of them in memory (docs/rules.md#numbers). */
+export const putDeletionsOfChecks: RowStatement = {
+  name: "put_deletions_of_checks",
+  columns: DELETED,
+  text: reporting(
+    `INSERT INTO number_series (agent_id, registration_id, check_id, name, unit, newest)
+     SELECT agent_id, registration_id, check_id, '${DELETION}', '', max(received_at) / 1000
+     FROM ${givenRows(DELETED)} GROUP BY agent_id, registration_id, check_id`,
+  ),
+}
 
 /** Finds which of these event ids are in the histories of registrations, and of which checks. */
 export const findKnownEvents = `SELECT e.registration_id, e.event_id, e.check_id

@@ -14,6 +14,7 @@ import {
   deleteHistoryOfChecks,
   deleteSeriesOfChecks,
   insertHistory,
+  putDeletionsOfChecks,
 } from "../tables/CheckTable.ts"
 import {
   cutTimelines,
@@ -94,6 +95,7 @@ const writesOf = (changes: UnitOfWorkChanges, newRows: NewRows): ReadonlyArray<W
     // A check that was removed may have been reported again since.
     { statement: deleteHistoryOfChecks, rows: changes.removedChecks, writes: "any" },
     { statement: deleteSeriesOfChecks, rows: changes.removedChecks, writes: "any" },
+    { statement: putDeletionsOfChecks, rows: changes.removedChecks, writes: "any" },
     each(insertHistory, changes.check_event),
   ]
 }

@@ -2,10 +2,12 @@ import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifi
 import {
   dayOf,
   dayWith,
-  type NumberPart,
+  DELETION,
+  DELETIONS_KEPT,
   kindNumber,
   type PartRef,
   startsIn,
+  type WrittenPart,
 } from "@tocsin/core/numbers/NumberPart"
 import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
 import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
@@ -30,8 +32,8 @@ const seriesOf = ([agent_id, registration_id, check_id, name, unit]: SeriesRow) 
   unit,
 })
 
-const findSeries = `SELECT ${SERIES}, newest FROM number_series`
-export const findSeriesOf = `${findSeries} WHERE registration_id = ?1 AND check_id = ?2`
+const findSeries = `SELECT ${SERIES}, newest FROM number_series WHERE name <> '${DELETION}'`
+export const findSeriesOf = `${findSeries} AND registration_id = ?1 AND check_id = ?2`
 
 /** CROSS JOIN: SQLite would read the parts of all series, and look for those of the check. */
 export const findParts = `SELECT ${SERIES}, kind, start, spans
@@ -44,11 +46,13 @@ type KnownRow = readonly [...SeriesRow, newest: bigint]
 const statements = (connection: SqliteConnection) => ({
   series: connection.query<KnownRow>(findSeries),
   ofCheck: connection.query<KnownRow>(findSeriesOf),
-  /** The id of a series; none if its check is gone. */
+  /** The id of a series; none if its check is gone, or was deleted since. */
   put: connection.query<readonly [id: bigint]>(
     `INSERT INTO number_series (${SERIES}, newest)
     SELECT agent_id, registration_id, check_id, ?4, ?5, ?6 FROM check_state
-    WHERE agent_id = ?1 AND registration_id = ?2 AND check_id = ?3
+    WHERE agent_id = ?1 AND registration_id = ?2 AND check_id = ?3 AND NOT EXISTS (
+      SELECT 1 FROM number_series
+      WHERE registration_id = ?2 AND check_id = ?3 AND name = '${DELETION}' AND unit = '' AND newest >= ?7)
     ON CONFLICT (registration_id, check_id, name, unit) DO UPDATE SET newest = max(newest, excluded.newest)
     RETURNING id`,
   ),
@@ -66,10 +70,11 @@ const statements = (connection: SqliteConnection) => ({
       SELECT kind, start, series_id, server FROM number_part WHERE kind = ? AND start < ? LIMIT ?)`,
   ),
   expireSeries: connection.query(
-    `DELETE FROM number_series AS s WHERE newest < ? OR NOT EXISTS (
+    `DELETE FROM number_series AS s WHERE iif(name = '${DELETION}', newest < ?2, newest < ?1 OR NOT EXISTS (
       SELECT 1 FROM check_state AS c
-      WHERE c.agent_id = s.agent_id AND c.check_id = s.check_id AND c.registration_id = s.registration_id)`,
+      WHERE c.agent_id = s.agent_id AND c.check_id = s.check_id AND c.registration_id = s.registration_id))`,
   ),
+  moveBack: connection.query("UPDATE number_series SET newest = ?1 WHERE newest > ?1"),
 })
 
 interface Uses {
@@ -77,23 +82,30 @@ interface Uses {
   readonly write: <A>(use: () => A) => Effect.Effect<A, StorageError>
 }
 
-export const sqliteNumbers = (
-  connection: SqliteConnection,
-  { read, write }: Uses,
-): NumberStorage<StorageError> => {
-  const { expire, expireSeries, find, parts, put, series, ofCheck, write: writePart } = statements(connection)
+/** Reads and replaces parts of a server. */
+const ownParts = ({ find, put, write: writePart }: ReturnType<typeof statements>) => {
   const stored = (server: string, part: PartRef) => {
     const { check_id, name, registration_id, start, unit } = part
     const [spans] = find.get(kindNumber(part), start, server, registration_id, check_id, name, unit) ?? []
     return spans === undefined ? undefined : unpackSpans(spans)
   }
-  const replace = (server: string, part: NumberPart): boolean => {
-    const { agent_id, check_id, name, registration_id, spans, start, unit } = part
-    const [id] = put.get(agent_id, registration_id, check_id, name, unit, start) ?? []
+  const replace = (server: string, part: WrittenPart): boolean => {
+    const { agent_id, check_id, name, registration_id, since, spans, start, unit } = part
+    const [id] = put.get(agent_id, registration_id, check_id, name, unit, start, since) ?? []
     if (id === undefined) return false
     writePart.run(kindNumber(part), start, id, server, packSpans(spans))
     return true
   }
+  return { stored, replace }
+}
+
+export const sqliteNumbers = (
+  connection: SqliteConnection,
+  { read, write }: Uses,
+): NumberStorage<StorageError> => {
+  const made = statements(connection)
+  const { expire, expireSeries, moveBack, ofCheck, parts, series } = made
+  const { replace, stored } = ownParts(made)
   return {
     series: (of) =>
       read(() => {
@@ -112,11 +124,15 @@ export const sqliteNumbers = (
       ),
     write: (server, written) =>
       write(() => {
+        const gone: Array<WrittenPart> = []
         for (const part of written) {
-          if (!replace(server, part) || part.kind !== "hour") continue
+          const isPresent = replace(server, part)
           const day = dayOf(part)
-          replace(server, { ...day, spans: dayWith(stored(server, day) ?? [], part) })
+          if (!isPresent) gone.push(part)
+          else if (part.kind === "hour")
+            replace(server, { ...day, spans: dayWith(stored(server, day) ?? [], part) })
         }
+        return gone
       }),
     parts: ({ check_id, from, kinds, name = null, registration_id, to }) =>
       read(() =>
@@ -139,9 +155,10 @@ export const sqliteNumbers = (
       ),
     expire: ({ before, kind, limit }) =>
       write(() => Number(expire.run(kindNumber({ kind }), before, limit).changes) >= limit),
-    expireSeries: (before) =>
+    expireSeries: ({ before, now }) =>
       write(() => {
-        expireSeries.run(before)
+        expireSeries.run(before, now - DELETIONS_KEPT)
+        moveBack.run(now)
       }),
   }
 }

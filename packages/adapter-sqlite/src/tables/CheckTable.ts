@@ -8,10 +8,11 @@ import type {
 import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
 import { last_result, type LastResult, type MemberCheck } from "@tocsin/core/model/LastResult"
 import { type EvaluatedName, type KeyedRows, keyedShape, storedTables } from "@tocsin/core/model/StoredTables"
+import { DELETION } from "@tocsin/core/numbers/NumberPart"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { decoder, makeTable, makeKeyedTable } from "./makeTable.ts"
 import type { Labels } from "@tocsin/contract/Labels"
-import type { Instant } from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/Instant"
 import type { DueRequest } from "@tocsin/core/ports/Storage"
 
 export const makeCheckTable = (connection: SqliteConnection) => {
@@ -45,6 +46,10 @@ export const makeHistoryTable = (connection: SqliteConnection) => {
   const removeSeries = connection.query<never>(
     "DELETE FROM number_series WHERE registration_id = ? AND check_id = ?",
   )
+  const putDeletion = connection.query<never>(
+    `INSERT INTO number_series (agent_id, registration_id, check_id, name, unit, newest)
+    VALUES (?, ?, ?, '${DELETION}', '', ?)`,
+  )
   return {
     /** Which of these events are in the history of a registration, with their checks. */
     known: (
@@ -67,9 +72,10 @@ export const makeHistoryTable = (connection: SqliteConnection) => {
       // SQLite numbers them, so the column is not written.
       table.insert(rows as ReadonlyArray<StoredHistoryRecord>)
     },
-    removeCheck: (check: CheckRef): void => {
-      removeCheck.get(check.registration_id, check.check_id)
-      removeSeries.get(check.registration_id, check.check_id)
+    removeCheck: ({ agent_id, check_id, received_at, registration_id }: CheckRecord): void => {
+      removeCheck.get(registration_id, check_id)
+      removeSeries.get(registration_id, check_id)
+      putDeletion.get(agent_id, registration_id, check_id, Instant.toMillis(received_at))
     },
   }
 }
@@ -92,8 +98,8 @@ export const makeLastResult = (connection: SqliteConnection) => {
 }
 
 type Place = [
-  now: Instant,
-  next_evaluation_at: Instant,
+  now: Instant.Instant,
+  next_evaluation_at: Instant.Instant,
   AgentId | "",
   CheckId | "",
   RegistrationId | "",
@@ -132,4 +138,4 @@ export const makeCheckLabelTable = (connection: SqliteConnection) => {
 }
 
 /** Before every time that a row has. */
-const LONG_AGO = -(2n ** 63n) as Instant
+const LONG_AGO = -(2n ** 63n) as Instant.Instant

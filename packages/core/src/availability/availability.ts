@@ -35,11 +35,15 @@ export const phasesOf = (facts: AvailabilityFacts, span: Span): ReadonlyArray<Av
   let status: CheckStatus | undefined
   let silences = 0
   const windows = new Set<AvailabilityFacts["planned"][number]>()
-  let latest = Instant.fromMicros(0n)
-  for (const change of facts.changes) {
-    // A clock that was set back does not reorder them.
-    latest = Instant.max(latest, change.at)
-    steps.push([Instant.wholeSecond(latest), () => (status = change.status)])
+  const moments: Array<Instant.Instant> = []
+  for (const { at } of facts.changes.toReversed()) {
+    // A clock that was ahead does not reorder them: a change was no later than the next one.
+    const next = moments.at(-1)
+    moments.push(next === undefined ? at : Instant.min(at, next))
+  }
+  for (const [place, { status: changed }] of facts.changes.entries()) {
+    const at = moments.at(-1 - place) ?? span.to
+    steps.push([Instant.wholeSecond(at), () => (status = changed)])
   }
   for (const silent of facts.silent) {
     steps.push(

@@ -29,11 +29,24 @@ export const applyBatch = commandOf(function* (
   const found = yield* recognise(unit, { agent_id, key_hash: input.key_hash, check_ids })
   if (found.standing === "blocked") return { outcome: "agent_blocked" }
   if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
-  return { outcome: "applied", events: yield* applyResults(unit, found.agent, input) }
+  return { outcome: "applied", events: yield* applyEvents(unit, found.agent, input) }
 })
 
-/** Applies results to an accepted agent. Needs the agent; its checks are best loaded with it. */
+/**
+ * Applies results that the server dates to an accepted agent: none is late, also after its clock was ahead. Needs the
+ * agent; its checks are best loaded with it.
+ */
 export function* applyResults(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput) {
+  const { agent_id, registration_id } = accepted
+  for (const { check_id, observed_at } of input.request.events) {
+    const check = unit.checks.get({ agent_id, registration_id, check_id })
+    if (check !== undefined && check.last_observed_at > observed_at)
+      unit.checks.put({ ...check, last_observed_at: observed_at })
+  }
+  return yield* applyEvents(unit, accepted, input)
+}
+
+function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput) {
   const { now } = unit
   const { agent_id, events } = input.request
   const context = {
@@ -61,6 +74,8 @@ export function* applyResults(unit: UnitOfWork, accepted: AgentRecord, input: Ba
     outcomes.push(outcome)
     if (outcome === "changed" || outcome === "unchanged") inOrder.push(event)
     if (outcome === "changed") moves.push({ from: check?.status, to: event.status })
+    // Another server may have deleted a former check of this name, whose numbers are in memory here.
+    if (check === undefined) unit.measure({ agent_id, registration_id, check_id: event.check_id })
   }
   unit.putAgent(recountChecks(agent, moves))
   if (inOrder.length > 0) unit.measure({ agent_id, registration_id, received_at: now, events: inOrder })

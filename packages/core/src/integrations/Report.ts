@@ -1,10 +1,9 @@
 import { type AgentId, type CheckId, isCheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import type { Labels } from "@tocsin/contract/Labels"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
 import type { CheckResult } from "../checks/applyEvent.ts"
-import type { CheckRecord } from "../model/CheckRecord.ts"
 import type { ReportedAlertRecord } from "../model/ReportedAlertRecord.ts"
 import type { Terms } from "../model/ExpectationRecord.ts"
 import type { PagedTrigger } from "../model/PagedAlert.ts"
@@ -103,16 +102,12 @@ export interface Refusal {
   readonly message: string
 }
 
-/** A report as the result of a check, which is absent before its first one. No report is late. */
-export const eventOf = (
-  report: Report,
-  check: Pick<CheckRecord, "last_observed_at"> | undefined,
-  now: Instant.Instant,
-): CheckResult => {
+/** A report as the result of a check. */
+export const eventOf = (report: Report, now: Instant.Instant): CheckResult => {
   const { incident_key, output = report.otherwise } = report
   return {
     event_id: undefined,
-    observed_at: check === undefined ? now : Instant.max(now, check.last_observed_at),
+    observed_at: now,
     check_id: report.check_id,
     status: report.status,
     exit_code: report.exit_code,

@@ -106,6 +106,6 @@ function* amend(
   const [first = "", ...others] = summary.split("\n")
   const lines = part === "first" ? [text, ...others] : [first, text]
   const shown = resultOf(check_id, status, lines.join("\n"), NOTHING_EXPECTED)
-  const event = eventOf({ ...shown, exit_code }, check, unit.now)
+  const event = eventOf({ ...shown, exit_code }, unit.now)
   yield* applyResults(unit, agent, { ...rest, request: { agent_id, events: [event] } })
 }

@@ -253,7 +253,7 @@ function* applyAll(unit: UnitOfWork, accepted: Accepted, items: ReadonlyArray<It
     if (report.expects.by === "source")
       move(ReportedAlertTransitions, alertStateOf(check), report.status === "ok" ? "resolved" : "fired")
     const ended = isDeclaring && !isAlert(report) ? withRun(unit.of("job_run").get(ref), report, now) : report
-    events.push(eventOf(ended, check, now))
+    events.push(eventOf(ended, now))
   }
   if (events.length === 0) return
   yield* applyResults(unit, agent, {

@@ -26,7 +26,7 @@ export function* endCheck(unit: UnitOfWork, given: Ended): Decision<void> {
   const { agent, alert, check, incidents, integration, output } = given
   const { agent_id, check_id } = check
   const result = resultOf(check_id, "ok", output, NOTHING_EXPECTED)
-  const request = { agent_id, events: [eventOf(result, check, unit.now)] }
+  const request = { agent_id, events: [eventOf(result, unit.now)] }
   yield* applyResults(unit, agent, { incidents, request })
   if (alert !== undefined) {
     const { options } = integration

@@ -1,99 +1,80 @@
-import type { CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
 import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckRef } from "../model/CheckRecord.ts"
 import type { Measured, MeasuredResults } from "./Measured.ts"
 import { agentBound, MOST_OF_CHECK, type SeriesBound } from "./NumberBounds.ts"
-import {
-  HOURS_KEPT,
-  type KnownSeries,
-  nameKey,
-  type NumberPart,
-  PART_KINDS,
-  type PartKind,
-  placesOf,
-  type SeriesRef,
-  startOf,
-} from "./NumberPart.ts"
+import { type KnownSeries, nameKey, PART_KINDS, type SeriesRef } from "./NumberPart.ts"
 import { OpenSpans } from "./OpenSpans.ts"
-import { DURATION, MILLIS_PER_SECOND, type Reading, readingsOf } from "./readings.ts"
-import { Recording } from "./Recording.ts"
+import { MILLIS_PER_SECOND, type Reading, readingsOf } from "./readings.ts"
+import { type DuePart, PartMemory } from "./PartMemory.ts"
 import { type Part, RATE_WITHIN, type Series, valueOf } from "./Series.ts"
-import { spanOf, type Spans } from "./Span.ts"
+import { DURATION_KEY, SeriesIndex } from "./SeriesIndex.ts"
 
-const HOUR = PART_KINDS.hour.length
 const DAY = PART_KINDS.day.length
-/** A part that cannot be written for this long is dropped. */
-const WRITTEN_WITHIN = HOUR / 2
-/** An hour stays in memory for this long after its start: only a later value has it read again. */
-const HELD = HOUR + WRITTEN_WITHIN
-
-/** A part to write, as it is now. */
-export interface DuePart extends NumberPart {
-  /** Adds what this server stored of it, if that must be read first. */
-  readonly complete: ((stored: Spans) => Spans) | undefined
-  /** The part is written as it was. */
-  readonly settle: () => void
-}
-
-const DURATION_KEY = nameKey(DURATION)
-
-/** The series of an agent. */
-interface AgentSeries {
-  /** By check and {@link nameKey}. */
-  readonly checks: Map<CheckId, Map<string, Series>>
-  /** Those that most results state, by check: they are found by one look-up. */
-  readonly durations: Map<CheckId, Series>
-  count: number
-}
+/** A moment further ahead is of a clock that has been set back since. */
+const SKEW = 60_000
 
 /** Milliseconds since 1970, without the cost of dividing a bigint: doubles have those of 280 years. */
 const millisOf = (instant: Instant): number => Math.floor(Number(instant) / 1_000)
 
+/** Names a series that is not kept, and how many values it has lost. */
+export type OnRefused = (bound: SeriesBound, series: SeriesRef, values: number) => void
+
 /** The numbers that a server has not yet stored, in memory (docs/rules.md#numbers). It does no I/O. */
 export class Gathering {
   readonly #most: number
-  readonly #refused: (bound: SeriesBound, series: SeriesRef) => void
-  readonly #agents = new Map<RegistrationId, AgentSeries>()
-  readonly #waiting = new Set<Part>()
+  readonly #refused: OnRefused
+  readonly #series = new SeriesIndex()
   readonly #open = new OpenSpans()
-  #count = 0
-  /** The latest time at which parts were forgotten: a clock that is set back does not make an hour new. */
-  #forgottenAt = Number.NEGATIVE_INFINITY
+  readonly #parts = new PartMemory(this.#open)
+  /** Whether the series that are stored count. */
+  #isKnown = false
 
-  /** Keeps at most `most` series, and names those that it refuses. */
-  constructor(most: number, refused: (bound: SeriesBound, series: SeriesRef) => void) {
+  /** Keeps at most `most` series. */
+  constructor(most: number, refused: OnRefused) {
     this.#most = most
     this.#refused = refused
   }
 
   get seriesCount(): number {
-    return this.#count
+    return this.#series.count
   }
 
-  /** The series that are stored count, with when their newest values came; others do while they are in memory. */
+  /** Whether parts of hours that are over should be written soon, so that they leave. */
+  get isCrowded(): boolean {
+    return this.#parts.isCrowded
+  }
+
+  /**
+   * The series that are stored count, with when their newest values came; others do while they are in memory. Until
+   * then, series are admitted by what is in memory alone: those for which there is no room end now.
+   */
   know(stored: ReadonlyArray<KnownSeries>, now: number): void {
     const present = new Set<Series>()
     for (const { newest, ...ref } of stored) {
-      const series = this.#seriesOf(ref)?.get(nameKey(ref)) ?? this.#add(ref)
-      this.#open.state(series.row, newest)
+      const series = this.#series.of(ref)?.get(nameKey(ref)) ?? this.#add(ref)
+      const statedAt = this.#open.statedAt(series.row)
+      if (newest <= now && (statedAt < newest || statedAt > now)) this.#open.state(series.row, newest)
       present.add(series)
     }
-    for (const series of this.#all()) {
+    for (const series of this.#series.all()) {
+      if (present.has(series)) continue
       const isCounted = series.counted !== undefined && now - series.counted.at <= RATE_WITHIN
-      if (!present.has(series) && series.parts.length === 0 && !isCounted) this.#remove(series)
+      if (!this.#isKnown) this.#admitAgain(series, now)
+      else if (series.parts.length === 0 && !isCounted) this.#remove(series)
     }
+    this.#isKnown = true
   }
 
   /** Takes the results that state no more than a known duration, as most do. Gives the others. */
   takeDurations(results: MeasuredResults): MeasuredResults["events"] {
     const now = millisOf(results.received_at)
-    const durations = this.#agents.get(results.registration_id)?.durations
+    const durations = this.#series.durationsOf(results.registration_id)
     return results.events.filter(({ check_id, duration_ms, event_id, observed_at, output }) => {
       const series = output?.includes("|") ? undefined : durations?.get(check_id)
-      if (series === undefined || now - this.#open.statedAt(series.row) >= DAY) return true
+      if (series === undefined || !this.#isPresent(series, now)) return true
       if (duration_ms > 0 || event_id !== undefined) {
         this.#open.state(series.row, now)
-        this.#record(series, duration_ms / MILLIS_PER_SECOND, Math.min(millisOf(observed_at), now), now)
+        this.#parts.record(series, duration_ms / MILLIS_PER_SECOND, Math.min(millisOf(observed_at), now), now)
       }
       return false
     })
@@ -108,113 +89,79 @@ export class Gathering {
       // A result that waited on its agent counts from its own time, but a clock that is ahead does not.
       const at = Math.min(millisOf(event.observed_at), now)
       // Senders that measure no time have to state 0, and the server states it for others, without an ID.
-      const isZeroTime = event.event_id !== undefined && this.#seriesOf(check)?.has(DURATION_KEY) === true
+      const isZeroTime = event.event_id !== undefined && this.#series.of(check)?.has(DURATION_KEY) === true
       for (const reading of readingsOf(event, isZeroTime)) {
         const series = this.#admit(check, reading, now)
-        const value = series === undefined ? undefined : valueOf(series, reading, at)
-        if (series !== undefined && value !== undefined) this.#record(series, value, at, now)
+        const value = series === undefined ? undefined : valueOf(series, reading, { at, now })
+        if (series !== undefined && value !== undefined) this.#parts.record(series, value, at, now)
       }
     }
   }
 
-  /** Ends the series of a check that was deleted. */
+  /** Ends the series of a check that was deleted, or that is new: another server may have deleted a former one. */
   #end(check: CheckRef): void {
-    for (const part of this.#partsOf(check)) this.#waiting.delete(part)
-    for (const series of this.#seriesOf(check)?.values() ?? []) this.#remove(series)
+    for (const part of this.#partsOf(check)) this.#parts.leave(part)
+    for (const series of this.#series.of(check)?.values() ?? []) this.#remove(series)
   }
 
-  /** At most `limit` parts with changes that are not written, of one check if it is given. */
-  due(limit: number, of?: CheckRef): ReadonlyArray<DuePart> {
-    const due: Array<DuePart> = []
-    for (const part of of === undefined ? this.#waiting : this.#partsOf(of)) {
-      if (due.length === limit) break
-      if (part.changes > 0) due.push(this.#dueOf(part))
-    }
-    return due
+  /** The parts with changes that are not written, of one check if it is given. */
+  waiting(of?: CheckRef): ReadonlyArray<Part> {
+    return of === undefined ? this.#parts.waiting : this.#partsOf(of)
   }
 
-  /** Forgets what will hardly change again. Returns how many parts could not be written in time, and are lost. */
+  /** Those of these parts that still have changes, to be written. */
+  due(parts: ReadonlyArray<Part>): ReadonlyArray<DuePart> {
+    return this.#parts.due(parts)
+  }
+
+  /** Forgets what will hardly change again. Returns how many values could not be written in time, and are lost. */
   forget(now: number): number {
-    let lost = 0
-    this.#forgottenAt = Math.max(this.#forgottenAt, now)
-    for (const series of this.#all())
-      for (const part of series.parts.filter(({ heldUntil }) => heldUntil <= now)) {
-        if (this.#waiting.delete(part)) lost += 1
-        series.parts.splice(series.parts.indexOf(part), 1)
-        if (series.open === part) this.#close(series)
-      }
-    return lost
+    return this.#parts.forget(this.#series.all(), now)
+  }
+
+  /** How many values are not written. */
+  get unwritten(): number {
+    return this.#parts.unwritten
   }
 
   #partsOf(check: CheckRef): ReadonlyArray<Part> {
-    return Array.from(this.#seriesOf(check)?.values() ?? []).flatMap(({ parts }) => parts)
-  }
-
-  #dueOf(part: Part): DuePart {
-    if (part.series.open === part) this.#close(part.series)
-    const { changes, recording } = part
-    return {
-      ...ownOf(part),
-      complete: part.isWhole
-        ? undefined
-        : (stored) => {
-            recording.addStored(stored)
-            part.isWhole = true
-            return recording.spans
-          },
-      settle: () => {
-        if (part.changes !== changes) return
-        part.changes = 0
-        this.#waiting.delete(part)
-      },
-    }
-  }
-
-  #seriesOf({ check_id, registration_id }: CheckRef): Map<string, Series> | undefined {
-    return this.#agents.get(registration_id)?.checks.get(check_id)
+    return Array.from(this.#series.of(check)?.values() ?? []).flatMap(({ parts }) => parts)
   }
 
   #add(ref: SeriesRef): Series {
     // A name that is a part of an output would hold all of it.
     const name = Array.from(ref.name).join("")
-    const row = this.#open.add()
-    const series = { ref: { ...ref, name }, row, counted: undefined, parts: [], open: undefined }
-    const { check_id, registration_id } = ref
-    const agent = this.#agents.get(registration_id) ?? { checks: new Map(), durations: new Map(), count: 0 }
-    const check = agent.checks.get(check_id) ?? new Map<string, Series>()
-    const key = nameKey(series.ref)
-    this.#agents.set(registration_id, agent)
-    agent.checks.set(check_id, check.set(key, series))
-    if (key === DURATION_KEY) agent.durations.set(check_id, series)
-    agent.count += 1
-    this.#count += 1
+    const series = {
+      ref: { ...ref, name },
+      row: this.#open.add(),
+      counted: undefined,
+      parts: [],
+      open: undefined,
+    }
+    this.#series.add(series)
     return series
   }
 
   #remove(series: Series): void {
-    const { check_id, registration_id } = series.ref
-    const agent = this.#agents.get(registration_id)
-    const check = agent?.checks.get(check_id)
-    if (agent === undefined || check === undefined) return
-    check.delete(nameKey(series.ref))
-    if (agent.durations.get(check_id) === series) agent.durations.delete(check_id)
-    if (check.size === 0) agent.checks.delete(check_id)
+    this.#series.remove(series)
     this.#open.remove(series.row)
-    this.#count -= 1
-    agent.count -= 1
-    if (agent.count === 0) this.#agents.delete(registration_id)
+  }
+
+  #isPresent({ row }: Series, now: number): boolean {
+    const statedAt = this.#open.statedAt(row)
+    return now - statedAt < DAY && statedAt <= now + SKEW
   }
 
   #admit(of: CheckRef, { name, unit }: Reading, now: number): Series | undefined {
-    const known = this.#seriesOf(of)?.get(nameKey({ name, unit }))
-    if (known !== undefined && now - this.#open.statedAt(known.row) < DAY) {
+    const known = this.#series.of(of)?.get(nameKey({ name, unit }))
+    if (known !== undefined && this.#isPresent(known, now)) {
       this.#open.state(known.row, now)
       return known
     }
     const ref = { ...of, name, unit }
-    const bound = this.#boundOf(known, ref, now)
+    const bound = this.#boundOf(ref, now, { own: known, isKept: known !== undefined })
     if (bound !== undefined) {
-      this.#refused(bound, ref)
+      this.#refused(bound, ref, 1)
       return undefined
     }
     const series = known ?? this.#add(ref)
@@ -222,66 +169,31 @@ export class Gathering {
     return series
   }
 
-  #boundOf(known: Series | undefined, ref: SeriesRef, now: number): SeriesBound | undefined {
-    if (known === undefined && this.#count >= this.#most) return "all"
-    if (known === undefined && (this.#agents.get(ref.registration_id)?.count ?? 0) >= agentBound(this.#most))
-      return "agent"
-    const check = this.#seriesOf(ref)
-    if (check === undefined || check.size < MOST_OF_CHECK) return undefined
-    const present = Array.from(check.values()).filter(({ row }) => now - this.#open.statedAt(row) < DAY)
+  /** Ends a series that was begun before it was known how many there are, if there is no room. */
+  #admitAgain(series: Series, now: number): void {
+    const bound = this.#boundOf(series.ref, now, { own: series, isKept: false })
+    if (bound === undefined) return
+    this.#refused(
+      bound,
+      series.ref,
+      series.parts.reduce((sum, part) => sum + this.#parts.unwrittenOf(part), 0),
+    )
+    for (const part of Array.from(series.parts)) this.#parts.leave(part)
+    this.#remove(series)
+  }
+
+  /** The bound that a series would exceed, beside the others; one that is kept counts already. */
+  #boundOf(
+    ref: SeriesRef,
+    now: number,
+    { isKept, own }: { readonly own: Series | undefined; readonly isKept: boolean },
+  ): SeriesBound | undefined {
+    const counted = own === undefined ? 0 : 1
+    if (!isKept && this.#series.count - counted >= this.#most) return "all"
+    if (!isKept && this.#series.countOf(ref) - counted >= agentBound(this.#most)) return "agent"
+    const check = this.#series.of(ref)
+    if (check === undefined || check.size - counted < MOST_OF_CHECK) return undefined
+    const present = Array.from(check.values()).filter((one) => one !== own && this.#isPresent(one, now))
     return present.length < MOST_OF_CHECK ? undefined : "check"
   }
-
-  #record(series: Series, value: number, at: number, now: number): void {
-    if (at >= now - HOURS_KEPT && this.#open.record(series.row, value, at)) return
-    const part = this.#partAt(series, at, now)
-    const { span } = PART_KINDS[part.kind]
-    const place = Math.floor((at - part.start) / span)
-    const start = part.start + place * span
-    if (part.kind === "late") part.recording.add(place, spanOf(value, (at - start) / span))
-    else {
-      this.#close(series)
-      this.#open.open(series.row, start, value, at)
-      series.open = part
-    }
-    part.changes += 1
-    if (part.changes > 1) return
-    part.heldUntil = Math.max(part.heldUntil, now + WRITTEN_WITHIN)
-    this.#waiting.add(part)
-  }
-
-  /** Adds what an open span has to its part. */
-  #close(series: Series): void {
-    const { open, row } = series
-    const span = this.#open.close(row)
-    if (span !== undefined) open?.recording.add((span.start - open.start) / PART_KINDS.hour.span, span)
-    series.open = undefined
-  }
-
-  #partAt(series: Series, at: number, now: number): Part {
-    const kind = at < now - HOURS_KEPT ? "late" : "hour"
-    const start = startOf(kind, at)
-    const part = series.parts.find((one) => one.start === start && one.kind === kind)
-    return part ?? this.#begin(series, kind, start, now)
-  }
-
-  #begin(series: Series, kind: PartKind, start: number, now: number): Part {
-    const heldUntil = kind === "hour" ? start + HELD : now
-    const recording = new Recording(placesOf(kind))
-    const isWhole = heldUntil > Math.max(now, this.#forgottenAt)
-    const part = { series, kind, start, recording, isWhole, changes: 0, heldUntil }
-    series.parts.push(part)
-    return part
-  }
-
-  *#all(): Generator<Series> {
-    for (const { checks } of this.#agents.values()) for (const check of checks.values()) yield* check.values()
-  }
 }
-
-const ownOf = ({ kind, recording, series, start }: Part): NumberPart => ({
-  ...series.ref,
-  kind,
-  start,
-  spans: recording.spans,
-})

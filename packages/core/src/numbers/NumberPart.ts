@@ -59,6 +59,20 @@ export interface NumberPart extends PartRef {
   readonly spans: Spans
 }
 
+/** A part to write. */
+export interface WrittenPart extends NumberPart {
+  /** When its server took the first value of it, in milliseconds since 1970. */
+  readonly since: number
+}
+
+/**
+ * The name of a row among the series of a check that says until when the check was deleted: servers leave out what they
+ * measured by then. Its `newest` is when the last result of the deleted check arrived. No other name has a control.
+ */
+export const DELETION = "\n"
+/** Longer than a server has a part in memory, so that all of them have seen a deletion by then. */
+export const DELETIONS_KEPT = DAY
+
 /** The kinds in the order by which storages number them. */
 export const partKinds = Object.keys(PART_KINDS) as ReadonlyArray<PartKind>
 export const kindNumber = ({ kind }: Pick<PartRef, "kind">): number => partKinds.indexOf(kind)
@@ -78,9 +92,9 @@ export const seriesKey = ({ check_id, registration_id, ...named }: Omit<SeriesRe
 export const partKey = (part: PartRef): string => `${part.kind}/${part.start}/${seriesKey(part)}`
 
 /** The part of a server's day that an hour is in. */
-export const dayOf = ({ start, ...part }: PartRef): PartRef => ({
+export const dayOf = <Part extends PartRef>({ start, ...part }: Part) => ({
   ...part,
-  kind: "day",
+  kind: "day" as const,
   start: startOf("day", start),
 })
 

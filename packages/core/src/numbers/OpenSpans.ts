@@ -43,7 +43,7 @@ export class OpenSpans {
   }
 
   state(row: number, at: number): void {
-    this.#fields[row * FIELDS + STATED_AT] = Math.max(this.statedAt(row), at)
+    this.#fields[row * FIELDS + STATED_AT] = at
   }
 
   /** Adds a value to a span that is open and has its moment. */

@@ -21,6 +21,13 @@ export class Recording {
     for (const [place, span] of spans.entries()) this.#set(place, merge(span, this.#spanAt(place)))
   }
 
+  /** How many values it has. */
+  get count(): number {
+    let count = 0
+    for (let place = 0; place < this.#fields.length; place += FIELDS) count += this.#fields[place] ?? 0
+    return count
+  }
+
   get spans(): Spans {
     return Array.from({ length: this.#fields.length / FIELDS }, (_, place) => this.#spanAt(place))
   }

@@ -21,19 +21,30 @@ export interface Part {
   readonly series: Series
   readonly kind: PartKind
   readonly start: number
+  /** When its first value was taken. */
+  readonly since: number
   readonly recording: Recording
+  /** Whether its hour was over when it began: it leaves the memory once it is written. */
+  readonly isOld: boolean
   /** Whether the recording has what this server stored of it before. */
   isWhole: boolean
   /** How often a span of it was opened, or a value added, since all of it was written. */
   changes: number
+  /** How many of its values are stored. */
+  written: number
   /** When it leaves the memory, written or not. */
   heldUntil: number
 }
 
 /** A value of a series; of a counter its rate, and none without an earlier, smaller value. */
-export const valueOf = (series: Series, { isCounter, value }: Reading, at: number): number | undefined => {
+export const valueOf = (
+  series: Series,
+  { isCounter, value }: Reading,
+  { at, now }: { readonly at: number; readonly now: number },
+): number | undefined => {
   if (!isCounter) return value
-  const before = series.counted
+  // One after now was taken while the clock was ahead: it is none.
+  const before = series.counted !== undefined && series.counted.at > now ? undefined : series.counted
   if (before !== undefined && at <= before.at) return undefined
   series.counted = { value, at }
   if (before === undefined || value < before.value || at - before.at > RATE_WITHIN) return undefined

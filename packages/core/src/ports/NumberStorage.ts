@@ -1,6 +1,6 @@
 import type { Effect } from "effect"
 import type { CheckRef } from "../model/CheckRecord.ts"
-import type { KnownSeries, NumberPart, PartKind, PartRef } from "../numbers/NumberPart.ts"
+import type { KnownSeries, NumberPart, PartKind, PartRef, WrittenPart } from "../numbers/NumberPart.ts"
 
 /** Parts of the series of one check, of all servers together. */
 export interface PartsQuery extends CheckRef {
@@ -33,13 +33,23 @@ export interface NumberStorage<StorageError = unknown> {
   ) => Effect.Effect<ReadonlyArray<NumberPart>, StorageError>
   /**
    * Replaces parts of a server in one transaction, and with each hour its span in that server's day
-   * ({@link dayWith}). Leaves out parts of checks that are gone. A part has at least one span.
+   * ({@link dayWith}). Leaves out the parts of checks that are gone, or were deleted after the server took their first
+   * value, and gives these parts. A part has at least one span.
    */
-  readonly write: (server: string, parts: ReadonlyArray<NumberPart>) => Effect.Effect<void, StorageError>
+  readonly write: (
+    server: string,
+    parts: ReadonlyArray<WrittenPart>,
+  ) => Effect.Effect<ReadonlyArray<WrittenPart>, StorageError>
   /** Parts as the servers wrote them, in any order. */
   readonly parts: (query: PartsQuery) => Effect.Effect<ReadonlyArray<NumberPart>, StorageError>
   /** Removes at most `limit` parts. Returns whether there may be more. */
   readonly expire: (expiry: NumberExpiry) => Effect.Effect<boolean, StorageError>
-  /** Removes series whose check is gone, or whose newest part started before a moment. */
-  readonly expireSeries: (before: number) => Effect.Effect<void, StorageError>
+  /**
+   * Removes series whose check is gone, or whose newest part started before a moment, and deletions that all servers
+   * have seen. A newest part that starts after now, measured while a clock was ahead, counts as of now.
+   */
+  readonly expireSeries: (bounds: {
+    readonly before: number
+    readonly now: number
+  }) => Effect.Effect<void, StorageError>
 }

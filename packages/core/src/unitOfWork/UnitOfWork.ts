@@ -1,7 +1,7 @@
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { AuditRecord } from "../model/AuditRecord.ts"
 import type { ChangeStampRecord } from "../model/ChangeStampRecord.ts"
-import type { CheckRecord, CheckRef, HistoryRecord } from "../model/CheckRecord.ts"
+import type { CheckRecord, HistoryRecord } from "../model/CheckRecord.ts"
 import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
 import type { OutboxState } from "@tocsin/contract/Status"
 import {
@@ -53,7 +53,7 @@ export class UnitOfWork {
   #found: Map<string, unknown> | undefined
   #rankings: Map<IncidentId, LoadedRanking> | undefined
   #standings: Map<IncidentId, Standings> | undefined
-  readonly #removedChecks: Array<CheckRef> = []
+  readonly #removedChecks: Array<CheckRecord> = []
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #incidentLog: Array<IncidentLogRecord> = []
   readonly #audit: Array<AuditRecord> = []
@@ -282,7 +282,7 @@ export class UnitOfWork {
       /** Changes of incidents to delete once the new ones are written. */
       timelineCuts: Array.from(this.#timelineCuts?.values() ?? []) as ReadonlyArray<TimelineCut>,
       /** Remove their history before adding new rows: some may have been reported again. */
-      removedChecks: this.#removedChecks as ReadonlyArray<CheckRef>,
+      removedChecks: this.#removedChecks as ReadonlyArray<CheckRecord>,
       /** New history rows, in the order of their numbers. */
       check_event: this.#stored as ReadonlyArray<HistoryRecord>,
       /** Deleted agents. Retention removes the checks and history of their registrations. */

@@ -12,18 +12,19 @@ import { alertsChore } from "../integrations/sweepAlerts.ts"
 import { integrationsChore } from "../integrations/seeIntegrations.ts"
 import { evaluationChore } from "../evaluation/evaluateIncidents.ts"
 import { countParentChanges, evaluationPassChore } from "../evaluation/evaluationPass.ts"
-import { recordNumbers } from "./recordNumbers.ts"
 import { deadAgentsChore } from "../deadAgents/heartbeatIncident.ts"
 import { unclaimedChore } from "../notifications/discardUnclaimed.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { followLabels } from "../policy/followLabels.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { HOURS_KEPT, PART_KINDS, partKinds } from "../numbers/NumberPart.ts"
 import { idlePause } from "../ports/IdlePause.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Receivers } from "../notifications/Receivers.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
-import { Storage } from "../ports/Storage.ts"
+import type { NumberStorage } from "../ports/NumberStorage.ts"
+import { Storage, type StorageError } from "../ports/Storage.ts"
 import { IDEMPOTENCY_KEY_TIME } from "../model/IdempotencyKeyRecord.ts"
 import { type RetentionName, RetentionRules } from "../retention/RetentionRules.ts"
 
@@ -95,6 +96,7 @@ const retentionChores = (
         EXPIRING[rule] === "incidents" ? Duration.max(time, countsFor(incidents.policy())) : time,
       )
     }),
+    ...(storage.numbers === undefined ? [] : [expireNumbers(storage.numbers, retention.numbers, limit)]),
     {
       name: "removing pending agents that went silent",
       pause,
@@ -107,6 +109,30 @@ const retentionChores = (
             ),
     },
   ]
+}
+
+/** Removes numbers, also while no further ones are kept. */
+const expireNumbers = (
+  numbers: NumberStorage<StorageError>,
+  kept: Duration.Duration | undefined,
+  limit: number,
+): Chore => {
+  const forever = Number.POSITIVE_INFINITY
+  const millis = kept === undefined ? forever : Duration.toMillis(kept)
+  // Days have what hours had, and a reader may be about to read the oldest ones.
+  const times = { hour: HOURS_KEPT + 2 * PART_KINDS.hour.length, day: millis, late: millis }
+  return {
+    name: "removing numbers after their retention",
+    pause: Effect.sleep(EXPIRE_EVERY),
+    piece: Effect.gen(function* () {
+      const now = Instant.toMillis(yield* Instant.now)
+      const before = (time: number) => Math.max(0, now - time)
+      for (const kind of partKinds)
+        if (yield* numbers.expire({ kind, before: before(times[kind]), limit })) return true
+      yield* numbers.expireSeries({ before: before(millis), now })
+      return false
+    }),
+  }
 }
 
 /** Runs all background work until the layer closes. Safe with several replicas. */
@@ -131,6 +157,5 @@ export const layer = Layer.effectDiscard(
       unclaimedChore(services, yield* Receivers),
     ]
     for (const chore of chores) yield* Effect.forkScoped(repeatChore(chore))
-    yield* recordNumbers((yield* Retention).numbers)
   }),
 )

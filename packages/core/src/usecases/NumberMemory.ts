@@ -5,10 +5,11 @@ import type { CheckRef } from "../model/CheckRecord.ts"
 import { Ids } from "../ports/Ids.ts"
 import type { NumberStorage } from "../ports/NumberStorage.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
-import { type DuePart, Gathering } from "../numbers/Gathering.ts"
+import { Gathering } from "../numbers/Gathering.ts"
 import type { Measured } from "../numbers/Measured.ts"
 import type { SeriesBound } from "../numbers/NumberBounds.ts"
-import { type NumberPart, partKey, type SeriesRef } from "../numbers/NumberPart.ts"
+import { partKey, type SeriesRef, type WrittenPart } from "../numbers/NumberPart.ts"
+import type { DuePart } from "../numbers/PartMemory.ts"
 
 /** How many series are kept in all (SERVICE_NUMBERS_SERIES); 0 for no numbers. */
 export const MostSeries = Context.Reference<number>("@tocsin/core/usecases/MostSeries", {
@@ -17,8 +18,8 @@ export const MostSeries = Context.Reference<number>("@tocsin/core/usecases/MostS
 
 /** Parts in one transaction: other work waits for it for some milliseconds. */
 const PIECE = 200
-/** Commands whose results wait for the storage at a start. More are not measured. */
-const MOST_WAITING = 5_000
+/** Outputs that wait to be read; at more, they are read at once. */
+const MOST_CHARACTERS = 4_194_304
 
 /** The numbers that this server has not yet written (docs/rules.md#numbers). */
 export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/usecases/NumberMemory", {
@@ -29,54 +30,56 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
     const ids = yield* Ids
     const server = ids.uuidV7(yield* Instant.now)
     const refused = new Map<SeriesBound, SeriesRef>()
-    const gathering = new Gathering(most, (bound, series) => {
-      instruments.numbersRefused[bound].value += 1
+    const gathering = new Gathering(most, (bound, series, values) => {
+      instruments.numbersRefused[bound].value += values
       refused.set(bound, series)
     })
     const turn = yield* Semaphore.make(1)
     let waiting: Array<Measured> = []
+    let characters = 0
     /** Whether what is stored is known, so that bounds are. */
-    let isReady = false
+    let isKnown = false
 
     const take = (): void => {
-      if (!isReady) return
       const measured = waiting
       waiting = []
+      characters = 0
       for (const one of measured) gathering.take(one)
     }
-    /** Writes what waits, of one check if it is given. */
-    const write = Effect.fnUntraced(function* (to: NumberStorage<StorageError>, of?: CheckRef) {
-      take()
-      const piece = Effect.gen(function* () {
-        const due = gathering.due(PIECE, of)
-        if (due.length > 0) yield* to.write(server, yield* complete(to, server, due))
-        for (const part of due) part.settle()
-        return due.length === PIECE
-      })
-      // A reader waits for one piece of a long write, not for its end.
-      while (yield* turn.withPermit(piece));
+    const load = Effect.fnUntraced(function* (from: NumberStorage<StorageError>) {
+      gathering.know(yield* from.series(), Instant.toMillis(yield* Instant.now))
+      isKnown = true
     })
     return {
       /** Whether numbers are kept at all. */
       numbers: most === 0 ? undefined : numbers,
-      write,
+      /** Writes what waits now, of one check if it is given. */
+      write: Effect.fnUntraced(function* (to: NumberStorage<StorageError>, of?: CheckRef) {
+        if (!isKnown) yield* load(to)
+        take()
+        const parts = gathering.waiting(of)
+        // A reader waits for one piece of a long write, not for its end.
+        for (let first = 0; first < parts.length; first += PIECE)
+          instruments.numbersLost.value += yield* turn.withPermit(
+            Effect.suspend(() => writePiece(to, server, gathering.due(parts.slice(first, first + PIECE)))),
+          )
+      }),
       /** Takes the results of a command. Those whose output is to be read wait, off its answer's path: then `true`. */
       add: (measured: ReadonlyArray<Measured>): boolean => {
         for (const one of measured) {
-          const others = isReady && "events" in one ? gathering.takeDurations(one) : undefined
-          if (others?.length === 0 || waiting.length >= MOST_WAITING) continue
-          waiting.push(others === undefined ? one : { ...one, events: others })
+          const events = "events" in one ? gathering.takeDurations(one) : undefined
+          if (events?.length === 0) continue
+          waiting.push(events === undefined ? one : { ...one, events })
+          characters += (events ?? []).reduce((sum, { output = "" }) => sum + output.length, 0)
           // Of a deleted check, nothing may wait: later results are taken before.
-          if (!("events" in one)) take()
+          if (events === undefined || characters > MOST_CHARACTERS) take()
         }
         return waiting.length > 0
       },
       take,
-      load: Effect.fnUntraced(function* (from: NumberStorage<StorageError>) {
-        gathering.know(yield* from.series(), Instant.toMillis(yield* Instant.now))
-        isReady = true
-        take()
-      }),
+      load,
+      /** Whether what waits should be written soon. */
+      isCrowded: () => gathering.isCrowded,
       /** Forgets what is written or lost, and the bound that a series exceeded. */
       forget: Effect.gen(function* () {
         const now = yield* Instant.now
@@ -85,11 +88,35 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
         refused.clear()
         return complaints
       }),
+      /** Counts what is not written as lost, at the end. Returns how many values that is. */
+      abandon: Effect.sync(() => {
+        take()
+        const { unwritten } = gathering
+        instruments.numbersLost.value += unwritten
+        return unwritten
+      }),
     }
   }),
 }) {
   static readonly layer = Layer.effect(NumberMemory, NumberMemory.make)
 }
+
+/** Returns how many values are lost with checks that were deleted: some may be of a new check of that name. */
+const writePiece = Effect.fnUntraced(function* (
+  to: NumberStorage<StorageError>,
+  server: string,
+  due: ReadonlyArray<DuePart>,
+) {
+  if (due.length === 0) return 0
+  const written = yield* complete(to, server, due)
+  const gone = new Set(yield* to.write(server, written))
+  let lost = 0
+  for (const [index, part] of written.entries()) {
+    if (gone.has(part)) lost += due[index]?.drop() ?? 0
+    else due[index]?.settle()
+  }
+  return lost
+})
 
 /** Parts with what this server stored of them before, where that is not in its memory. */
 const complete = Effect.fnUntraced(function* (
@@ -100,7 +127,7 @@ const complete = Effect.fnUntraced(function* (
   const partial = due.filter((part) => part.complete !== undefined)
   const stored = partial.length === 0 ? [] : yield* from.own(server, partial)
   const spansOf = new Map(stored.map((part) => [partKey(part), part.spans]))
-  return due.map((part): NumberPart => ({
+  return due.map((part): WrittenPart => ({
     ...part,
     spans: part.complete?.(spansOf.get(partKey(part)) ?? []) ?? part.spans,
   }))

@@ -1,7 +1,7 @@
 import { confirmResult, softStateOf } from "@tocsin/contract/confirmResult"
 import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import type { CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/Instant"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import type { WatchTrial } from "@tocsin/contract/Watches"
 import { applyResults } from "../checks/applyBatch.ts"
@@ -115,24 +115,20 @@ interface Reported {
 
 function* report(unit: UnitOfWork, { agent, input, reported }: Reported): Decision<void> {
   if (reported.length === 0) return
-  const { agent_id, registration_id } = agent
+  const { agent_id } = agent
   const check_ids = reported.map(({ watch }) => watch.name)
   yield* load(unit, { checks: { agent_id, check_ids }, rows: { expectation: checksOf(agent, check_ids) } })
-  const events = reported.map(({ result, watch }): CheckResult => {
-    const check = unit.checks.get({ agent_id, registration_id, check_id: watch.name })
-    return {
-      event_id: undefined,
-      check_id: watch.name,
-      // A result of a watch is never late.
-      observed_at: check === undefined ? unit.now : Instant.max(unit.now, check.last_observed_at),
-      status: result.status,
-      exit_code: EXIT_CODES[result.status],
-      duration_ms: result.duration_ms,
-      output: result.output,
-      output_truncated: false,
-      notifications_enabled: true,
-    }
-  })
+  const events = reported.map(({ result, watch }): CheckResult => ({
+    event_id: undefined,
+    check_id: watch.name,
+    observed_at: unit.now,
+    status: result.status,
+    exit_code: EXIT_CODES[result.status],
+    duration_ms: result.duration_ms,
+    output: result.output,
+    output_truncated: false,
+    notifications_enabled: true,
+  }))
   yield* applyResults(unit, agent, { ...input, request: { agent_id, events } })
   const incidents = new Incidents(unit, input.incidents)
   for (const { watch } of reported) yield* expectWatch(incidents, { agent, watch })

@@ -34,12 +34,8 @@ const holds = (time: Span, now: bigint) => second(time.from) <= now && now < sec
 
 /** The state during one second, from the text of the rule. */
 const stateIn = ({ changes, planned, silent }: AvailabilityFacts, now: bigint): string => {
-  let latest = 0n
-  let known: "ok" | "warning" | "critical" | "unknown" | undefined
-  for (const change of changes) {
-    latest = change.at > latest ? change.at : latest
-    if (second(latest) <= now) known = change.status
-  }
+  const isBy = (place: number) => changes.slice(place).some(({ at: moment }) => second(moment) <= now)
+  const known = changes.findLast((_, place) => isBy(place))?.status
   const state = known === undefined || silent.some((time) => holds(time, now)) ? "no_data" : known
   const severity = state === "no_data" ? "critical" : state
   const isPlanned = planned.some(
@@ -81,6 +77,15 @@ describe("the availability of a check", () => {
         }
       }),
     )
+  })
+
+  it("goes on after a change that came while the clock was ahead", () => {
+    const changes = [
+      { at: at(31_536_000), status: "critical" },
+      { at: at(60), status: "ok" },
+    ] as const
+    const { seconds } = sumOf({ changes, silent: [], planned: [] }, { from: at(0), to: at(120) })
+    assert.deepInclude(seconds, { ok: 60, critical: 0, no_data: 60 })
   })
 
   it("is cut to three decimals, so that one second of a year is no 100 %", () => {

@@ -56,12 +56,11 @@ class Rows {
 
   flush(gathering: Gathering): void {
     if (this.isDown) return
-    for (let due = gathering.due(3); due.length > 0; due = gathering.due(3))
-      for (const part of due) {
-        const name = nameOf(part)
-        this.rows.set(name, part.complete?.(this.rows.get(name) ?? []) ?? part.spans)
-        part.settle()
-      }
+    for (const part of gathering.due(gathering.waiting())) {
+      const name = nameOf(part)
+      this.rows.set(name, part.complete?.(this.rows.get(name) ?? []) ?? part.spans)
+      part.settle()
+    }
   }
 }
 
@@ -323,13 +322,61 @@ describe("gathered numbers", () => {
     assert.strictEqual(rows.rows.get("c duration s hour 0")?.[0]?.count, 2)
   })
 
+  it("go on after the clock was ahead for one result, as if it had not been", () => {
+    const refused: Array<string> = []
+    const gathering = new Gathering(1_000, (bound, { name }) => refused.push(`${bound} ${name}`))
+    const rows = new Rows()
+    const many = (name: string) => Array.from({ length: 18 }, (_, index) => `${name}${index}=1`).join(" ")
+    const ahead = START + 365 * PART_KINDS.day.length
+    gathering.take(result("c", ahead, { output: `| in=1000c ${many("a")}` }))
+    rows.flush(gathering)
+    gathering.know([stored("c", ahead)], START)
+    for (const minutes of [1, 2])
+      gathering.take(result("c", START + minutes * MINUTE, { output: `| in=${minutes * 60}c ${many("b")}` }))
+    assert.deepStrictEqual(refused, [])
+    rows.flush(gathering)
+    assert.strictEqual(rows.rows.get("c in /s hour 0")?.[0]?.mean, 1)
+    gathering.forget(START + 2 * MINUTE)
+    assert.deepStrictEqual(
+      gathering.waiting(result("c", START)).map(({ start }) => start),
+      Array.from({ length: 20 }, () => START),
+    )
+  })
+
+  it("of hours that are over leave the memory once they are written, which holds so many of them", () => {
+    const gathering = new Gathering(20_000, never)
+    const rows = new Rows()
+    const days = 34
+    const late = result("c", START)
+    const [one = assert.fail()] = late.events
+    const backlog = () => {
+      for (let check = 0; check < 1_000; check++)
+        gathering.take({
+          ...late,
+          events: Array.from({ length: days }, (_, day) => ({
+            ...one,
+            check_id: CheckId.make(`c${check}`),
+            observed_at: Instant.fromMillis(START - day * PART_KINDS.day.length),
+          })),
+        })
+    }
+    backlog()
+    assert.isTrue(gathering.isCrowded)
+    const { length } = gathering.waiting()
+    assert.isBelow(length, 34_000)
+    assert.strictEqual(gathering.forget(START), 1_000 * days - length)
+    rows.flush(gathering)
+    assert.isFalse(gathering.isCrowded)
+    assert.strictEqual(gathering.waiting(result("c1", START)).length, 1)
+  })
+
   it("take no memory for a check that has none", () => {
     const gathering = new Gathering(100, never)
     const made = countMaps(() => {
       for (let check = 0; check < 1_000; check++) gathering.take(result(`c${check}`, START, { millis: 0 }))
     })
     assert.isBelow(made, 100)
-    assert.deepStrictEqual(gathering.due(9, result("c1", START)), [])
+    assert.deepStrictEqual(gathering.waiting(result("c1", START)), [])
   })
 
   it("of durations are taken at once where the output has no bar and the check has stated one", () => {
@@ -353,13 +400,14 @@ describe("gathered numbers", () => {
     const gathering = new Gathering(100, never)
     gathering.take(result("c", START, { millis: 1_500 }))
     gathering.take(result("d", START))
-    const [part, ...others] = gathering.due(9, result("c", START))
+    const due = (of?: CheckRef) => gathering.due(gathering.waiting(of))
+    const [part, ...others] = due(result("c", START))
     assert.deepStrictEqual(others, [])
     assert.deepInclude(part, { name: "duration", unit: "s", kind: "hour", start: START })
     assert.strictEqual(part?.check_id, "c")
     part?.settle()
-    assert.deepStrictEqual(gathering.due(9, result("c", START)), [])
-    assert.deepStrictEqual(gathering.due(9, result("e", START)), [])
-    assert.strictEqual(gathering.due(9).length, 1)
+    assert.deepStrictEqual(due(result("c", START)), [])
+    assert.deepStrictEqual(due(result("e", START)), [])
+    assert.strictEqual(due().length, 1)
   })
 })

@@ -35,6 +35,7 @@ import * as Watchdog from "@tocsin/core/usecases/Watchdog"
 import * as Delivery from "@tocsin/core/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
+import { recordNumbers } from "@tocsin/core/usecases/recordNumbers"
 import * as Replicas from "@tocsin/core/usecases/Replicas"
 import { PolicySource } from "@tocsin/core/ports/PolicySource"
 import { SecretCipher } from "@tocsin/core/ports/SecretCipher"
@@ -151,10 +152,11 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
   ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
 }
 
-/** Delivery, liveness, retention, the report to other replicas, and probes; safe with several replicas. */
+/** Delivery, liveness, retention, numbers, the report to other replicas, and probes; safe with several replicas. */
 export const background = Layer.mergeAll(
   Delivery.layer,
   Housekeeping.layer,
+  recordNumbers,
   Replicas.layer,
   WatchRunner.layer,
   policyFollower,

@@ -1,5 +1,6 @@
 import { Clock, Duration, Effect, Fiber, Layer, Semaphore, Tracer } from "effect"
 import { Storage, StorageError } from "../../ports/Storage.ts"
+import type { NumberStorage } from "../../ports/NumberStorage.ts"
 import { Commits } from "./Commits.ts"
 import { CurrentOperator } from "../../ports/CurrentOperator.ts"
 import { LinkedQueue } from "../LinkedQueue.ts"
@@ -107,9 +108,24 @@ export const boundedStorage = (limit: Duration.Duration) =>
         expire: (piece) => bounded(storage.expire(piece)),
         untilNextDue: (receivers, now) => bounded(storage.untilNextDue(receivers, now)),
         establish: (name, value) => bounded(storage.establish(name, value)),
+        numbers: storage.numbers && boundedNumbers(storage.numbers, { bounded, read }),
       })
     }),
   )
+
+type Bound = <A>(effect: Effect.Effect<A, StorageError>) => Effect.Effect<A, StorageError>
+
+const boundedNumbers = (
+  numbers: NumberStorage<StorageError>,
+  { bounded, read }: { readonly bounded: Bound; readonly read: Bound },
+): NumberStorage<StorageError> => ({
+  series: (of) => read(numbers.series(of)),
+  own: (server, parts) => bounded(numbers.own(server, parts)),
+  write: (server, parts) => bounded(numbers.write(server, parts)),
+  parts: (query) => read(numbers.parts(query)),
+  expire: (expiry) => bounded(numbers.expire(expiry)),
+  expireSeries: (bounds) => bounded(numbers.expireSeries(bounds)),
+})
 
 type OnTimeout = (failure: StorageError) => void
 

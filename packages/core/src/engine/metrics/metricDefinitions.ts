@@ -61,7 +61,7 @@ const ingestion = {
   ),
   numbersLost: counter(
     "tocsin_numbers_lost_total",
-    "Hours of a series that could not be written within half an hour",
+    "Numbers that were not written: for half an hour, before the server stopped, or for lack of room",
   ),
   watchProbes: counter(
     "tocsin_watch_probes_total",
