@@ -2,16 +2,17 @@ import { chmodSync, copyFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import process from "node:process"
 import { bundleProgram } from "../bundleProgram.mjs"
-import { assertSameNode, runTool } from "./nodeBuilds.ts"
+import { assertSameNode, nodeOf, runTool } from "./nodeBuilds.ts"
 
 /** Where Node.js looks for an embedded program. */
 const BLOB = "NODE_SEA_BLOB"
 const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2"
 const EXECUTABLE = 0o755
 
-/** The agent as the single executable applications of Node.js embed it, for every architecture. */
+/** The agent as the single executable applications of Node.js embed it. */
 export interface EmbeddedAgent {
-  readonly blob: string
+  /** The path of the program as a version of Node.js reads it, whatever the architecture. */
+  readonly blobFor: (version: string) => Promise<string>
   /** The paths of the bundled modules. */
   readonly modules: ReadonlyArray<string>
 }
@@ -24,11 +25,10 @@ export const embedAgent = async (root: string, scratch: string): Promise<Embedde
     target: main,
     format: "cjs",
   })
-  const blob = "tocsin-agent.blob"
-  const settings = "sea.json"
-  writeFileSync(
-    join(scratch, settings),
-    JSON.stringify({
+  const blobFor = async (version: string): Promise<string> => {
+    const blob = `tocsin-agent-${version}.blob`
+    const settings = `sea-${version}.json`
+    const written = {
       // Its path is in the blob: without a folder, the same source gives the same executable.
       main: basename(main),
       output: blob,
@@ -38,10 +38,12 @@ export const embedAgent = async (root: string, scratch: string): Promise<Embedde
       // NODE_OPTIONS is for the jobs that the agent wraps. --disable-sigusr1 would keep the signal from them.
       execArgv: [],
       execArgvExtension: "none",
-    }),
-  )
-  runTool(process.execPath, ["--experimental-sea-config", settings], { cwd: scratch })
-  return { blob: join(scratch, blob), modules }
+    }
+    writeFileSync(join(scratch, settings), JSON.stringify(written))
+    runTool(await nodeOf(version, scratch), ["--experimental-sea-config", settings], { cwd: scratch })
+    return join(scratch, blob)
+  }
+  return { blobFor, modules }
 }
 
 /** Writes a copy of `node` that is the agent. */

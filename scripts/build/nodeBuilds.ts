@@ -36,6 +36,14 @@ export const nodeBuilds: ReadonlyArray<NodeBuild> = [
   },
 ]
 
+/** What writes the programs that the other version reads: it reads none of this one (seen: 26.12.1 of 24.22.3). */
+const WRITER: NodeBuild = {
+  architecture: "x64",
+  debian: "amd64",
+  version: "26.12.1",
+  sha512: "jk5LMAmgHlPlPMWpsUrSOqNaEZG+11UNd35hWQ+p5/XGaelWuTqJ69IcAy/5xtPPN4d5ZRBNOGB6gLMCh2kL9A==",
+}
+
 /** Runs a program that must succeed. */
 export const runTool = (
   program: string,
@@ -63,6 +71,17 @@ export const fetchNode = async (
     )
   runTool("tar", ["-xzf", tarball, "-C", scratch, "package/bin/node", "package/LICENSE"])
   return join(scratch, "package")
+}
+
+/** The path of a Node.js of a version that runs here. */
+export const nodeOf = async (version: string, scratch: string): Promise<string> => {
+  if (version === process.versions.node) return process.execPath
+  const build = [...nodeBuilds, WRITER].find(
+    (one) => one.version === version && one.architecture === process.arch,
+  )
+  if (build === undefined)
+    throw new Error(`there is no Node.js ${version} for ${process.arch}: build elsewhere`)
+  return join(await fetchNode(build, scratch), "bin/node")
 }
 
 /** Other versions write what a build cannot read. */

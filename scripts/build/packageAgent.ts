@@ -42,7 +42,8 @@ export const packageAgent = async (packaging: Packaging): Promise<ReadonlyArray<
       const folder = mkdtempSync(join(scratch, "build-"))
       const node = await fetchNode(build, folder)
       const layout = join(folder, "layout")
-      layOut({ root, node, agent, build, layout })
+      const blob = await agent.blobFor(build.version)
+      layOut({ root, node, agent, blob, build, layout })
       if (packaging.isQuick !== true) made.push(placeExecutable({ packaging, build, layout }))
       made.push(packDebian({ packaging, build, layout }))
       rmSync(folder, { recursive: true })
@@ -59,12 +60,13 @@ interface Laying {
   /** The folder of a build of Node.js. */
   readonly node: string
   readonly agent: EmbeddedAgent
+  readonly blob: string
   readonly build: NodeBuild
   readonly layout: string
 }
 
 /** Lays the files out as on a host. */
-const layOut = ({ root, node, agent, build, layout }: Laying): void => {
+const layOut = ({ root, node, agent, blob, build, layout }: Laying): void => {
   const from = join(root, "deploy/agent")
   const placed = (at: string): string => {
     mkdirSync(join(layout, dirname(at)), { recursive: true, mode: EXECUTABLE })
@@ -77,7 +79,7 @@ const layOut = ({ root, node, agent, build, layout }: Laying): void => {
   const place = (file: string, at: string, mode?: number): void => write(at, readFileSync(file, "utf8"), mode)
   writeExecutable(root, {
     node: join(node, "bin/node"),
-    blob: agent.blob,
+    blob,
     target: placed(`usr/bin/${PROGRAM}`),
   })
   place(join(from, `${PROGRAM}.service`), `lib/systemd/system/${PROGRAM}.service`)
