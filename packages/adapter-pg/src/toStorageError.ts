@@ -24,6 +24,15 @@ const poolerRefusedMessage =
 const openFilesMessage =
   "the limit of open files is reached, so Tocsin cannot connect to PostgreSQL: raise it (ulimit -n, LimitNOFILE= of systemd), and restart Tocsin"
 
+const untrustedMessage =
+  "the certificate of PostgreSQL's server is not trusted: name the file of its authority in sslrootcert of the database URL"
+
+const otherNameMessage =
+  "the certificate of PostgreSQL's server names another host than the database URL: use a name that stands in it, or sslmode=verify-ca"
+
+const clientCertificateMessage =
+  "PostgreSQL asks for a client certificate: name its files in sslcert and sslkey of the database URL"
+
 const noSchemaMessage =
   "no schema is on the search path of the database's user: create one, or correct search_path"
 
@@ -48,6 +57,20 @@ const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<
     "57P03": startingMessage,
     EMFILE: openFilesMessage,
     ENFILE: openFilesMessage,
+    CERT_HAS_EXPIRED:
+      "the certificate of PostgreSQL's server, or of an authority above it, has expired: replace it",
+    CERT_NOT_YET_VALID:
+      "the certificate of PostgreSQL's server is not valid yet: set the clocks of both machines right",
+    DEPTH_ZERO_SELF_SIGNED_CERT: untrustedMessage,
+    ERR_SSL_TLSV1_ALERT_UNKNOWN_CA:
+      "PostgreSQL does not trust the client certificate in sslcert: use one that an authority of its ssl_ca_file signed",
+    ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: clientCertificateMessage,
+    ERR_TLS_CERT_ALTNAME_INVALID: otherNameMessage,
+    HOSTNAME_MISMATCH: otherNameMessage,
+    SELF_SIGNED_CERT_IN_CHAIN: untrustedMessage,
+    UNABLE_TO_GET_ISSUER_CERT: untrustedMessage,
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrustedMessage,
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrustedMessage,
   },
   damaged: {
     "42P01": "a table is missing: point the URL at the right database, or restore a backup",
@@ -96,6 +119,36 @@ const kindMessages: Readonly<Record<ReasonTag, Explanation>> = {
   UnknownError: ["other", "PostgreSQL failed: see the service's log"],
 }
 
+/** Answers of one SQLSTATE with several reasons, by PostgreSQL's routine, which no language changes, or its words. */
+const refusals: ReadonlyArray<readonly [code: string, of: RegExp, message: string]> = [
+  ["28000", /client certificate/, clientCertificateMessage],
+  [
+    "28000",
+    /no encryption|SSL off/,
+    "PostgreSQL takes this user, database and host over TLS alone, or not at all: add sslmode=verify-full to the database URL, or a line to pg_hba.conf",
+  ],
+  [
+    "28000",
+    /ClientAuthentication$/,
+    "pg_hba.conf of PostgreSQL does not let this user and database in from here: add a line for them",
+  ],
+  [
+    "53300",
+    /InitializeSessionUserId$/,
+    "PostgreSQL allows the user no more connections: raise its limit (ALTER ROLE … CONNECTION LIMIT), or run fewer replicas (each uses up to 19)",
+  ],
+  [
+    "53300",
+    /CheckMyDatabase$/,
+    "PostgreSQL allows the database no more connections: raise its limit (ALTER DATABASE … CONNECTION LIMIT), or run fewer replicas (each uses up to 19)",
+  ],
+]
+
+const refusalOf = ({ code, message, routine = "" }: PgFailure): Explanation | undefined => {
+  const [, , found] = refusals.find(([of, one]) => of === code && one.test(`${message} ${routine}`)) ?? []
+  return found === undefined ? undefined : ["unavailable", found]
+}
+
 const bySqlState: ReadonlyMap<string, Explanation> = new Map(
   Object.entries(sqlStateMessages).flatMap(([reason, messages]) =>
     Object.entries(messages).map(([code, message]) => [code, [reason as StorageFailure, message]] as const),
@@ -125,7 +178,9 @@ export const isLostRace = ({ reason }: SqlError.SqlError): boolean =>
 const explain = (error: SqlError.SqlError): Explanation => {
   const { _tag, cause, operation } = error.reason
   const code = sqlStateOf(error)
-  const known = code === undefined ? undefined : bySqlState.get(code)
+  const known =
+    (cause instanceof PgFailure ? refusalOf(cause) : undefined) ??
+    (code === undefined ? undefined : bySqlState.get(code))
   if (known !== undefined) return known
   if (isLostRace(error)) return kindMessages.SerializationError
   // The client's own errors have no code, and say what to do already.

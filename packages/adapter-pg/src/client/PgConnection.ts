@@ -1,6 +1,7 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
 import { type Context, Effect, Scope, Stream } from "effect"
 import type { SqlClient, SqlConnection, SqlError } from "effect/sql"
+import { unfit } from "./Primary.ts"
 import { outlivesStatement, PgFailure, type PgOperation, toSqlError } from "./toSqlError.ts"
 import { asTexts } from "./upstreamDefects.ts"
 
@@ -99,11 +100,11 @@ export class PgConnection implements SqlConnection.Connection {
     return Effect.map(this.#run(operation, this.#session.query(text, [], false)), ({ command }) => command)
   }
 
-  /** Its first columns say whether the server is a standby, and whether the session runs no trigger. */
+  /** Its first columns say whether the server is a standby, and why it cannot be used. */
   setUp(text: string) {
     return Effect.map(this.#run("connect", this.#session.queryValues(text, [], false)), ([row]) => ({
       isStandby: row?.[0] === true,
-      runsNoTrigger: row?.[1] === true,
+      refused: unfit(row?.[1]),
     }))
   }
 

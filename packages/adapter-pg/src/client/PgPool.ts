@@ -4,9 +4,10 @@ import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
 import { Duration, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
-import { readDatabaseUrl, type PgHost, type PgPoolOptions, setUpStatement } from "./PgPoolOptions.ts"
+import { readDatabaseUrl } from "./databaseUrl.ts"
+import { type PgHost, type PgPoolOptions, setUpStatement } from "./PgPoolOptions.ts"
 import { PgConnection, type PgLease, type Watch } from "./PgConnection.ts"
-import { noTrigger, Primary, standbyFailure } from "./Primary.ts"
+import { Primary, securedOrPlain, standbyFailure } from "./Primary.ts"
 import { sqlError } from "./toSqlError.ts"
 import { makeTypes } from "./upstreamDefects.ts"
 
@@ -103,10 +104,9 @@ export class PgPool {
   static readonly make = Effect.fnUntraced(function* (
     options: PgPoolOptions,
   ): Effect.fn.Return<PgPool, SqlError.SqlError, Scope.Scope> {
-    const { password, ssl, urls } = yield* readDatabaseUrl(options.url)
+    const { password, servers: named } = yield* readDatabaseUrl(options.url)
     const open = { count: 0, lastAt: -Infinity }
     const config = {
-      ssl,
       // The driver runs this for each connection, in the connection's scope, which its type does
       // not say.
       password: Effect.as(countIn(open), password) as Effect.Effect<Redacted.Redacted>,
@@ -118,7 +118,12 @@ export class PgPool {
       preparedStatementCacheSize: PREPARED_STATEMENTS,
       types: makeTypes(),
     }
-    const servers = yield* Effect.forEach(urls, (url) => inRealTime(Sessions.make({ ...config, url })))
+    const sessions = (server: Partial<Sessions.Config>) => inRealTime(Sessions.make({ ...config, ...server }))
+    const servers = yield* Effect.forEach(named, ({ host, isOptional, ssl, url }) => {
+      const place = { url, ...(host !== undefined && { host }) }
+      const one = sessions({ ...place, ssl })
+      return isOptional ? Effect.zipWith(one, sessions({ ...place, ssl: false }), securedOrPlain) : one
+    })
     const primary = yield* Primary.make(servers)
     const pool = new PgPool(primary, open, options)
     yield* Effect.addFinalizer(() => pool.#empty)
@@ -172,12 +177,12 @@ export class PgPool {
     const connection = new PgConnection(pinned, this.#lease(session, known, scope))
     if (known.isSetUp) return connection
     this.#known.set(session, known)
-    const { isStandby, runsNoTrigger } = yield* Effect.onError(restore(connection.setUp(this.#setUp)), () =>
+    const { isStandby, refused } = yield* Effect.onError(restore(connection.setUp(this.#setUp)), () =>
       Effect.andThen(this.#primary.invalidate(session), connection.close),
     )
-    if (runsNoTrigger) {
+    if (refused !== undefined) {
       yield* Effect.andThen(this.#primary.invalidate(session), connection.close)
-      return yield* noTrigger
+      return yield* refused
     }
     if (isStandby) {
       this.#primary.lose()

@@ -3,7 +3,7 @@ import type * as Sessions from "@effect/sql-pg/PgPool"
 import { Deferred, Duration, Effect, Exit, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
-import { sqlError, toSqlError } from "./toSqlError.ts"
+import { isWithoutTls, sqlError, toSqlError } from "./toSqlError.ts"
 
 /**
  * How long the other servers may take to answer once one has. One that hangs must not hold up the
@@ -27,34 +27,69 @@ export const standbyFailure = sqlError("ConnectionError", {
   operation: "connect",
 })
 
-/** Only a superuser may change it, so a session cannot set it right. */
-export const RUNS_NO_TRIGGER = "current_setting('session_replication_role') = 'replica'"
+/** What a server cannot be, as conditions, each with what to do. */
+const UNFIT = [
+  {
+    when: "current_setting('server_version_num')::int < 150000",
+    message: "this version of PostgreSQL is too old: upgrade it to 15 or later",
+  },
+  {
+    // PGlite, whose socket gives all connections one session (seen with 0.5): it is compiled to WebAssembly.
+    when: "version() ~* 'emcc|emscripten|wasm'",
+    message:
+      "this is PGlite, where all connections are one session, and so one transaction: use a PostgreSQL server",
+  },
+  {
+    // Triggers keep the totals and the rows of lists. Only a superuser may change it, so a session cannot set it right.
+    when: "current_setting('session_replication_role') = 'replica'",
+    message:
+      "session_replication_role is replica, so no trigger keeps Tocsin's totals: reset it for the user and the database (ALTER ROLE and ALTER DATABASE … RESET session_replication_role)",
+  },
+]
 
-/** Triggers keep the totals and the rows of lists. */
-export const noTrigger = sqlError("UnknownError", {
-  message:
-    "session_replication_role is replica, so no trigger keeps Tocsin's totals: reset it for the user and the database (ALTER ROLE and ALTER DATABASE … RESET session_replication_role)",
-  operation: "connect",
-})
+/** A column with the number of the first condition that a server meets. */
+export const ASK_FITNESS = `CASE ${UNFIT.map(({ when }, at) => `WHEN ${when} THEN ${at}`).join(" ")} END`
+
+/** Why a server cannot be used, by the value of {@link ASK_FITNESS}. */
+export const unfit = (found: unknown): SqlError.SqlError | undefined => {
+  const condition = typeof found === "number" ? UNFIT[found] : undefined
+  return condition && sqlError("UnknownError", { message: condition.message, operation: "connect" })
+}
+
+/** The connections to one server. */
+export type PgServer = Pick<Sessions.PgPool, "get" | "invalidate">
+
+/** As `sslmode=prefer` has it: plain text once the server has said that it has no TLS, until the program ends. */
+export const securedOrPlain = (secured: PgServer, plain: PgServer): PgServer => {
+  let server = secured
+  return {
+    get: Effect.suspend(() =>
+      Effect.catch(server.get, (error) => {
+        if (!isWithoutTls(error)) return Effect.fail(error)
+        server = plain
+        return plain.get
+      }),
+    ),
+    invalidate: (session) => server.invalidate(session),
+  }
+}
 
 /** The server that takes writes (docs/decisions/0027). It is looked for when its connections fail. */
 export class Primary {
-  readonly #servers: ReadonlyArray<Sessions.PgPool>
+  readonly #servers: ReadonlyArray<PgServer>
   readonly #scope: Scope.Scope
-  readonly #owners = new WeakMap<Session.PgConnection, Sessions.PgPool>()
-  #known: Sessions.PgPool | undefined
-  #searching: Deferred.Deferred<Sessions.PgPool, SqlError.SqlError> | undefined
+  readonly #owners = new WeakMap<Session.PgConnection, PgServer>()
+  #known: PgServer | undefined
+  #searching: Deferred.Deferred<PgServer, SqlError.SqlError> | undefined
 
-  private constructor(servers: ReadonlyArray<Sessions.PgPool>, scope: Scope.Scope) {
+  private constructor(servers: ReadonlyArray<PgServer>, scope: Scope.Scope) {
     this.#servers = servers
     this.#scope = scope
     this.lose()
   }
 
   /** Searches for the primary end with the scope. */
-  static readonly make = (
-    servers: ReadonlyArray<Sessions.PgPool>,
-  ): Effect.Effect<Primary, never, Scope.Scope> =>
+  static readonly make = (servers: ReadonlyArray<PgServer>): Effect.Effect<Primary, never, Scope.Scope> =>
     Effect.map(Effect.scope, (scope) => new Primary(servers, scope))
 
   readonly get: Effect.Effect<Session.PgConnection, SqlError.SqlError, Scope.Scope> = Effect.suspend(() => {
@@ -80,7 +115,7 @@ export class Primary {
     return this.#servers.length > 1
   }
 
-  readonly #lend = (server: Sessions.PgPool) =>
+  readonly #lend = (server: PgServer) =>
     Effect.tap(
       Effect.mapError(inRealTime(server.get), (error) =>
         toSqlError(error, { operation: "connect", isLate: false }),
@@ -89,9 +124,9 @@ export class Primary {
     )
 
   /** Callers that wait share a search, and end without ending it. */
-  readonly #find: Effect.Effect<Sessions.PgPool, SqlError.SqlError> = Effect.suspend(() => {
+  readonly #find: Effect.Effect<PgServer, SqlError.SqlError> = Effect.suspend(() => {
     if (this.#searching !== undefined) return Deferred.await(this.#searching)
-    const searching = Deferred.makeUnsafe<Sessions.PgPool, SqlError.SqlError>()
+    const searching = Deferred.makeUnsafe<PgServer, SqlError.SqlError>()
     this.#searching = searching
     const search = Effect.onExit(this.#search, (exit) => {
       this.#searching = undefined
@@ -101,12 +136,12 @@ export class Primary {
     return Effect.andThen(Effect.forkIn(search, this.#scope), Deferred.await(searching))
   })
 
-  readonly #search: Effect.Effect<Sessions.PgPool, SqlError.SqlError> = Effect.suspend(() => {
+  readonly #search: Effect.Effect<PgServer, SqlError.SqlError> = Effect.suspend(() => {
     const answered = Deferred.makeUnsafe<void>()
     const failures: Array<SqlError.SqlError> = []
-    let found: { readonly server: Sessions.PgPool; readonly timeline: number } | undefined
+    let found: { readonly server: PgServer; readonly timeline: number } | undefined
     let hasStandby = false
-    const ask = (server: Sessions.PgPool) =>
+    const ask = (server: PgServer) =>
       Effect.scoped(
         Effect.flatMap(this.#lend(server), (session) => session.queryValues(ASK_TIMELINE, [], false)),
       ).pipe(

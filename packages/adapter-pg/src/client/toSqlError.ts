@@ -118,12 +118,18 @@ const unanswered = (operation: PgOperation) =>
     operation,
   })
 
+const NO_TLS = "The server does not support TLS"
+
+/** Whether a server has answered that it has no TLS. */
+export const isWithoutTls = ({ reason: { cause } }: SqlError.SqlError): boolean =>
+  cause instanceof Error && cause.message === NO_TLS
+
 /** Translates a driver error that only says, in its own words, that there is no connection. */
 const noConnection = (words: string, operation: PgOperation): SqlError.SqlError => {
   switch (words) {
     case "Connection timed out":
       return unanswered(operation)
-    case "The server does not support TLS":
+    case NO_TLS:
       return sqlError("ConnectionError", {
         message:
           "The database URL requires TLS, which the server does not offer: enable it there, or remove sslmode from the URL",

@@ -25,9 +25,6 @@ export const migrations: ReadonlyArray<Migration> = [first, acceptancesLeave, se
 /** Identifies the very form of a migration: SHA-256 of its statements. */
 export const checksumOf = ({ sql }: Migration): string => hash("sha256", sql)
 
-/** The oldest PostgreSQL that the statements are tested with, as `server_version_num`. */
-const OLDEST_SERVER = 150_000
-
 /** Longer than the migration of a large database takes: replicas that start together wait for it. */
 const PATIENCE = Duration.minutes(2)
 
@@ -103,16 +100,10 @@ export const foreignAmong = (
 
 /** Refuses servers that would fail later, or corrupt text. */
 export const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const [server] = yield* sql<{ version: number; encoding: string }>`
-    SELECT current_setting('server_version_num')::int4 AS version, current_setting('server_encoding') AS encoding
+  const [server] = yield* sql<{ encoding: string }>`
+    SELECT current_setting('server_encoding') AS encoding
   `.unprepared
-  if (server === undefined || server.version < OLDEST_SERVER) {
-    return yield* new StorageError({
-      reason: "other",
-      message: `this version of PostgreSQL is too old: upgrade it to ${OLDEST_SERVER / 10_000} or later`,
-    })
-  }
-  if (server.encoding !== "UTF8") {
+  if (server !== undefined && server.encoding !== "UTF8") {
     return yield* new StorageError({
       reason: "other",
       message: `the database's encoding is ${server.encoding}: recreate the database with ENCODING 'UTF8'`,

@@ -255,8 +255,8 @@ export const database: SettingType<Database> = {
     "unset (SQLite in tocsin.db of SERVICE_DATA_DIR), memory: or postgres://user:password@host:port/database, with special characters percent-encoded",
   parse: (given) => {
     if (given === "memory:") return { kind: "memory" }
-    // An address with several hosts cannot be parsed as a URL; the driver checks it.
-    return /^postgres(ql)?:\/\/./.test(given) && (URL.canParse(given) || given.includes(","))
+    // No URL has several hosts, or a user without a host; the driver checks them.
+    return /^postgres(ql)?:\/\/./.test(given) && (URL.canParse(given) || /,|@[/?]/.test(given))
       ? { kind: "postgres", url: Redacted.make(given) }
       : undefined
   },
