@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it as plainIt, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -10,13 +10,13 @@ import { readDatabaseUrl } from "../../src/client/databaseUrl.ts"
 import { toStorageError } from "../../src/toStorageError.ts"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { testsFrom } from "@tocsin/testing/testsFrom"
-import { afterAll, beforeAll, describe, it as plainIt } from "@effect/vitest"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-pg-tls-"))
 const at = (name: string): string => join(folder, name)
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0
+const CERTIFIER = "openssl"
+const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
 const openssl = (args: string): void =>
-  void execFileSync("openssl", args.split(" "), { cwd: folder, stdio: "ignore" })
+  void execFileSync(CERTIFIER, args.split(" "), { cwd: folder, stdio: "ignore" })
 
 beforeAll(() => {
   if (!hasOpenssl) return
