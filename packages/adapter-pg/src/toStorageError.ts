@@ -169,6 +169,14 @@ const racedConstraints = new Set([
   "identity_name_pkey",
 ])
 
+/** Unique indexes on what a sequence gives. */
+const sequencedConstraints = new Set(["check_event_pkey", "number_series_pkey"])
+
+const behind: Explanation = [
+  "other",
+  "a sequence of PostgreSQL is behind its rows, as after an upgrade by logical replication: run tocsin migrate, or restart Tocsin, which sets it right",
+]
+
 /** Whether a transaction lost a race against another one, whose changes it sees when it is decided again. */
 export const isLostRace = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "UniqueViolation"
@@ -183,6 +191,8 @@ const explain = (error: SqlError.SqlError): Explanation => {
     (code === undefined ? undefined : bySqlState.get(code))
   if (known !== undefined) return known
   if (isLostRace(error)) return kindMessages.SerializationError
+  const { reason } = error
+  if (reason._tag === "UniqueViolation" && sequencedConstraints.has(reason.constraint)) return behind
   // The client's own errors have no code, and say what to do already.
   const isOwn = code === undefined && cause instanceof PgFailure && operation === "connect"
   return isOwn ? [kindMessages[_tag][0], cause.message] : kindMessages[_tag]

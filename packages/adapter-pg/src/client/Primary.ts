@@ -27,7 +27,7 @@ export const standbyFailure = sqlError("ConnectionError", {
   operation: "connect",
 })
 
-/** What a server cannot be, as conditions, each with what to do. */
+/** Servers that cannot be used, as conditions, each with what to do. */
 const UNFIT = [
   {
     when: "current_setting('server_version_num')::int < 150000",
@@ -53,7 +53,9 @@ export const ASK_FITNESS = `CASE ${UNFIT.map(({ when }, at) => `WHEN ${when} THE
 /** Why a server cannot be used, by the value of {@link ASK_FITNESS}. */
 export const unfit = (found: unknown): SqlError.SqlError | undefined => {
   const condition = typeof found === "number" ? UNFIT[found] : undefined
-  return condition && sqlError("UnknownError", { message: condition.message, operation: "connect" })
+  if (condition === undefined) return undefined
+  const { message } = condition
+  return sqlError("UnknownError", { message, operation: "connect" })
 }
 
 /** The connections to one server. */

@@ -11,7 +11,7 @@ const refuse = (message: string): never => {
 }
 
 /**
- * How a mode uses TLS. As in libpq, but for `require`, which verifies too: whoever reads a connection on its way can
+ * How a mode uses TLS. As in libpq, but for `require`, which verifies too: one who reads a connection on its way can
  * also answer it.
  */
 const MODES = {

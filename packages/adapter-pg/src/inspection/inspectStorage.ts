@@ -7,6 +7,7 @@ import type { SqlClient } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
 import { checksumOf, findTables, foreignAmong, migrations, readLedger } from "../migrations/migrate.ts"
+import { findBehind } from "../migrations/sequences.ts"
 import { readStorageTime, connect } from "../Database.ts"
 import { noSchema, toStorageError } from "../toStorageError.ts"
 
@@ -67,6 +68,8 @@ export interface PgInspection {
   readonly damaged: ReadonlyArray<string>
   /** Running totals that are not what the rows count; see `FIND_WRONG_TOTALS`. */
   readonly wrongTotals: ReadonlyArray<string>
+  /** Tables whose sequence is behind their rows. */
+  readonly behind: ReadonlyArray<string>
   readonly bytes: bigint
   /** How many connections the user of the URL may open in all. */
   readonly connectionLimit: number
@@ -111,7 +114,13 @@ export const inspectStorage = Effect.fn("inspectStorage")(
 )
 
 /** The findings about tables that cannot be read. */
-const UNREAD = { damaged: [], wrongTotals: [], pepperCheck: undefined, serviceHeartbeatAt: undefined }
+const UNREAD = {
+  behind: [],
+  damaged: [],
+  wrongTotals: [],
+  pepperCheck: undefined,
+  serviceHeartbeatAt: undefined,
+}
 
 const readFacts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [facts] = yield* sql<Facts>`
@@ -152,6 +161,7 @@ const readContent = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, isCur
   return {
     closedTables,
     foreignTables,
+    behind: isCurrent ? (yield* findBehind(sql)).map(({ name }) => name) : [],
     damaged: isCurrent ? yield* findDamaged(sql) : [],
     wrongTotals: isCurrent
       ? (yield* sql.unsafe<{ wrong: string }>(FIND_WRONG_TOTALS).unprepared).map(({ wrong }) => wrong)

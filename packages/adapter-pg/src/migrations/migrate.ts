@@ -15,6 +15,7 @@ import { scriptOf, settingStatement } from "../client/PgPoolOptions.ts"
 import { ADVISORY_LOCKS } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { isLostRace, toStorageError } from "../toStorageError.ts"
+import { advanceSequences } from "./sequences.ts"
 import { migration as first } from "./0001_first.ts"
 import { migration as acceptancesLeave } from "./0002_acceptances_leave.ts"
 import { migration as separateTables } from "./0003_separate_tables.ts"
@@ -200,7 +201,7 @@ export const migrate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, op
   const { known = migrations, patience = PATIENCE } = options
   yield* verifyServer(sql)
   const found = yield* verifySchema(sql, known)
-  if (found === known.length) return
+  if (found === known.length) return yield* advanceSequences(sql)
   if (found !== undefined) yield* announceMigrations(known.slice(found))
   const locking = Effect.andThen(sql.unsafe(setPatience(patience)), sql.unsafe(LOCK)).pipe(
     Effect.catchIf(
@@ -211,4 +212,5 @@ export const migrate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, op
   yield* sql
     .withTransaction(Effect.andThen(locking, applyMissing(sql, options)))
     .pipe(Effect.provideService(SqlClient.BeginTransaction, BEGIN))
+  yield* advanceSequences(sql)
 }, Effect.mapError(toStorageError))

@@ -9,7 +9,6 @@ import { connectionAdvice } from "../../connections.ts"
 import { examineSchema } from "./examineStorage.ts"
 import { attention, failed, type Finding, type Findings, ok, orFailed } from "./Finding.ts"
 
-const OLDEST_MAJOR = 15
 /** People notice it when two systems show times. */
 const NOTABLE_OFFSET = Duration.seconds(1)
 
@@ -23,6 +22,7 @@ export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redact
     ...(found.schema === "newer" || found.schema === "foreign"
       ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
       : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
+    ...sequenceFindings(found),
     safetyFinding(found),
     connectionFinding(found),
     clockFinding(found),
@@ -36,12 +36,8 @@ const SCHEMA_ADVICE = {
     "created by another build of Tocsin or another program: correct DATABASE_URL, or start the build that created it",
 } as const
 
-const serverFinding = ({ serverVersion, bytes }: PgInspection.PgInspection): Finding => {
-  const text = `PostgreSQL ${serverVersion} answers; the database occupies ${sizeText(Number(bytes))}`
-  return Number.parseInt(serverVersion, 10) < OLDEST_MAJOR
-    ? failed("storage", `${text}: upgrade it to ${OLDEST_MAJOR} or later`, "storage")
-    : ok("storage", text)
-}
+const serverFinding = ({ serverVersion, bytes }: PgInspection.PgInspection): Finding =>
+  ok("storage", `PostgreSQL ${serverVersion} answers; the database occupies ${sizeText(Number(bytes))}`)
 
 const permissionFinding = ({
   isReadOnly,
@@ -82,6 +78,16 @@ const limitFindings = ({ hasty }: PgInspection.PgInspection): Findings =>
     attention(
       "limits",
       `${limit} can end Tocsin's transactions: give its user at least 10s (ALTER ROLE … SET)`,
+    ),
+  )
+
+/** Where nothing fails, newer results are listed as the older ones. */
+const sequenceFindings = ({ behind }: PgInspection.PgInspection): Findings =>
+  behind.map((table) =>
+    failed(
+      "sequences",
+      `the sequence of ${table} is behind its rows, as after an upgrade by logical replication: run tocsin migrate, which sets it right`,
+      "storage",
     ),
   )
 
