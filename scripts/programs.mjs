@@ -39,6 +39,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
     packages: ["openssl"],
     tests: [
       "packages/adapter-notify/test/email/email.test.ts",
+      "packages/adapter-pg/test/client/databaseTls.test.ts",
       "packages/agent/test/probes/probed.ts",
       "packages/agent/test/sending/httpTransport.test.ts",
       "test/deploy/highAvailability.test.ts",

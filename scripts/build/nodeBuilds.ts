@@ -36,7 +36,7 @@ export const nodeBuilds: ReadonlyArray<NodeBuild> = [
   },
 ]
 
-/** What writes the programs that the other version reads: it reads none of this one (seen: 26.12.1 of 24.22.3). */
+/** It writes the programs that its version reads, which reads none of the other one (seen: 26.12.1 of 24.22.3). */
 const WRITER: NodeBuild = {
   architecture: "x64",
   debian: "amd64",

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it as plainIt, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { connect, createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
@@ -8,18 +8,19 @@ import { join } from "node:path"
 import { TLSSocket } from "node:tls"
 import { readDatabaseUrl } from "../../src/client/databaseUrl.ts"
 import { toStorageError } from "../../src/toStorageError.ts"
+import { lacking } from "../../../../scripts/programs.mjs"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-pg-tls-"))
 const at = (name: string): string => join(folder, name)
 const CERTIFIER = "openssl"
-const hasOpenssl = spawnSync(CERTIFIER, ["version"]).status === 0
+const withoutOpenssl = lacking("openssl")
 const openssl = (args: string): void =>
   void execFileSync(CERTIFIER, args.split(" "), { cwd: folder, stdio: "ignore" })
 
 beforeAll(() => {
-  if (!hasOpenssl) return
+  if (withoutOpenssl !== undefined) return
   const ec = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -keyout"
   openssl(`req -x509 -subj /CN=root ${ec} root.key -out root.pem`)
   openssl(`req -x509 -subj /CN=me ${ec} client.key -out client.pem`)
@@ -109,7 +110,7 @@ const TAKEN = [
   ["sslmode=require&host=/run/postgresql", "plain"],
 ] as const
 
-describe.skipIf(!hasOpenssl)("TLS in the database's URL", () => {
+describe.skipIf(withoutOpenssl !== undefined)("TLS in the database's URL", () => {
   for (const [query, words] of REFUSED)
     plainIt.effect(`is refused before the first connection: ${query}`, () =>
       Effect.gen(function* () {
@@ -189,7 +190,7 @@ layer(ScratchPostgres.layer)("a server that offers TLS", (it) => {
       replica,
       url,
     }) {
-      if (!hasOpenssl) return
+      if (withoutOpenssl !== undefined) return
       const own = new URL(Redacted.value(url))
       const front = yield* Effect.acquireRelease(
         Effect.callback<Server>((resume) => {
