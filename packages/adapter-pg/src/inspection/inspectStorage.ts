@@ -2,7 +2,7 @@ import * as Instant from "@tocsin/contract/Instant"
 import { copiedTables, FIND_WRONG_TOTALS } from "@tocsin/core/model/StoredTables"
 import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/model/TableShape"
 import { compareSchema, type SchemaStanding } from "@tocsin/core/ports/Migration"
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
@@ -11,14 +11,10 @@ import { findBehind } from "../migrations/sequences.ts"
 import { readStorageTime, connect } from "../Database.ts"
 import { noSchema, toStorageError } from "../toStorageError.ts"
 
+const SHORT = { connectTimeout: Duration.seconds(5), statementTimeout: Duration.seconds(5) }
+
 /** One connection for an inspection, which waits 5 s for it and for each answer. */
-const connectForInspection = (options: PgPoolOptions) =>
-  connect({
-    ...options,
-    connectTimeout: Duration.seconds(5),
-    statementTimeout: Duration.seconds(5),
-    maxConnections: 1,
-  })
+const connectForInspection = (options: PgPoolOptions) => connect({ ...options, ...SHORT, maxConnections: 1 })
 
 /** How many connections the user may have: of the server, of the database and of the role, the least. */
 const readConnectionLimit = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -33,6 +29,31 @@ const readConnectionLimit = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
   `.unprepared
   return row?.allowed ?? 0
 })
+
+/** Each is a session of its own behind a pooler, which chooses a server for it. */
+const ASKED_CONNECTIONS = 6
+
+/**
+ * How many servers answer what only reads: more than one behind a balancer. pgpool-II 4.3 sends what a volatile function
+ * asks to the primary, such as `pg_is_in_recovery()`, so this asks a stable one.
+ */
+export const countServers = Effect.fn("countServers")(
+  function* (options: PgPoolOptions) {
+    const { sql } = yield* connect({ ...options, ...SHORT, maxConnections: ASKED_CONNECTIONS })
+    const ask = Effect.option(
+      sql<{ begun: string }>`SELECT pg_postmaster_start_time()::text AS begun`.unprepared,
+    )
+    const answers = yield* Effect.all(
+      Array.from({ length: ASKED_CONNECTIONS }, () => ask),
+      {
+        concurrency: "unbounded",
+      },
+    )
+    return new Set(answers.flatMap(Option.toArray).map(([row]) => row?.begun)).size
+  },
+  Effect.scoped,
+  Effect.mapError(toStorageError),
+)
 
 export const inspectConnections = Effect.fn("inspectConnections")(
   function* (options: PgPoolOptions) {

@@ -15,8 +15,10 @@ const NOTABLE_OFFSET = Duration.seconds(1)
 /** Whether PostgreSQL is reachable, writable and durable; its schema, its connections and its clock. */
 export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redacted, pepperCheck: string) {
   const now = yield* Instant.now
-  const examined = Effect.map(PgInspection.inspectStorage({ url }), (found): Findings => [
+  const both = Effect.all([PgInspection.inspectStorage({ url }), PgInspection.countServers({ url })])
+  const examined = Effect.map(both, ([found, servers]): Findings => [
     serverFinding(found),
+    ...balancerFindings(servers),
     permissionFinding(found),
     ...limitFindings(found),
     ...(found.schema === "newer" || found.schema === "foreign"
@@ -80,6 +82,18 @@ const limitFindings = ({ hasty }: PgInspection.PgInspection): Findings =>
       `${limit} can end Tocsin's transactions: give its user at least 10s (ALTER ROLE … SET)`,
     ),
   )
+
+/** Nothing fails: pages are older than what was acknowledged, and new agents are unknown. */
+const balancerFindings = (servers: number): Findings =>
+  servers < 2
+    ? []
+    : [
+        failed(
+          "balancer",
+          `${servers} servers answer what only reads: a pooler sends reads to standbys, which are behind; turn that off (load_balance_mode = off of pgpool-II), or name the servers in DATABASE_URL without it`,
+          "storage",
+        ),
+      ]
 
 /** Where nothing fails, newer results are listed as the older ones. */
 const sequenceFindings = ({ behind }: PgInspection.PgInspection): Findings =>
