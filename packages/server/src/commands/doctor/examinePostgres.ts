@@ -90,7 +90,7 @@ const balancerFindings = (servers: number): Findings =>
     : [
         failed(
           "balancer",
-          `${servers} servers answer what only reads: a pooler sends reads to standbys, which are behind; turn that off (load_balance_mode = off of pgpool-II), or name the servers in DATABASE_URL without it`,
+          `${servers} servers answer what only reads: a pooler sends reads to standbys, which are behind: set load_balance_mode = off in pgpool-II, or name the servers in DATABASE_URL without it`,
           "storage",
         ),
       ]
