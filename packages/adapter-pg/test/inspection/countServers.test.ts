@@ -30,7 +30,7 @@ layer(ScratchPostgres.layer)("the servers that answer", (it) => {
     assert.strictEqual(yield* countServers({ url }), 1)
   })
 
-  it.live.skipIf(!AT_LENGTH)("are two behind one that balances", () =>
+  it.effect.skipIf(!AT_LENGTH)("are two behind one that balances", () =>
     Effect.gen(function* () {
       const one = new URL(Redacted.value((yield* ScratchPostgres).url))
       const other = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) =>
