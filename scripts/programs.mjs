@@ -26,13 +26,19 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
     names: ["chromium", "chromium-browser", "google-chrome"],
     variable: "TEST_CHROMIUM",
     packages: ["chromium"],
-    tests: ["test/browsers/Browser.ts", "test/console/Console.ts"],
+    tests: ["test/browsers/WebDriver.ts", "test/console/Console.ts"],
   },
   curl: { packages: ["curl"], tests: ["test/senders/senders.test.ts"] },
   debootstrap: { packages: ["debootstrap"], tests: ["test/deploy/roots.ts"], atLength: true },
   "dpkg-deb": { packages: ["dpkg"], tests: ["test/deploy/agentPackage.test.ts"] },
   etcd: { packages: ["etcd-server"], tests: ["test/failover/Patroni.ts"] },
   haproxy: { packages: ["haproxy"], tests: ["test/deploy/highAvailability.test.ts"] },
+  "firefox-esr": { packages: ["firefox-esr"], tests: ["test/browsers/WebDriver.ts"] },
+  MiniBrowser: {
+    folders: ["/usr/lib/*/webkit2gtk-4.1"],
+    packages: ["webkit2gtk-driver"],
+    tests: ["test/browsers/WebDriver.ts"],
+  },
   "mkfs.ext4": { packages: ["e2fsprogs"], tests: ["packages/agent/test/probes/mountedKernel.test.ts"] },
   nginx: { packages: ["nginx-light"], tests: ["test/proxies/Proxy.ts"] },
   openssl: {
@@ -78,6 +84,8 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
   setpriv: { packages: ["util-linux"], tests: ["packages/agent/test/jobs/handOver.test.ts"] },
   strace: { packages: ["strace"], tests: ["packages/adapter-sqlite/test/log/powerLoss.test.ts"] },
   "systemd-analyze": { packages: ["systemd"], tests: ["test/deploy/systemd.test.ts"] },
+  WebKitWebDriver: { packages: ["webkit2gtk-driver"], tests: ["test/browsers/WebDriver.ts"] },
+  Xvfb: { packages: ["xvfb"], tests: ["test/browsers/WebDriver.ts"] },
   taskset: { packages: ["util-linux"], tests: ["packages/agent/test/probes/probes.test.ts"] },
 })
 

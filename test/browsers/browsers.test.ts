@@ -1,13 +1,16 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
-import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, type Scope } from "effect"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { rolldown } from "rolldown"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
+import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
-import { chromium, openPage, skipped } from "./Browser.ts"
+import { walkConsole, walkShutConsole } from "./walkConsole.ts"
+import { programs, type Tab } from "./WebDriver.ts"
 
 const PAGE = fileURLToPath(new URL("page.ts", import.meta.url))
 
@@ -58,8 +61,12 @@ const startSite = Effect.fnUntraced(function* (): Effect.fn.Return<Site, never, 
   )
 })
 
+/** The tab that the tests of one browser share. */
+class OpenTab extends Context.Service<OpenTab, Tab>()("test/browsers/OpenTab") {}
+
 /** The outcomes of a site's page at a server that allows `origins`. */
 const calling = Effect.fnUntraced(function* (originsOf: (site: Site) => string) {
+  const tab = yield* OpenTab
   const site = yield* startSite()
   const { baseUrl } = yield* startServer({
     cwd: yield* scratchFolder,
@@ -70,7 +77,7 @@ const calling = Effect.fnUntraced(function* (originsOf: (site: Site) => string) 
     },
   })
   const query = new URLSearchParams({ api: baseUrl, token: OPERATOR_TOKEN })
-  yield* openPage(`${site.origin}/?${query}`)
+  yield* Effect.promise(() => tab.go(`${site.origin}/?${query}`))
   return yield* Effect.timeout(site.outcomes, "40 seconds")
 })
 
@@ -82,21 +89,38 @@ const readable = {
 }
 const unreadable = { code: "connection", hasRequestId: false }
 
-describe.skipIf(chromium === undefined)(`a page in a browser${skipped}`, () => {
-  it.live("of an allowed origin can use the client, and read errors", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* calling(({ origin }) => `https://other.example ${origin}`), readable)
-    }),
-  )
+for (const { name, missing, open, refusal } of programs) {
+  describe.skipIf(missing !== undefined)(`${name}${skippedFor(missing)}`, () => {
+    layer(Layer.effect(OpenTab, open()), { excludeTestServices: true, timeout: "5 minutes" })((it) => {
+      it.effect("a page of an allowed origin can use the client, and read errors", () =>
+        Effect.gen(function* () {
+          assert.deepStrictEqual(yield* calling(({ origin }) => `https://other.example ${origin}`), readable)
+        }),
+      )
 
-  it.live("of any other origin can read nothing", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* calling(() => "https://other.example"), {
-        agents: unreadable,
-        refused: unreadable,
-        absent: unreadable,
-        heartbeat: unreadable,
-      })
-    }),
-  )
-})
+      it.effect(
+        "the console stays current by one stream, through reloads and losses, and gives it back",
+        () => Effect.flatMap(OpenTab, walkConsole),
+      )
+
+      // What a browser refuses, it refuses whichever it is; this takes a server of its own.
+      it.effect.skipIf(name !== "Chromium" && !AT_LENGTH)(
+        `a page of any other origin can read nothing${name === "Chromium" ? "" : unlessAtLength}`,
+        () =>
+          Effect.gen(function* () {
+            assert.deepStrictEqual(yield* calling(() => "https://other.example"), {
+              agents: unreadable,
+              refused: unreadable,
+              absent: unreadable,
+              heartbeat: unreadable,
+            })
+          }),
+      )
+    })
+
+    it.live.skipIf(refusal !== undefined)(
+      `the console works where the browser keeps nothing, and says so${skippedFor(refusal)}`,
+      () => Effect.flatMap(open(true), walkShutConsole),
+    )
+  })
+}

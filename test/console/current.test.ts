@@ -26,7 +26,7 @@ const HIDE = `{
   window.fetch = (address, options) => {
     if (isHidden) window.askedHidden.push(String(address))
     const answer = send(address, options)
-    if (!String(address).endsWith("/stream")) {
+    if (!String(address).includes("/ops/v1/stream")) {
       window.reading += 1
       // After the reader of the body, which may ask for more.
       const end = () => setTimeout(() => (window.reading -= 1), 50)
@@ -56,7 +56,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
             await breakCheck(demo, "host-tabs", "first is down")
             const streams: Array<Page> = []
             context.on("request", (request) => {
-              if (request.url().endsWith("/stream")) streams.push(request.frame().page())
+              if (request.url().includes("/ops/v1/stream")) streams.push(request.frame().page())
             })
             await context.addInitScript(HIDE)
             const address = `${baseUrl}/#/incidents?filter=host-tabs`
@@ -70,7 +70,9 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
             await Promise.all([shown(first, "second is down"), shown(second, "second is down")])
             assert.deepStrictEqual(streams, [first])
 
-            const taken = context.waitForEvent("request", (request) => request.url().endsWith("/stream"))
+            const taken = context.waitForEvent("request", (request) =>
+              request.url().includes("/ops/v1/stream"),
+            )
             await first.evaluate("hide()")
             await taken
             assert.deepStrictEqual(streams, [first, second])
@@ -192,7 +194,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
             await demo.join("web-1")
             await breakCheck(demo, "web-1", "disk is full")
             // Only another stream than the page's first one is that of another server.
-            const streaming = page.waitForResponse((response) => response.url().endsWith("/stream"))
+            const streaming = page.waitForResponse((response) => response.url().includes("/ops/v1/stream"))
             await signIn(page)
             await streaming
             await shown(page, "disk is full")

@@ -8,7 +8,7 @@ import { Site } from "./Site.ts"
 /** Opens a page whose stream is open, so that no poll reads it again. */
 const openStreaming = async (context: BrowserContext, address: string): Promise<Page> => {
   const { page } = await openConsole(context, address)
-  const streaming = page.waitForResponse((response) => response.url().endsWith("/stream"))
+  const streaming = page.waitForResponse((response) => response.url().includes("/ops/v1/stream"))
   await signIn(page)
   await streaming
   return page

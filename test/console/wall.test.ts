@@ -31,7 +31,7 @@ const COUNTED = `Array.from(document.querySelectorAll(".wall .part:first-child")
 /** Drives the clocks of the browser and of the service: the seconds until something is there, or gone. */
 const clockOf = (page: Page, monitor: TestMonitor) => {
   const asked = new Set<Request>()
-  page.on("request", (request) => void (request.url().endsWith("/stream") || asked.add(request)))
+  page.on("request", (request) => void (request.url().includes("/ops/v1/stream") || asked.add(request)))
   page.on("requestfinished", (request) => void asked.delete(request))
   page.on("requestfailed", (request) => void asked.delete(request))
   return async (wanted: Locator, isThere = true): Promise<number> => {

@@ -237,3 +237,15 @@ export const HeldOutboxListParameters = Schema.Struct({
   ),
 })
 export type HeldOutboxListParameters = typeof HeldOutboxListParameters.Type
+
+/** What a reader of the stream may state (docs/rules.md#live-views). */
+export const StreamParameters = Schema.Struct({
+  client: Schema.optionalKey(
+    Schema.String.check(
+      isPlainParameter({ min: 8, max: 64 }).annotate({
+        description:
+          "A name that a client drew for itself. It holds two streams at most: one more ends the oldest of them.",
+      }),
+    ),
+  ),
+})

@@ -45,7 +45,7 @@ export const streamSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const stream = yield* openStream(readToken)
       const { headers } = stream.answer
       assert.match(headers["content-type"] ?? "", /^text\/event-stream/)
-      assert.strictEqual(headers["cache-control"], "no-store")
+      assert.strictEqual(headers["cache-control"], "no-store, no-transform")
       assert.strictEqual(headers["x-accel-buffering"], "no")
 
       const agent = yield* pendingAgent()

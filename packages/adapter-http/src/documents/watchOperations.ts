@@ -86,7 +86,7 @@ export const liveViews: Operations = {
   stream: {
     summary: "Stream what to fetch again",
     description:
-      "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most.",
+      "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most, and a client that names itself two.",
     success: {
       usual: [
         "The beginning of a stream, and one event",

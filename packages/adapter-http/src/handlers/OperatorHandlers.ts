@@ -211,15 +211,15 @@ export const stream = HttpApiBuilder.group(
     const { draining } = yield* Readiness
     return handlers.handleRaw(
       "stream",
-      Effect.fnUntraced(function* ({ request }) {
-        const unread = yield* toApiError(feed.open)
-        const ended = yield* Effect.cached(Effect.raceFirst(draining, untilRefused))
+      Effect.fnUntraced(function* ({ query, request }) {
+        const unread = yield* toApiError(feed.open(query.client))
+        const ended = yield* Effect.cached(Effect.raceAllFirst([draining, untilRefused, unread.replaced]))
         yield* Effect.forkScoped(Effect.andThen(ended, endFirmly(request)))
-        return HttpServerResponse.stream(
-          Stream.encodeText(Stream.interruptWhen(textsOf(unread), ended)),
-          // nginx would keep events back.
-          { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } },
-        )
+        return HttpServerResponse.stream(Stream.encodeText(Stream.interruptWhen(textsOf(unread), ended)), {
+          contentType: "text/event-stream",
+          // nginx would keep events back, and HAProxy, where it compresses them, their ends.
+          headers: { "x-accel-buffering": "no", "cache-control": "no-store, no-transform" },
+        })
       }),
     )
   }),

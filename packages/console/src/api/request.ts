@@ -1,5 +1,5 @@
 import { takesKey } from "@tocsin/contract/takesKey"
-import { keepLatest } from "../state/kept.ts"
+import { keepLatest } from "../state/keepLatest.ts"
 import { ApiFailure, failureOf, isUnreached } from "./ApiFailure.ts"
 
 /** A value of a query; an undefined one is left out. */
@@ -99,7 +99,8 @@ export const request = async <Answer>(
 export type UnansweredActs = Map<string, string>
 
 // `crypto.randomUUID` is for secure pages only.
-const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-")
+/** A name that no other has. */
+export const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-")
 
 /**
  * Calls the API. An act whose answer is lost is sent once more with its key, and again with it when

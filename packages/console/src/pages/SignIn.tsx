@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { ApiFailure, asFailure, messageOf } from "../api/ApiFailure.ts"
 import { momentText } from "../format/times.ts"
+import { keepsAnything } from "../state/browser.ts"
 import { now } from "../state/clock.ts"
 import { route } from "../state/location.ts"
 import { notice, signIn, signOut, WALL, wallToken } from "../state/session.ts"
@@ -18,6 +19,9 @@ const HINT = (
 )
 const WALL_HINT =
   "A token of the role read: all who come to this device can read what it reads. An administrator creates one under Operators."
+
+const KEEPS_NOTHING =
+  "This browser keeps nothing for this page: you are signed in until it is loaded again. To stay signed in, allow its cookies and site data."
 
 const TRY_MILLIS = 30_000
 
@@ -43,6 +47,7 @@ const Refused = ({ kept }: { readonly kept: string }) => {
 export const SignIn = () => {
   const isWall = route.value.page === WALL
   const kept = wallToken()
+  const keeps = useRef(keepsAnything()).current
   const typed = useSignal("")
   const isKept = useSignal(isWall)
   const isBusy = useSignal(false)
@@ -87,11 +92,15 @@ export const SignIn = () => {
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
         <p id="token-hint">{isWall ? WALL_HINT : HINT}</p>
-        <Box
-          label={isWall ? "This is a wall: stay signed in on this device" : "Stay signed in on this device"}
-          isOn={isKept.value}
-          onChange={(isWanted) => (isKept.value = isWanted)}
-        />
+        {keeps ? (
+          <Box
+            label={isWall ? "This is a wall: stay signed in on this device" : "Stay signed in on this device"}
+            isOn={isKept.value}
+            onChange={(isWanted) => (isKept.value = isWanted)}
+          />
+        ) : (
+          <p role="status">{KEEPS_NOTHING}</p>
+        )}
         <Fault text={fault.value} />
         <button type="submit" class="main" aria-busy={isBusy.value} disabled={isBusy.value}>
           {isBusy.value ? "Signing in …" : "Sign in"}

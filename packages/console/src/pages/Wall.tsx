@@ -2,6 +2,7 @@ import { useSignal, useSignalEffect } from "@preact/signals"
 import { useCallback, useEffect, useRef } from "preact/hooks"
 import { type ApiFailure, isUnreached, messageOf } from "../api/ApiFailure.ts"
 import { clockText, momentText } from "../format/times.ts"
+import { keepAwake } from "../state/browser.ts"
 import { now } from "../state/clock.ts"
 import { isOutdated, lookForUpgrade } from "../state/live.ts"
 import { HOME, linkTo } from "../state/Route.ts"
@@ -79,13 +80,13 @@ const useAwake = () => {
   useEffect(() => {
     let lock: WakeLockSentinel | undefined
     const take = async (): Promise<void> => {
-      if (document.hidden || !("wakeLock" in navigator)) return
-      lock = await navigator.wakeLock.request("screen")
-      isAwake.value = true
+      if (document.hidden) return
+      lock = await keepAwake()
+      isAwake.value = lock !== undefined
       // The browser takes it back from a page that is hidden.
-      lock.addEventListener("release", () => (isAwake.value = false))
+      lock?.addEventListener("release", () => (isAwake.value = false))
     }
-    const takeAgain = () => void take().catch(() => undefined)
+    const takeAgain = () => void take()
     takeAgain()
     document.addEventListener("visibilitychange", takeAgain)
     return () => {

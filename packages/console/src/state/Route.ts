@@ -1,4 +1,4 @@
-import { attempt } from "./kept.ts"
+import { attempt } from "./browser.ts"
 
 /** A page with its subject and its parameters: all of a page's state that an address keeps. */
 export interface Route {

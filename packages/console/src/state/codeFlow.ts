@@ -1,3 +1,5 @@
+import { hashOf } from "./browser.ts"
+
 /** A sign-in that this tab began, which only it can finish. */
 export interface Begun {
   readonly verifier: string
@@ -28,8 +30,10 @@ export const isBegun = (value: unknown): value is Begun =>
   ["verifier", "state", "nonce", "place"].every((name) => typeof Reflect.get(value, name) === "string")
 
 /** The challenge that only this verifier answers (RFC 7636, S256). */
-export const challengeOf = async (verifier: string): Promise<string> =>
-  encoded(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))))
+export const challengeOf = async (verifier: string): Promise<string | undefined> => {
+  const hash = await hashOf(verifier)
+  return hash && encoded(new Uint8Array(hash))
+}
 
 /** The person's return from the issuer: what to post, or why there is nothing. */
 export type Returned =

@@ -1,4 +1,7 @@
 import { effect, signal } from "@preact/signals"
+import { chunksOf } from "@tocsin/contract/chunksOf"
+import { newKey } from "../api/request.ts"
+import { inTurn, joinTabs } from "./browser.ts"
 import { now, tick } from "./clock.ts"
 import { changed, passTime, readChanges, refresh } from "./revisions.ts"
 import { base } from "./base.ts"
@@ -48,9 +51,11 @@ const hear = (topics: ReadonlyArray<string>): void => {
   }
 }
 
-/** Tabs of one console; the one that reads the stream passes on what it hears. */
-const tabs = new BroadcastChannel(`tocsin ${base}`)
-tabs.addEventListener("message", ({ data }: MessageEvent<ReadonlyArray<string>>) => hear(data))
+/** Passes on what this tab hears, as the one that reads the stream, to other tabs of this console. */
+const passOn = joinTabs(`tocsin ${base}`, hear)
+
+/** The server ends an older stream of this tab that it still holds, as behind a proxy that keeps it. */
+const STREAM = `${base}ops/v1/stream?client=${newKey()}`
 
 const pause = (millis: number, ending: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => {
@@ -59,7 +64,7 @@ const pause = (millis: number, ending: AbortSignal): Promise<unknown> =>
 
 /** Reads one stream to its end; resolves with how long to wait before the next one. */
 const readStream = async (ending: AbortSignal): Promise<number> => {
-  const answer = await fetch(`${base}ops/v1/stream`, {
+  const answer = await fetch(STREAM, {
     headers: { authorization: `Bearer ${token.peek()}`, accept: "text/event-stream" },
     cache: "no-store",
     credentials: "omit",
@@ -70,15 +75,16 @@ const readStream = async (ending: AbortSignal): Promise<number> => {
     await answer.body?.cancel()
     return REFUSED_MILLIS
   }
+  const decoder = new TextDecoder()
   let text = ""
   let isBeginning = true
-  for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
-    const { changes, rest } = readChanges(text + chunk)
+  for await (const chunk of chunksOf(answer.body)) {
+    const { changes, rest } = readChanges(text + decoder.decode(chunk, { stream: true }))
     text = rest
     for (const topics of changes) {
       const heard = isBeginning ? [ALL] : topics
       isBeginning = false
-      tabs.postMessage(heard)
+      passOn(heard)
       hear(heard)
     }
   }
@@ -104,12 +110,7 @@ const takeTurns = (): void => {
   if (document.hidden || token.peek() === "") return
   const mine = new AbortController()
   leading = mine
-  // Only secure pages have locks. Without them, each tab reads a stream.
-  if ("locks" in navigator)
-    navigator.locks
-      .request(`tocsin ${base}`, { signal: mine.signal }, () => readStreams(mine.signal))
-      .catch(() => undefined)
-  else void readStreams(mine.signal)
+  void inTurn(`tocsin ${base}`, mine.signal, () => readStreams(mine.signal))
 }
 
 let timeAt = now.peek()

@@ -1,5 +1,6 @@
 import { effect, signal } from "@preact/signals"
-import { attempt, keep, keepLatest, kept } from "./kept.ts"
+import { attempt, keep, kept, replaceStep } from "./browser.ts"
+import { keepLatest } from "./keepLatest.ts"
 import { HOME, linkTo, parseRoute, type Route, routeText, withParameters } from "./Route.ts"
 
 export const route = signal<Route>(parseRoute(location.hash))
@@ -18,8 +19,8 @@ const PLACES_KEPT = 100
 /** The state of each step of the history that was open: a way to one of them is a way back. */
 const OPENED = "opened"
 // The browser would scroll before there are rows.
-history.scrollRestoration = "manual"
-history.replaceState(OPENED, "")
+attempt(() => (history.scrollRestoration = "manual"))
+replaceStep(OPENED)
 
 let back = ""
 /** Names the address that a link or a key leads back to, rather than opens from its top. */
@@ -61,7 +62,7 @@ window.addEventListener("hashchange", () => {
   const address = routeText(next)
   place = history.state === OPENED || back === address ? (places.get(address) ?? TOP) : TOP
   back = ""
-  history.replaceState(OPENED, "")
+  replaceStep(OPENED)
   window.scrollTo(0, 0)
   route.value = next
 })
@@ -82,7 +83,7 @@ export const go = (address: string): void => {
 
 /** Leads elsewhere without a step of the history. */
 export const setRoute = (address: string): void => {
-  history.replaceState(OPENED, "", address)
+  replaceStep(OPENED, address)
   route.value = parseRoute(address)
 }
 

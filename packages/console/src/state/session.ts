@@ -9,7 +9,7 @@ import {
   type UnansweredActs,
 } from "../api/request.ts"
 import { base } from "./base.ts"
-import { attempt } from "./kept.ts"
+import { forget, keepText, keptText } from "./browser.ts"
 import { parseRoute } from "./Route.ts"
 
 const KEY = "tocsin.token"
@@ -23,7 +23,7 @@ export type Keeping = "tab" | "device" | "wall"
 // Outside of a browser, there is no address.
 const { location } = globalThis as { readonly location?: { readonly hash: string } }
 
-const keptForWall = (): string | null => attempt(() => localStorage.getItem(WALL_KEY)) ?? null
+const keptForWall = (): string | null => keptText("localStorage", WALL_KEY)
 
 /** The token that the wall of this browser keeps; undefined on other pages, and without one. */
 export const wallToken = (): string | undefined =>
@@ -31,7 +31,7 @@ export const wallToken = (): string | undefined =>
 
 // A browser may refuse storage; then the token lives as long as the page.
 const stored = (): string =>
-  wallToken() ?? attempt(() => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)) ?? ""
+  wallToken() ?? keptText("sessionStorage", KEY) ?? keptText("localStorage", KEY) ?? ""
 
 /** The operator's token, empty without one. It goes into no address and no other place. */
 export const token = signal(stored())
@@ -74,10 +74,10 @@ const endSession = (given: string): void => {
 /** Forgets a token: of a wall, the one that it keeps, also while the server refuses it. */
 export const signOut = (reason = "", lost = ""): void => {
   const forgotten = token.peek() === "" ? wallToken() : token.peek()
-  attempt(() => sessionStorage.removeItem(KEY))
+  forget("sessionStorage", KEY)
   // Another tab may have kept another token since.
   for (const key of [KEY, WALL_KEY])
-    if (attempt(() => localStorage.getItem(key)) === forgotten) attempt(() => localStorage.removeItem(key))
+    if (keptText("localStorage", key) === forgotten) forget("localStorage", key)
   if (reason === "" && isOfSession(token.peek())) endSession(token.peek())
   leave(reason, lost)
 }
@@ -149,9 +149,7 @@ export const signIn = async (given: string, keeping: Keeping): Promise<void> => 
   const found = await request<Me>({ base, token: given }, "GET", "ops/v1/me")
   if (keeping === "wall" && found.role !== "read")
     throw new ApiFailure("forbidden", `its role is ${found.role}, and a wall takes only the role read`)
-  attempt(() =>
-    (keeping === "tab" ? sessionStorage : localStorage).setItem(keeping === "wall" ? WALL_KEY : KEY, given),
-  )
+  keepText(keeping === "tab" ? "sessionStorage" : "localStorage", keeping === "wall" ? WALL_KEY : KEY, given)
   notice.value = ""
   me.value = found
   lostName.value = ""

@@ -1,7 +1,7 @@
 import type { SignedIn, SignInOptions } from "@tocsin/contract/Sessions"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { request, type RequestOptions } from "../api/request.ts"
-import { keep, kept, attempt } from "./kept.ts"
+import { forget, keep, kept, replaceStep } from "./browser.ts"
 import { base } from "./base.ts"
 import { begunAt, challengeOf, isBegun, readReturn, type Returned } from "./codeFlow.ts"
 
@@ -14,8 +14,8 @@ const takeReturn = (): Returned | undefined => {
   if (typeof location === "undefined") return undefined
   const read = readReturn(location.search, kept("sessionStorage", KEY))
   if (read === undefined) return undefined
-  attempt(() => sessionStorage.removeItem(KEY))
-  history.replaceState(null, "", location.pathname + read.place)
+  forget("sessionStorage", KEY)
+  replaceStep(null, location.pathname + read.place)
   return read.returned
 }
 
@@ -49,6 +49,12 @@ export const begin = async ({
 }: Offer): Promise<void> => {
   if (authorization_endpoint === undefined) return
   const begun = begunAt(location.hash)
+  const code_challenge = await challengeOf(begun.verifier)
+  if (code_challenge === undefined)
+    throw new ApiFailure(
+      "insecure",
+      "browsers sign in only by an address with https: open that one, or use a token",
+    )
   keep("sessionStorage", KEY, begun)
   if (!isBegun(kept("sessionStorage", KEY)))
     throw new ApiFailure(
@@ -63,7 +69,7 @@ export const begin = async ({
     scope: scopes,
     state: begun.state,
     nonce: begun.nonce,
-    code_challenge: await challengeOf(begun.verifier),
+    code_challenge,
     code_challenge_method: "S256",
   }
   for (const [name, value] of Object.entries(asked)) address.searchParams.set(name, value)

@@ -1,6 +1,7 @@
 import { computed, effect, signal } from "@preact/signals"
 import type { HeldIncident, Overview } from "@tocsin/client"
 import { countText, numberText } from "../format/times.ts"
+import { showNotification, takeAudio } from "./browser.ts"
 import { followService } from "./clock.ts"
 import { subjectText, titleOf } from "./incidentActions.ts"
 import type { Answered } from "./Pages.ts"
@@ -81,13 +82,13 @@ const showIcon = (count: number): void => {
   document.head.append(link)
 }
 
-let audio: AudioContext | undefined
 const TONES = [880, 660] as const
 const TONE_SECONDS = 0.18
 
 /** A browser lets a page sound only after a click on it. */
 export const sound = (): void => {
-  audio ??= new AudioContext()
+  const audio = takeAudio()
+  if (audio === undefined) return
   for (const [index, frequency] of TONES.entries()) {
     const tone = audio.createOscillator()
     const volume = audio.createGain()
@@ -105,11 +106,10 @@ const notify = async (count: number): Promise<void> => {
   const [newest] = items
   const title = `${countText(count, "incident")} not acknowledged`
   // One of all tabs: a later one takes its place.
-  const shown = new Notification(title, {
+  showNotification(title, {
     body: newest === undefined ? "" : `${subjectText(newest)}: ${titleOf(newest)}`,
     tag: "tocsin",
   })
-  shown.addEventListener("click", () => window.focus())
 }
 
 /** Shows how many open incidents are unacknowledged; announces each rise, if that was asked for. */

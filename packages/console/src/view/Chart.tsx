@@ -7,12 +7,12 @@ import type { Plot } from "../charts/plot.ts"
 import type { Chart as Drawn, Stated } from "../charts/series.ts"
 import { ticksOf } from "../format/historyStrip.ts"
 import { clockText, dayText, momentText } from "../format/times.ts"
+import { matching } from "../state/browser.ts"
 import { now } from "../state/clock.ts"
 import { preferences } from "../state/preferences.ts"
 
-const DARK = window.matchMedia("(prefers-color-scheme: dark)")
-const isDark = signal(DARK.matches)
-DARK.addEventListener("change", ({ matches }) => (isDark.value = matches))
+const isDark = signal(false)
+isDark.value = matching("(prefers-color-scheme: dark)", (isMatch) => (isDark.value = isMatch))()
 
 const coloured = (colour: string) => ({ "--state": `var(--${colour})` })
 

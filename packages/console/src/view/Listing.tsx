@@ -2,6 +2,7 @@ import { computed, type ReadonlySignal, signal, untracked, useSignal, useSignalE
 import { type ComponentChildren, Fragment } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
+import { matching } from "../state/browser.ts"
 import { takePlace } from "../state/location.ts"
 import { MOST_GROUPED } from "../state/lists.ts"
 import { groupsOf, itemsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
@@ -15,10 +16,10 @@ import { type Listed, MOST_WHOLE } from "./usePages.ts"
 /** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
 const AROUND = 8
 
-const NARROW = window.matchMedia("(max-width: 59.99rem)")
-const MEDIUM = window.matchMedia("(max-width: 79.99rem)")
+const isNarrow = matching("(max-width: 59.99rem)")
+const isMedium = matching("(max-width: 79.99rem)")
 
-const currentWidth = () => (NARROW.matches ? "narrow" : MEDIUM.matches ? "medium" : "wide")
+const currentWidth = () => (isNarrow() ? "narrow" : isMedium() ? "medium" : "wide")
 
 /** How much room rows have: that of one, two or many columns. */
 export const width = signal<ReturnType<typeof currentWidth>>(currentWidth())

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useLayoutEffect } from "preact/hooks"
 import { numberText, spanText } from "../format/times.ts"
 import { ZONES } from "../format/zones.ts"
+import { askToNotify } from "../state/browser.ts"
 import { now } from "../state/clock.ts"
 import { keyHelp } from "../state/keys.ts"
 import { isOutdated } from "../state/live.ts"
@@ -86,11 +87,10 @@ const SHOWN_ZONES = [["", "that of the computer"], ...ZONES] as const
 const Preferences = () => {
   const { notifies, sounds, theme, zone } = preferences.value
   const refusal = useSignal("")
-  const askToNotify = async (isWanted: boolean): Promise<void> => {
-    const answer =
-      !isWanted || !("Notification" in window) ? "denied" : await Notification.requestPermission()
-    refusal.value = isWanted && answer !== "granted" ? "The browser does not allow notifications here." : ""
-    prefer({ notifies: answer === "granted" })
+  const choose = async (isWanted: boolean): Promise<void> => {
+    const isAllowed = isWanted && (await askToNotify())
+    refusal.value = isWanted && !isAllowed ? "The browser does not allow notifications here." : ""
+    prefer({ notifies: isAllowed })
   }
   return (
     <>
@@ -113,7 +113,7 @@ const Preferences = () => {
       <Box
         label="Desktop notification of new incidents"
         isOn={notifies}
-        onChange={(isWanted) => void askToNotify(isWanted)}
+        onChange={(isWanted) => void choose(isWanted)}
       />
       <Box
         label="Sound for new incidents"

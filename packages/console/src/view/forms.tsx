@@ -2,6 +2,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
+import { copyText } from "../state/browser.ts"
 import { toggled } from "../state/Route.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
 import { Fields } from "./Fields.tsx"
@@ -78,10 +79,8 @@ export const CopyButton = ({ text, label = "Copy" }: CopyButtonProps) => {
   const note = useSignal(label)
   const copy = async (button: HTMLButtonElement): Promise<void> => {
     const copied = text ?? location.href
-    let isCopied = true
-    try {
-      await navigator.clipboard.writeText(copied)
-    } catch {
+    let isCopied = await copyText(copied)
+    if (!isCopied) {
       isCopied = copySelected(copied)
       button.focus()
     }

@@ -35,7 +35,11 @@ const Events = Schema.String.annotate({
 /** The stream of changed topics, for live views (docs/rules.md#live-views). */
 class StreamApi extends operatorsGroup(
   "stream",
-  role.read.get("stream", "/stream", { success: Events, error: RateLimited.wire }),
+  role.read.get("stream", "/stream", {
+    query: Parameters.StreamParameters,
+    success: Events,
+    error: RateLimited.wire,
+  }),
 ) {}
 
 /** Agents' calls beyond the frozen contract, with their own keys. */

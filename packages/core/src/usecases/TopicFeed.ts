@@ -8,6 +8,8 @@ import { namesOf, NO_TOPICS, topic, type Topics } from "../topics/Topics.ts"
 
 /** Each open stream holds a connection, and lists are fetched again for each event. */
 const MOST_STREAMS = 100
+/** The one that it reads, and one whose loss the server has not seen. */
+const MOST_OF_CLIENT = 2
 const RETRY_SECONDS = 15
 /** At most one event a second: what changes meanwhile is in the next one. */
 const REST = Duration.seconds(1)
@@ -21,6 +23,10 @@ const tooMany = new RateLimited({
 class Unread {
   #topics = NO_TOPICS
   readonly #latch = Latch.makeUnsafe()
+  readonly #replaced = Latch.makeUnsafe()
+  readonly client: string | undefined
+  /** Waits until newer streams of the same client have taken its place. */
+  readonly replaced = this.#replaced.await
   readonly some = this.#latch.await
   readonly take = Effect.map(Instant.now, (at) => {
     const topics = namesOf(this.#topics)
@@ -29,13 +35,21 @@ class Unread {
     return { topics, at }
   })
 
+  constructor(client?: string) {
+    this.client = client
+  }
+
+  replace(): void {
+    this.#replaced.openUnsafe()
+  }
+
   add(topics: Topics): void {
     this.#topics |= topics
     this.#latch.openUnsafe()
   }
 }
 
-export type UnreadTopics = Pick<Unread, "some" | "take">
+export type UnreadTopics = Pick<Unread, "some" | "take" | "replaced">
 
 /** Changed topics, for live views: names only, of this process and others (docs/rules.md#live-views). */
 export class TopicFeed extends Context.Service<TopicFeed>()("@tocsin/core/usecases/TopicFeed", {
@@ -64,10 +78,18 @@ export class TopicFeed extends Context.Service<TopicFeed>()("@tocsin/core/usecas
     yield* Effect.forkScoped(Effect.forever(follow))
 
     return {
-      /** Topics that change from now on, until the scope closes. Refused beyond 100 at a time. */
-      open: Effect.gen(function* () {
+      /**
+       * Topics that change from now on, until the scope closes. Refused beyond 100 at a time. A client that names
+       * itself holds two: the oldest ones are replaced, and count no more.
+       */
+      open: Effect.fnUntraced(function* (client?: string) {
+        const held = client === undefined ? [] : Array.from(clients).filter((each) => each.client === client)
+        for (const oldest of held.slice(0, 1 - MOST_OF_CLIENT)) {
+          oldest.replace()
+          clients.delete(oldest)
+        }
         if (clients.size >= MOST_STREAMS) return yield* tooMany
-        const unread = new Unread()
+        const unread = new Unread(client)
         yield* Effect.acquireRelease(
           Effect.sync(() => clients.add(unread)),
           () => Effect.sync(() => clients.delete(unread)),

@@ -48,7 +48,7 @@ describe("a feed of topics", () => {
     Effect.gen(function* () {
       const { announce, commit, feed, policy } = yield* played
       commit("audit")
-      const [quick, slow] = yield* Effect.all([feed.open, feed.open])
+      const [quick, slow] = yield* Effect.all([feed.open(), feed.open()])
       assert.deepStrictEqual(yield* read(quick), [])
       commit("incidents")
       assert.deepStrictEqual(yield* read(quick), ["incidents"])
@@ -83,7 +83,7 @@ describe("a feed of topics", () => {
     ({ changes }) =>
       Effect.gen(function* () {
         const { commit, feed } = yield* played
-        const { some, take } = yield* feed.open
+        const { some, take } = yield* feed.open()
         const events: Array<{ readonly at: number; readonly topics: ReadonlyArray<string> }> = []
         const reading = Effect.gen(function* () {
           yield* some
@@ -117,16 +117,33 @@ describe("a feed of topics", () => {
     { arbitrary: { runs: propertyRuns(200), size: 40 } },
   )
 
+  it.effect("a client that names itself holds two: the oldest is replaced, and gives its place back", () =>
+    Effect.gen(function* () {
+      const { feed } = yield* played
+      yield* Effect.forEach(Array.from({ length: 98 }), () => feed.open())
+      const isReplaced = Effect.fnUntraced(function* ({ replaced }: UnreadTopics) {
+        const waiting = yield* Effect.forkChild(replaced)
+        yield* TestClock.adjust(0)
+        return waiting.pollUnsafe() !== undefined
+      })
+      const streams: Array<UnreadTopics> = []
+      for (let n = 0; n < 200; n++) streams.push(yield* feed.open("a tab"))
+      assert.deepStrictEqual(yield* Effect.forEach(streams.slice(-3), isReplaced), [true, false, false])
+      // A stranger to it gets no place of others.
+      assert.strictEqual((yield* Effect.flip(feed.open("another"))).retryAfterSeconds, 15)
+    }),
+  )
+
   it.effect("serves 100 clients at a time, and another one when one of them leaves", () =>
     Effect.gen(function* () {
       const { feed } = yield* played
       const first = yield* Scope.make()
-      yield* Scope.provide(feed.open, first)
-      yield* Effect.forEach(Array.from({ length: 99 }), () => feed.open)
-      const refused = yield* Effect.flip(feed.open)
+      yield* Scope.provide(feed.open(), first)
+      yield* Effect.forEach(Array.from({ length: 99 }), () => feed.open())
+      const refused = yield* Effect.flip(feed.open())
       assert.deepInclude(refused, { _tag: "RateLimited", retryAfterSeconds: 15 })
       yield* Scope.close(first, Exit.void)
-      yield* feed.open
+      yield* feed.open()
     }),
   )
 })

@@ -120,7 +120,7 @@ export const topicChanges = (
     let unread: UnreadTopics | undefined
     const begin = Effect.gen(function* () {
       const { open } = Context.get(services, TopicFeed)
-      unread = yield* Scope.provide(open, scope)
+      unread = yield* Scope.provide(open(), scope)
       return { topics: topicNames, at: yield* Instant.now }
     })
     const take = Effect.suspend(() =>
