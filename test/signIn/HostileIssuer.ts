@@ -20,6 +20,12 @@ export interface Faults {
   readonly tokenAnswer?: Json
   readonly metadata?: Json
   readonly userinfo?: Json
+  /** Replaces the answer of the userinfo endpoint. */
+  readonly userinfoAnswer?: (response: ServerResponse) => void
+  /** Compares the credentials of `Basic` as they are sent, as LemonLDAP::NG and Glewlwyd do. */
+  readonly isUndecoded?: boolean
+  /** Encrypts the ID token, as far as a client that decrypts nothing can see. */
+  readonly isEncrypted?: boolean
 }
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url")
@@ -50,7 +56,9 @@ const METHODS = {
     sign: (text: string, key: KeyObject) => sign(null, Buffer.from(text), key),
   },
 }
-export type Algorithm = keyof typeof METHODS
+/** The same keys and signatures as EdDSA (RFC 9864). */
+const ALL_METHODS = { ...METHODS, Ed25519: METHODS.EdDSA }
+export type Algorithm = keyof typeof ALL_METHODS
 
 // Each takes as long as a test.
 const FIRST_KEYS = rsa()
@@ -87,7 +95,7 @@ export class HostileIssuer {
   /** Replaces the keys under the same name. */
   rotate(algorithm: Algorithm = this.#algorithm): void {
     this.#algorithm = algorithm
-    this.#keys = METHODS[algorithm].pair()
+    this.#keys = ALL_METHODS[algorithm].pair()
   }
 
   /** The code of a person who has signed in there. */
@@ -97,7 +105,7 @@ export class HostileIssuer {
     return code
   }
 
-  readonly signed = (text: string): Buffer => METHODS[this.#algorithm].sign(text, this.#keys.privateKey)
+  readonly signed = (text: string): Buffer => ALL_METHODS[this.#algorithm].sign(text, this.#keys.privateKey)
 
   #idToken(nonce: string): string {
     const now = Math.floor((performance.timeOrigin + performance.now()) / 1_000)
@@ -107,7 +115,10 @@ export class HostileIssuer {
       encoded({ alg: this.#algorithm, kid: "one", ...header }),
       encoded({ ...usual, ...this.claims, ...claims }),
     ].join(".")
-    return `${text}.${signing(text).toString("base64url")}`
+    const signature = signing(text).toString("base64url")
+    if (this.faults.isEncrypted === true)
+      return [encoded({ alg: "RSA-OAEP", enc: "A256GCM" }), "key", "iv", "text", "tag"].join(".")
+    return `${text}.${signature}`
   }
 
   #metadata(): Json {
@@ -119,7 +130,7 @@ export class HostileIssuer {
       userinfo_endpoint: `${this.url}/userinfo`,
       response_types_supported: ["code"],
       subject_types_supported: ["public"],
-      id_token_signing_alg_values_supported: ["none", "HS256", ...Object.keys(METHODS)],
+      id_token_signing_alg_values_supported: ["none", "HS256", ...Object.keys(ALL_METHODS)],
       authorization_response_iss_parameter_supported: true,
       ...this.faults.metadata,
     }
@@ -127,8 +138,14 @@ export class HostileIssuer {
 
   #exchange(body: URLSearchParams, authorization: string | undefined): readonly [number, unknown] {
     const plain = Buffer.from(authorization?.slice("Basic ".length) ?? "", "base64").toString()
-    const [id, secret] = plain.split(":").map((part) => decodeURIComponent(part.replaceAll("+", "%20")))
-    if (id !== CLIENT.id || secret !== CLIENT.secret) return [401, { error: "invalid_client" }]
+    const decode = (part: string) =>
+      this.faults.isUndecoded === true ? part : decodeURIComponent(part.replaceAll("+", "%20"))
+    const [id, secret] =
+      authorization === undefined
+        ? [body.get("client_id"), body.get("client_secret")]
+        : plain.split(":").map(decode)
+    if (id !== CLIENT.id || secret !== CLIENT.secret)
+      return [401, { error: "invalid_client", error_description: "no\u0007 such client" }]
     const code = body.get("code") ?? ""
     const grant = this.#grants.get(code)
     this.#grants.delete(code)
@@ -157,6 +174,7 @@ export class HostileIssuer {
         return answer(response, status, said)
       }
       default:
+        if (this.faults.userinfoAnswer !== undefined) return this.faults.userinfoAnswer(response)
         return answer(response, 200, { sub: "7f3a", ...this.faults.userinfo })
     }
   }

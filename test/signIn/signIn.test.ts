@@ -117,9 +117,32 @@ const CASES: Readonly<Record<string, Case>> = {
   "no ID token": { refusal: "token", faults: () => ({ tokenAnswer: { id_token: undefined } }) },
   "no subject": { refusal: "token", faults: () => ({ claims: { sub: undefined } }) },
   "userinfo of another person": {
-    refusal: "token",
+    refusal: "userinfo",
     claims: { groups: undefined },
     faults: () => ({ userinfo: { sub: "another", groups: ["ops"] } }),
+  },
+  "userinfo signed by an algorithm without a key": {
+    refusal: "userinfo",
+    claims: { groups: undefined },
+    faults: () => ({
+      userinfoAnswer: (it) => {
+        const unsigned = [{ alg: "HS256" }, { sub: "7f3a" }].map((part) =>
+          Buffer.from(JSON.stringify(part)).toString("base64url"),
+        )
+        it.writeHead(200, { "content-type": "application/jwt" }).end(`${unsigned.join(".")}.AAAA`)
+      },
+    }),
+  },
+  "an encrypted ID token": { refusal: "encrypted", faults: () => ({ isEncrypted: true }) },
+  "an issuer that takes keys of clients alone": {
+    refusal: "unreachable",
+    faults: () => ({ metadata: { token_endpoint_auth_methods_supported: ["private_key_jwt"] } }),
+    says: "takes clients by private_key_jwt alone",
+  },
+  "an issuer that wants pushed requests": {
+    refusal: "unreachable",
+    faults: () => ({ metadata: { require_pushed_authorization_requests: true } }),
+    says: "wants pushed authorization requests (PAR)",
   },
   "no group": { refusal: "role", claims: { groups: ["sales", "it"] }, says: "groups has sales, it" },
   "no claim": { refusal: "role", claims: { groups: undefined }, says: "the claim groups is absent" },
@@ -133,7 +156,11 @@ const CASES: Readonly<Record<string, Case>> = {
     claims: { hd: "example.com" },
     says: "hd has example.com",
   },
-  "another secret of the client": { refusal: "client", settings: { SERVICE_OIDC_CLIENT_SECRET: "old" } },
+  "another secret of the client": {
+    refusal: "client",
+    settings: { SERVICE_OIDC_CLIENT_SECRET: "old" },
+    says: "(invalid_client: no  such client)",
+  },
   "an issuer that fails": {
     refusal: "unreachable",
     faults: () => ({ token: (it) => void it.writeHead(500).end() }),
@@ -239,7 +266,7 @@ describe("a sign-in", () => {
       const code = issuer.grant(PERSON)
       assert.strictEqual((yield* signIn({ code })).status, 201)
       assert.strictEqual((yield* signIn({ code })).status, 401)
-      for (const algorithm of ["RS256", "PS256", "ES256", "EdDSA"] as const) {
+      for (const algorithm of ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"] as const) {
         issuer.rotate(algorithm)
         assert.strictEqual((yield* signIn()).status, 201, algorithm)
       }
@@ -255,6 +282,30 @@ describe("a sign-in", () => {
       }
       assert.deepInclude((yield* signIn()).body, { name: "oidc:bob_example.org", role: "admin" })
     }),
+  )
+
+  it.live(
+    "authenticates the server the other way at an issuer that does not decode Basic, with the same code",
+    () =>
+      Effect.gen(function* () {
+        const both = { token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"] }
+        const post = { token_endpoint_auth_methods_supported: ["client_secret_post"] }
+        const basic = { token_endpoint_auth_methods_supported: ["client_secret_basic"] }
+        const { clock, issuer, signIn } = yield* start()
+        for (const [faults, status, exchanges] of [
+          [{ isUndecoded: true, metadata: both }, 201, 2],
+          [{ metadata: both }, 201, 1],
+          [{ isUndecoded: true, metadata: post }, 201, 1],
+          [{ metadata: basic }, 201, 1],
+          [{ isUndecoded: true, metadata: basic }, 502, 1],
+        ] as const) {
+          issuer.faults = faults
+          const before = issuer.exchanges
+          // Metadata are read again after ten seconds.
+          clock.advance("10 seconds")
+          assert.deepStrictEqual([(yield* signIn()).status, issuer.exchanges - before], [status, exchanges])
+        }
+      }),
   )
 
   it.live.each(Object.entries(CASES))("is refused for %s", ([, row]) =>
@@ -286,7 +337,10 @@ describe("a sign-in", () => {
       const { ask, clock, issuer, signIn, uiToken } = yield* start()
       issuer.faults = { metadata: { id_token_signing_alg_values_supported: ["HS256"] } }
       const offer = Effect.map(ask("GET", "session"), ({ body }) => body.oidc)
-      assert.include((yield* offer)["problem"], "signs ID tokens with none of RS256, PS256, ES256, EdDSA")
+      assert.include(
+        (yield* offer)["problem"],
+        "signs ID tokens with none of RS256, PS256, ES256, EdDSA, Ed25519",
+      )
       assert.strictEqual((yield* signIn()).status, 502)
       assert.strictEqual((yield* ask("GET", "me", uiToken)).status, 200)
       issuer.faults = { metadata: { authorization_endpoint: "javascript:alert(1)" } }

@@ -13,10 +13,15 @@ export const SignInRefusals = {
   audience: [401, "the ID token is for another client: compare SERVICE_OIDC_CLIENT_ID with its claim aud"],
   signature: [
     401,
-    "no key of the issuer fits the signature of the ID token, which must be RS256, PS256, ES256 or EdDSA: choose one of them for this client at the issuer",
+    "no key of the issuer fits the signature of the ID token, which must be RS256, PS256, ES256, EdDSA or Ed25519: choose one of them for this client at the issuer",
   ],
   time: [401, "the ID token is expired or of the future: compare the clocks of this server and the issuer"],
   token: [401, "the issuer's answer has no ID token of OpenID Connect: add openid to SERVICE_OIDC_SCOPES"],
+  encrypted: [401, "the issuer encrypts the ID token: turn its encryption off for this client at the issuer"],
+  userinfo: [
+    401,
+    "the issuer's userinfo is of another person, or signed by no key of the issuer: compare its claim sub with the ID token's, and choose no signature or RS256 for it at the issuer",
+  ],
   requirement: [403, "your account lacks the claim of SERVICE_OIDC_REQUIRE: ask an administrator"],
   overage: [
     403,

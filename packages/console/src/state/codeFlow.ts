@@ -1,4 +1,4 @@
-import { hashOf } from "./browser.ts"
+import { attempt } from "./kept.ts"
 
 /** A sign-in that this tab began, which only it can finish. */
 export interface Begun {
@@ -31,8 +31,8 @@ export const isBegun = (value: unknown): value is Begun =>
 
 /** The challenge that only this verifier answers (RFC 7636, S256). */
 export const challengeOf = async (verifier: string): Promise<string | undefined> => {
-  const hash = await hashOf(verifier)
-  return hash && encoded(new Uint8Array(hash))
+  const hashing = attempt(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier)))
+  return hashing && encoded(new Uint8Array(await hashing))
 }
 
 /** The person's return from the issuer: what to post, or why there is nothing. */
@@ -40,7 +40,23 @@ export type Returned =
   | { readonly code: string; readonly verifier: string; readonly nonce: string }
   | { readonly fault: string }
 
-const LONGEST_ERROR = 64
+const LONGEST_ERROR = 200
+
+/** What to do about an answer of the authorization endpoint (RFC 6749, 4.1.2.1). */
+const ADVICE: Readonly<Record<string, string>> = {
+  access_denied: "Sign in again and agree, or ask an administrator of the issuer.",
+  consent_required: "Sign in again and agree, or ask an administrator of the issuer.",
+  invalid_request: "Ask an administrator to compare this client's settings at the issuer.",
+  invalid_scope: "Ask an administrator to compare SERVICE_OIDC_SCOPES with the issuer's.",
+  unauthorized_client: "Ask an administrator to compare this client's settings at the issuer.",
+  unsupported_response_type: "Ask an administrator to allow the authorization code flow at the issuer.",
+}
+
+/** The issuer's words, which anyone can have written into the address. */
+const saidIn = (error: string, description: string | null): string =>
+  `${error}${description === null ? "" : `: ${description}`}`
+    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
+    .slice(0, LONGEST_ERROR)
 
 /** Reads the query with which the issuer returned, and the place to show; `undefined` if no sign-in did. */
 export const readReturn = (
@@ -56,6 +72,7 @@ export const readReturn = (
   }
   const { nonce, place, verifier } = begun
   if (code !== null) return { returned: { code, verifier, nonce }, place }
-  const fault = `The issuer did not sign you in (${error?.slice(0, LONGEST_ERROR) ?? ""}). Try again.`
+  const said = saidIn(error ?? "", given.get("error_description"))
+  const fault = `The issuer did not sign you in (${said}). ${ADVICE[error ?? ""] ?? "Try again."}`
   return { returned: { fault }, place }
 }

@@ -1,7 +1,8 @@
 import type { SignedIn, SignInOptions } from "@tocsin/contract/Sessions"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { request, type RequestOptions } from "../api/request.ts"
-import { forget, keep, kept, replaceStep } from "./browser.ts"
+import { replaceStep } from "./browser.ts"
+import { forget, keep, kept } from "./kept.ts"
 import { base } from "./base.ts"
 import { begunAt, challengeOf, isBegun, readReturn, type Returned } from "./codeFlow.ts"
 

@@ -34,7 +34,21 @@ describe("a sign-in of the console", () => {
   it.each([
     ["code=1&state=another", "This sign-in began in another tab", ""],
     ["error=access_denied&state=another", "This sign-in began in another tab", ""],
-    ["error=access_denied&state=its-own", "The issuer did not sign you in (access_denied)", BEGUN.place],
+    [
+      "error=access_denied&state=its-own",
+      "The issuer did not sign you in (access_denied). Sign in again and agree",
+      BEGUN.place,
+    ],
+    [
+      "error=invalid_request&error_description=PKCE%07%20is%20required&state=its-own",
+      "(invalid_request: PKCE  is required). Ask an administrator to compare this client's settings",
+      BEGUN.place,
+    ],
+    [
+      `error=server_error&error_description=${"x".repeat(999)}&state=its-own`,
+      `${"x".repeat(186)}). Try again.`,
+      BEGUN.place,
+    ],
   ])("posts nothing after a return with %s", (query, fault, place) => {
     const read = readReturn(query, BEGUN)
     assert.strictEqual(read?.place, place)

@@ -3,11 +3,11 @@ import type { Claims } from "../ports/IdentityProvider.ts"
 /** Some issuers send it as text. */
 const VERIFIED: ReadonlyArray<unknown> = [true, "true"]
 
+const isName = (value: unknown): value is string => typeof value === "string" && value.trim() !== ""
+
 /** An address that the issuer has not verified may be another person's. */
 const nameIn = ({ email, email_verified, preferred_username }: Claims): string | undefined =>
-  [preferred_username, VERIFIED.includes(email_verified) ? email : undefined].find(
-    (value): value is string => typeof value === "string" && value.trim() !== "",
-  )
+  [preferred_username, VERIFIED.includes(email_verified) ? email : undefined].find(isName)
 
 export const hasName = (claims: Claims): boolean => nameIn(claims) !== undefined
 
@@ -17,7 +17,8 @@ const LONGEST_CASE = 3
 
 /** The name of a person in the audit. Names of operators, tokens and users of the command line never begin like it. */
 export const actorName = (all: ReadonlyArray<Claims>, subject: string): string => {
-  const given = (all.map(nameIn).find((name) => name !== undefined) ?? subject).trim()
+  // Two people may have one `name`, which is still better to read than a `sub`.
+  const given = (all.map(nameIn).find(isName) ?? all.map(({ name }) => name).find(isName) ?? subject).trim()
   const plain = given.slice(0, LONGEST_NAME * LONGEST_CASE).toLowerCase()
   return `oidc:${plain.replaceAll(/[^a-z0-9._-]/gu, "_").slice(0, LONGEST_NAME)}`
 }

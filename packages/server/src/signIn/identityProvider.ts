@@ -4,14 +4,14 @@ import { Effect, Option, Result, Semaphore } from "effect"
 import * as oidc from "openid-client"
 import type { Secrets } from "../Secrets.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { clientOf, recentMetadata } from "./issuer.ts"
-import { refusalOf } from "./refusalOf.ts"
+import { authenticationsOf, clientOf, recentMetadata } from "./issuer.ts"
+import { refusedBy } from "./refusalOf.ts"
 
 /** Sign-ins that wait for the issuer together: each may be the guess of a stranger. */
 const MOST_EXCHANGES = 8
 
-const asking = <A>(ask: () => Promise<A>): Effect.Effect<A, RefusedSignIn> =>
-  Effect.tryPromise({ try: ask, catch: (error) => RefusedSignIn.because(refusalOf(error)) })
+const asking = <A>(ask: () => Promise<A>, isOfUserinfo = false): Effect.Effect<A, RefusedSignIn> =>
+  Effect.tryPromise({ try: ask, catch: (error) => refusedBy(error, isOfUserinfo) })
 
 /** Exchanges a code for the claims of an ID token whose signature fits, and reads userinfo when asked. */
 const exchangeBy = Effect.fnUntraced(function* (
@@ -38,7 +38,7 @@ const exchangeBy = Effect.fnUntraced(function* (
     userinfo:
       client.serverMetadata().userinfo_endpoint === undefined
         ? Effect.succeed(undefined)
-        : asking(() => oidc.fetchUserInfo(client, tokens.access_token, claims.sub)),
+        : asking(() => oidc.fetchUserInfo(client, tokens.access_token, claims.sub), true),
   }
 })
 
@@ -83,7 +83,18 @@ export const identityProvider = Effect.fnUntraced(function* (
       const exchanged = Effect.gen(function* () {
         const found = yield* metadata
         if (Result.isFailure(found)) return yield* RefusedSignIn.because("unreachable", found.failure)
-        return yield* exchangeBy(clientOf(found.success, client_id, present[0]), redirect_uri, request)
+        const [first, ...others] = authenticationsOf(found.success, client_id, present[0])
+        const by = (one: oidc.ClientAuth) =>
+          exchangeBy(clientOf(found.success, client_id, one), redirect_uri, request)
+        return yield* others.reduce(
+          (tried, other) =>
+            Effect.catchIf(
+              tried,
+              ({ refusal }) => refusal === "client",
+              () => by(other),
+            ),
+          by(first),
+        )
       })
       const person = yield* turns.withPermitsIfAvailable(1)(exchanged)
       return Option.isSome(person) ? person.value : yield* RefusedSignIn.because("busy")

@@ -4,7 +4,7 @@ import { errorCode } from "../errorCode.ts"
 import { isSecureAddress } from "../settings/settingTypes.ts"
 
 /** Algorithms whose keys the issuer publishes, so that anyone can verify an ID token. */
-const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
+const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
 const REQUEST_SECONDS = 5
 /** Metadata and keys take a few kilobytes; the claims of a person in many groups some more. */
 const MOST_BYTES = 1_048_576
@@ -52,6 +52,9 @@ const problemOf = (error: unknown, issuer: string): string => {
   return `the issuer ${issuer} is unreachable${code === "" ? "" : ` (${code})`}: check its address and this server's network`
 }
 
+/** How a client may prove its secret here; `none` is for clients without one. */
+const METHODS = ["client_secret_basic", "client_secret_post", "none"]
+
 /** The endpoints to which people and secrets go. */
 const ENDPOINTS = ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"] as const
 
@@ -67,6 +70,15 @@ const restricted = (
         `the metadata of ${issuer} lack a ${name} that begins with https://: set the address of the issuer there`,
       )
   }
+  const { require_pushed_authorization_requests, token_endpoint_auth_methods_supported: methods } = metadata
+  if (require_pushed_authorization_requests === true)
+    return Result.fail(
+      `${issuer} wants pushed authorization requests (PAR), which browsers do not send here: turn them off for this client there`,
+    )
+  if (methods !== undefined && !methods.some((method) => METHODS.includes(method)))
+    return Result.fail(
+      `${issuer} takes clients by ${methods.join(", ")} alone: choose client_secret_basic or client_secret_post for this client there`,
+    )
   const among = (algorithms: ReadonlyArray<string> = ["RS256"]) =>
     algorithms.filter((one) => ALGORITHMS.includes(one))
   const ofTokens = among(metadata.id_token_signing_alg_values_supported)
@@ -86,17 +98,34 @@ const restricted = (
 /** Lets the library use an issuer on this machine without TLS. Every other one has it. */
 const insecure = (issuer: string) => (issuer.startsWith("http:") ? [oidc.allowInsecureRequests] : [])
 
+/** Texts that stand in `Authorization: Basic` as they are, whether an issuer decodes them (RFC 6749, 2.3.1) or not. */
+const PLAIN = /^[A-Za-z0-9]*$/
+
+/**
+ * The ways in which this server may authenticate itself, to be tried in this order with one code: an issuer that does
+ * not decode `Basic` refuses a name with a hyphen, and its code stays good. LemonLDAP::NG 2.16 and Glewlwyd 2.7 are
+ * such issuers, as of November 2026.
+ */
+export const authenticationsOf = (
+  { token_endpoint_auth_methods_supported: methods }: oidc.ServerMetadata,
+  id: string,
+  secret: Redacted.Redacted | undefined,
+): readonly [oidc.ClientAuth, ...ReadonlyArray<oidc.ClientAuth>] => {
+  const text = secret === undefined ? "" : Redacted.value(secret)
+  const post = oidc.ClientSecretPost(text)
+  // The default of OpenID Connect Discovery.
+  if (methods !== undefined && !methods.includes("client_secret_basic")) return [post]
+  const isAmbiguous = !PLAIN.test(id) || !PLAIN.test(text)
+  const other = isAmbiguous && methods?.includes("client_secret_post") === true ? [post] : []
+  return [oidc.ClientSecretBasic(text), ...other]
+}
+
 /** A client that has read no keys yet, so that changed ones count at once. */
 export const clientOf = (
   metadata: oidc.ServerMetadata,
   id: string,
-  secret: Redacted.Redacted | undefined,
+  authentication: oidc.ClientAuth,
 ): oidc.Configuration => {
-  const text = secret === undefined ? "" : Redacted.value(secret)
-  const methods = metadata.token_endpoint_auth_methods_supported
-  // The default of OpenID Connect Discovery.
-  const isBasic = methods === undefined || methods.includes("client_secret_basic")
-  const authentication = isBasic ? oidc.ClientSecretBasic(text) : oidc.ClientSecretPost(text)
   const client = new oidc.Configuration(metadata, id, { [oidc.clockTolerance]: SKEW_SECONDS }, authentication)
   client[oidc.customFetch] = boundedFetch
   client.timeout = REQUEST_SECONDS
