@@ -48,7 +48,7 @@ const fill = (label: string, text: string): string =>
    field.form.requestSubmit()`
 
 /** What a test does in a tab. */
-export const handsOn = (tab: Tab) => {
+const handsOn = (tab: Tab) => {
   const run = <A>(body: string) => Effect.promise(() => tab.run<A>(body))
   const shows = (text: string) =>
     until(

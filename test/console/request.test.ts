@@ -41,6 +41,19 @@ describe("the calls of the console, like those of the client", () => {
       }),
     )
 
+  it.live.each([
+    [401, "<html>401 Authorization Required</html>", "proxy"],
+    [403, "<html>Sign in</html>", "proxy"],
+    [401, "{}", "proxy"],
+    [401, errorBody("unauthorized"), "unauthorized"],
+    [403, errorBody("forbidden"), "forbidden"],
+  ] as const)("take %i with %s for a refusal by %s", ([status, body, code]) =>
+    Effect.gen(function* () {
+      const server = yield* faultyServer({ status, body })
+      assert.strictEqual((yield* failureOf(server.address)).code, code)
+    }),
+  )
+
   it.live("answer as the service does, and repeat its request id and status", () =>
     Effect.gen(function* () {
       const server = yield* faultyServer(healthy, { status: 500, body: errorBody("internal") })

@@ -30,7 +30,7 @@ export const failureAfter = (done: string, error: unknown): ApiFailure => {
   return new ApiFailure(failure.code, `${done}, then ${failure.message}`, failure)
 }
 
-const UNREACHED = new Set(["connection", "timeout", "unavailable", "unexpected_answer"])
+const UNREACHED = new Set(["connection", "timeout", "unavailable", "unexpected_answer", "proxy"])
 
 export const isUnreached = ({ code }: ApiFailure): boolean => UNREACHED.has(code)
 
@@ -40,6 +40,7 @@ const HINTS: Readonly<Record<string, string>> = {
   unavailable: "A proxy answered in place of the server. Try again in a moment.",
   unexpected_answer:
     "Another program answers at this address, such as a proxy. Try again, or check the address.",
+  proxy: "Load the page again to sign in there. Your token stays.",
   unauthorized: "Sign in again.",
   forbidden: "Ask an administrator for a token with a higher role.",
   conflict: "Something changed in the meantime. Look again, then decide.",
@@ -54,6 +55,10 @@ export const hintOf = ({ code }: ApiFailure): string => HINTS[code] ?? "Correct 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
+/** How gates answer whom they do not know: by a redirect to their sign-in, or by refusing. */
+const PROXY_SIGN_INS = [0, 401, 403, 407]
+const PROXY_SIGN_IN = "a proxy before the server asks for a sign-in of its own: load the page again"
+
 /** The failure that an answer with an error status means, whoever wrote its body. */
 export const failureOf = (status: number, body: unknown, requestId: string | undefined): ApiFailure => {
   const error = isRecord(body) && isRecord(body["error"]) ? body["error"] : undefined
@@ -61,6 +66,8 @@ export const failureOf = (status: number, body: unknown, requestId: string | und
     const named = typeof error["request_id"] === "string" ? error["request_id"] : requestId
     return new ApiFailure(error["code"], error["message"], { status, requestId: named })
   }
+  // A redirect that is not followed has no status.
+  if (PROXY_SIGN_INS.includes(status)) return new ApiFailure("proxy", PROXY_SIGN_IN, { status, requestId })
   if (status === 429)
     return new ApiFailure("rate_limited", "a proxy refuses more requests for now", { status, requestId })
   return status >= 500

@@ -70,7 +70,8 @@ export const request = async <Answer>(
       ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
       signal: timeout,
       cache: "no-store",
-      credentials: "omit",
+      // Tocsin has no cookies; those of a proxy before it let the request through.
+      credentials: "same-origin",
       // The API never redirects.
       redirect: "manual",
     })

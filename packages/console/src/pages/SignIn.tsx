@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { ApiFailure, asFailure, messageOf } from "../api/ApiFailure.ts"
 import { momentText } from "../format/times.ts"
-import { keepsAnything } from "../state/browser.ts"
+import { keepsAnything } from "../state/kept.ts"
 import { now } from "../state/clock.ts"
 import { route } from "../state/location.ts"
 import { notice, signIn, signOut, WALL, wallToken } from "../state/session.ts"
@@ -67,7 +67,7 @@ export const SignIn = () => {
       await signIn(given, !isKept.value ? "tab" : isWall ? WALL : "device")
     } catch (error) {
       fault.value =
-        error instanceof ApiFailure && error.status === 401
+        error instanceof ApiFailure && error.code === "unauthorized"
           ? "This token is not valid. Check it, or ask an administrator for another one."
           : failureText(error)
     } finally {

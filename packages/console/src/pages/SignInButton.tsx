@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { asFailure, messageOf } from "../api/ApiFailure.ts"
+import { asFailure, isUnreached, messageOf } from "../api/ApiFailure.ts"
 import { signIn } from "../state/session.ts"
 import { begin, exchange, isHere, type Offer, readOffer, takeReturned } from "../state/signIn.ts"
 import { QuietButton } from "../view/forms.tsx"
@@ -17,10 +17,14 @@ export const SignInButton = ({ fault }: { readonly fault: Signal<string> }) => {
       exchange(returned)
         .then(async (token) => signIn(token, "tab"))
         .catch((error: unknown) => (fault.value = failureText(error)))
-    // An older server has none.
     readOffer()
       .then((found) => (offer.value = found))
-      .catch(() => undefined)
+      .catch((error: unknown) => {
+        const failure = asFailure(error)
+        // An older server has none. What is not reached may have one.
+        if (isUnreached(failure) && fault.peek() === "")
+          fault.value = `Whether people sign in without a token is not known: ${messageOf(failure)}.`
+      })
   }, [])
   const { value: offered } = offer
   if (offered === undefined) return null

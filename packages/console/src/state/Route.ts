@@ -1,4 +1,4 @@
-import { attempt } from "./browser.ts"
+import { attempt } from "./kept.ts"
 
 /** A page with its subject and its parameters: all of a page's state that an address keeps. */
 export interface Route {

@@ -1,46 +1,8 @@
 /**
- * What a browser lacks on some pages or refuses to some people: storage, channels, locks, the clipboard,
- * notifications, sound, the screen. All of it is asked for here alone, and nothing here throws.
+ * What a browser lacks on some pages or refuses to some people: channels, locks, the clipboard, notifications, sound,
+ * the screen; its storage is in `kept.ts`. All of it is asked for here alone, and nothing here throws.
  */
-
-/** Uses something that a browser may refuse; `undefined` if it does. */
-export const attempt = <A>(use: () => A): A | undefined => {
-  try {
-    return use()
-  } catch {
-    return undefined
-  }
-}
-
-/** How long the browser keeps something: as long as the tab is open, or beyond. */
-export type Storage = "sessionStorage" | "localStorage"
-
-/** Keeps a text, where the browser lets it; whether it did. */
-export const keepText = (storage: Storage, key: string, text: string): boolean =>
-  attempt(() => globalThis[storage].setItem(key, text) ?? true) ?? false
-
-export const keptText = (storage: Storage, key: string): string | null =>
-  attempt(() => globalThis[storage].getItem(key)) ?? null
-
-export const forget = (storage: Storage, key: string): void =>
-  attempt(() => globalThis[storage].removeItem(key))
-
-/** Keeps a value as JSON. */
-export const keep = (storage: Storage, key: string, value: unknown): boolean =>
-  keepText(storage, key, JSON.stringify(value))
-
-/** A kept value, into which anyone can have written anything. */
-export const kept = (storage: Storage, key: string): unknown =>
-  attempt((): unknown => JSON.parse(keptText(storage, key) ?? "null"))
-
-const TRIAL = "tocsin.trial"
-
-/** Whether the browser keeps anything for this page. */
-export const keepsAnything = (): boolean => {
-  const isKept = keepText("localStorage", TRIAL, TRIAL)
-  forget("localStorage", TRIAL)
-  return isKept
-}
+import { attempt } from "./kept.ts"
 
 /** Changes the open step of the history, and its address if one is given. Browsers bound how often. */
 export const replaceStep = (state: unknown, address?: string): void =>
@@ -112,7 +74,3 @@ export const keepAwake = async (): Promise<WakeLockSentinel | undefined> => {
     return undefined
   }
 }
-
-/** The hash of a text; `undefined` on a page without TLS. */
-export const hashOf = async (text: string): Promise<ArrayBuffer | undefined> =>
-  attempt(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))

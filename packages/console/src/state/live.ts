@@ -1,5 +1,5 @@
 import { effect, signal } from "@preact/signals"
-import { chunksOf } from "@tocsin/contract/chunksOf"
+import { readChunks } from "@tocsin/contract/readChunks"
 import { newKey } from "../api/request.ts"
 import { inTurn, joinTabs } from "./browser.ts"
 import { now, tick } from "./clock.ts"
@@ -15,7 +15,7 @@ const SCRIPT = /console\/app\.js\?v=[0-9a-f]+/
 /** Compares this script's address, which names its content, with the one that the server links to. */
 export const lookForUpgrade = async (): Promise<void> => {
   const headers = { accept: "text/html" }
-  const answer = await fetch(base, { headers, cache: "no-store", credentials: "omit" })
+  const answer = await fetch(base, { headers, cache: "no-store", credentials: "same-origin" })
   const [served] = SCRIPT.exec(await answer.text()) ?? []
   if (served !== undefined) isOutdated.value = !import.meta.url.endsWith(served)
 }
@@ -67,7 +67,7 @@ const readStream = async (ending: AbortSignal): Promise<number> => {
   const answer = await fetch(STREAM, {
     headers: { authorization: `Bearer ${token.peek()}`, accept: "text/event-stream" },
     cache: "no-store",
-    credentials: "omit",
+    credentials: "same-origin",
     signal: ending,
   })
   const isStream = answer.ok && answer.headers.get("content-type")?.startsWith("text/event-stream") === true
@@ -78,7 +78,7 @@ const readStream = async (ending: AbortSignal): Promise<number> => {
   const decoder = new TextDecoder()
   let text = ""
   let isBeginning = true
-  for await (const chunk of chunksOf(answer.body)) {
+  await readChunks<Uint8Array>(answer.body, (chunk) => {
     const { changes, rest } = readChanges(text + decoder.decode(chunk, { stream: true }))
     text = rest
     for (const topics of changes) {
@@ -87,7 +87,7 @@ const readStream = async (ending: AbortSignal): Promise<number> => {
       passOn(heard)
       hear(heard)
     }
-  }
+  })
   return AGAIN_MILLIS
 }
 

@@ -1,5 +1,6 @@
 import { effect, signal } from "@preact/signals"
-import { attempt, keep, kept, replaceStep } from "./browser.ts"
+import { replaceStep } from "./browser.ts"
+import { attempt, keep, kept } from "./kept.ts"
 import { keepLatest } from "./keepLatest.ts"
 import { HOME, linkTo, parseRoute, type Route, routeText, withParameters } from "./Route.ts"
 

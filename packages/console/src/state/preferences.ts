@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals"
 import { inZone } from "../format/times.ts"
-import { attempt, keep, kept } from "./browser.ts"
+import { attempt, keep, kept } from "./kept.ts"
 
 /** How this browser shows the console, for all who use it. */
 interface Preferences {

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import { attempt } from "./browser.ts"
+import { attempt } from "./kept.ts"
 
 /** The subjects of reads, as the service's stream names them. */
 export const TOPICS = [

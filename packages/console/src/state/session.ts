@@ -9,7 +9,7 @@ import {
   type UnansweredActs,
 } from "../api/request.ts"
 import { base } from "./base.ts"
-import { forget, keepText, keptText } from "./browser.ts"
+import { forget, keepText, keptText } from "./kept.ts"
 import { parseRoute } from "./Route.ts"
 
 const KEY = "tocsin.token"
@@ -88,8 +88,12 @@ export const followStorage = ({ key }: { readonly key: string | null }): void =>
     signOut("You were signed out in another tab.")
 }
 
-/** When the last answer of the server arrived, and whether the last request failed to reach it. */
-export const contact = signal<{ readonly at: number; readonly isLost: boolean }>({ at: 0, isLost: false })
+/** When the last answer of the server arrived, and whether the last request failed to reach it: at a proxy's sign-in? */
+export const contact = signal<{
+  readonly at: number
+  readonly isLost: boolean
+  readonly isGated?: boolean
+}>({ at: 0, isLost: false })
 
 let isMissed = false
 
@@ -114,10 +118,10 @@ export const call = async <Answer>(
   } catch (error) {
     if (error instanceof ApiFailure) {
       if (isUnreached(error)) {
-        contact.value = { ...contact.value, isLost: true }
+        contact.value = { ...contact.value, isLost: true, isGated: error.code === "proxy" }
         isMissed ||= method === "GET"
       } else contact.value = { at: performance.now(), isLost: false }
-      if (error.status === 401 && used === token.value) {
+      if (error.code === "unauthorized" && used === token.value) {
         // A wall keeps it: the refusal may be that of a server that is being set up again.
         if (used === wallToken()) leave("")
         else

@@ -37,13 +37,25 @@ const Updated = () => {
   )
 }
 
-const Lost = () =>
-  contact.value.isLost ? (
+const Lost = () => {
+  const { isGated, isLost } = contact.value
+  if (!isLost) return null
+  return (
     <div class="lost" role="alert">
-      <strong>Connection lost.</strong> What you see may be out of date. Trying again until the server
-      answers.
+      {isGated === true ? (
+        <>
+          <strong>A proxy before the server asks for a sign-in of its own.</strong> What you see may be out of
+          date. <QuietButton does={() => location.reload()}>Load the page again</QuietButton>
+        </>
+      ) : (
+        <>
+          <strong>Connection lost.</strong> What you see may be out of date. Trying again until the server
+          answers.
+        </>
+      )}
     </div>
-  ) : null
+  )
+}
 
 const Outdated = () =>
   isOutdated.value ? (

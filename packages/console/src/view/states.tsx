@@ -170,13 +170,16 @@ const Loading = () => (
   </div>
 )
 
+/** Failures that another program than the server answers. */
+const FOREIGN = ["unexpected_answer", "proxy"]
+
 /** A page's note about a read besides its value: nothing while that is current. */
 export const ReadingNote = ({ reading: { value, failure } }: { readonly reading: Reading<unknown> }) => {
   if (failure === undefined) return value === undefined ? <Loading /> : null
   if (!isUnreached(failure)) return <FailureNote failure={failure} />
   return value === undefined ? (
     <Empty title="Waiting for the server">
-      {failure.code === "unexpected_answer" ? hintOf(failure) : "This appears as soon as the server answers."}
+      {FOREIGN.includes(failure.code) ? hintOf(failure) : "This appears as soon as the server answers."}
     </Empty>
   ) : (
     <p class="lead" role="status">

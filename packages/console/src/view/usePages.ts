@@ -2,7 +2,7 @@ import { computed, effect, signal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { type ApiFailure, asFailure, isUnreached } from "../api/ApiFailure.ts"
 import type { Query } from "../api/request.ts"
-import { attempt, keep, kept } from "../state/browser.ts"
+import { attempt, keep, kept } from "../state/kept.ts"
 import { keepLatest } from "../state/keepLatest.ts"
 import { type List, topicsOf } from "../state/lists.ts"
 import {

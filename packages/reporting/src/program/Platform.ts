@@ -1,5 +1,5 @@
 import { TOKEN } from "@tocsin/contract/BearerToken"
-import { chunksOf } from "@tocsin/contract/chunksOf"
+import { readChunks } from "@tocsin/contract/readChunks"
 import type { Clock } from "../agent/ServerTime.ts"
 import { targetOf, type Transport } from "../agent/Answer.ts"
 import { type FileSystem, makeFile } from "../agent/makeFile.ts"
@@ -24,11 +24,11 @@ const textOf = async ({ body }: Response): Promise<string> => {
   if (body === null) return ""
   const decoder = new TextDecoder()
   let [text, length] = ["", 0]
-  for await (const chunk of chunksOf<Uint8Array>(body)) {
+  await readChunks<Uint8Array>(body, (chunk) => {
     length += chunk.length
     if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`)
     text += decoder.decode(chunk, { stream: true })
-  }
+  })
   return text + decoder.decode()
 }
 
