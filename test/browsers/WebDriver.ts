@@ -22,7 +22,7 @@ type Opened = Effect.Effect<Tab, never, Scope.Scope>
 /** A browser of this machine, without a window. */
 export interface Program {
   readonly name: string
-  /** What is not installed here. */
+  /** The program that is not installed here. */
   readonly missing: string | undefined
   /** Why it cannot block cookies. */
   readonly refusal?: string

@@ -103,7 +103,7 @@ for (const { name, missing, open, refusal } of programs) {
         () => Effect.flatMap(OpenTab, walkConsole),
       )
 
-      // What a browser refuses, it refuses whichever it is; this takes a server of its own.
+      // All browsers refuse alike, and this takes another server.
       it.effect.skipIf(name !== "Chromium" && !AT_LENGTH)(
         `a page of any other origin can read nothing${name === "Chromium" ? "" : unlessAtLength}`,
         () =>

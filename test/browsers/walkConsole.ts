@@ -47,7 +47,7 @@ const fill = (label: string, text: string): string =>
    field.dispatchEvent(new InputEvent("input", { bubbles: true }))
    field.form.requestSubmit()`
 
-/** What a test does in a tab. */
+/** The acts of a test in a tab. */
 const handsOn = (tab: Tab) => {
   const run = <A>(body: string) => Effect.promise(() => tab.run<A>(body))
   const shows = (text: string) =>

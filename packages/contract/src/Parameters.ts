@@ -238,7 +238,7 @@ export const HeldOutboxListParameters = Schema.Struct({
 })
 export type HeldOutboxListParameters = typeof HeldOutboxListParameters.Type
 
-/** What a reader of the stream may state (docs/rules.md#live-views). */
+/** The parameters that a reader of the stream may state (docs/rules.md#live-views). */
 export const StreamParameters = Schema.Struct({
   client: Schema.optionalKey(
     Schema.String.check(

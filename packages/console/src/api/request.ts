@@ -1,4 +1,5 @@
 import { takesKey } from "@tocsin/contract/takesKey"
+import { attempt } from "../state/kept.ts"
 import { keepLatest } from "../state/keepLatest.ts"
 import { ApiFailure, failureOf, isUnreached } from "./ApiFailure.ts"
 
@@ -40,6 +41,18 @@ const queryText = (query: Query): string => {
   return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`
 }
 
+/**
+ * Tocsin has no cookies. Those of a proxy before it go along once it has refused a call without them; never to one that
+ * asks for a password: browsers would ask the reader for it at each call, and send the token in its place.
+ */
+let credentials: "omit" | "same-origin" = "omit"
+
+/** The credentials that calls of this page take along. */
+export const credentialsNow = () => credentials
+
+/** Ways to ask for a password, for which browsers open a window. */
+const PASSWORDS = /\b(?:basic|digest|negotiate|ntlm)\b/i
+
 const DOTS = /^\.{1,2}$/
 
 /** An ID as a segment of a path. Browsers resolve `.` and `..`, so these are encoded twice. */
@@ -48,11 +61,13 @@ export const segment = (id: string): string =>
 
 /** Calls the API with the operator's token; rejects with an {@link ApiFailure}. */
 export const request = async <Answer>(
-  { base, token, fetch: send = fetch, known }: Connection,
+  connection: Connection,
   method: string,
   path: string,
-  { query = {}, body, ifMatch, key, timeoutMillis = TIMEOUT_MILLIS }: RequestOptions = {},
+  options: RequestOptions = {},
 ): Promise<Answer> => {
+  const { base, token, fetch: send = fetch, known } = connection
+  const { query = {}, body, ifMatch, key, timeoutMillis = TIMEOUT_MILLIS } = options
   const address = `${base}${path}${queryText(query)}`
   const timeout = AbortSignal.timeout(timeoutMillis)
   const isText = typeof body === "string"
@@ -70,8 +85,7 @@ export const request = async <Answer>(
       ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
       signal: timeout,
       cache: "no-store",
-      // Tocsin has no cookies; those of a proxy before it let the request through.
-      credentials: "same-origin",
+      credentials,
       // The API never redirects.
       redirect: "manual",
     })
@@ -85,13 +99,15 @@ export const request = async <Answer>(
   const before = known?.get(address)
   // The service's definition states the answer; its own suites hold it to that.
   if (response.ok && method === "GET" && before?.text === text) return before.value as Answer
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    throw failureOf(response.status, undefined, requestId)
+  const parsed = attempt(() => ({ answer: JSON.parse(text) as unknown }))
+  if (parsed === undefined || !response.ok) {
+    const failure = failureOf(response.status, parsed?.answer, requestId)
+    const asksForPassword = PASSWORDS.test(response.headers.get("www-authenticate") ?? "")
+    if (failure.code !== "proxy" || credentials !== "omit" || asksForPassword) throw failure
+    credentials = "same-origin"
+    return request(connection, method, path, options)
   }
-  if (!response.ok) throw failureOf(response.status, answer, requestId)
+  const { answer } = parsed
   if (known !== undefined && method === "GET") keepLatest(known, MOST_KNOWN, address, { text, value: answer })
   return answer as Answer
 }

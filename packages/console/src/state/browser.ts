@@ -1,5 +1,5 @@
 /**
- * What a browser lacks on some pages or refuses to some people: channels, locks, the clipboard, notifications, sound,
+ * Facilities that a browser lacks on some pages or refuses to some people: channels, locks, the clipboard, notices, sound,
  * the screen; its storage is in `kept.ts`. All of it is asked for here alone, and nothing here throws.
  */
 import { attempt } from "./kept.ts"

@@ -42,7 +42,7 @@ export type Returned =
 
 const LONGEST_ERROR = 200
 
-/** What to do about an answer of the authorization endpoint (RFC 6749, 4.1.2.1). */
+/** Advice about an answer of the authorization endpoint (RFC 6749, 4.1.2.1). */
 const ADVICE: Readonly<Record<string, string>> = {
   access_denied: "Sign in again and agree, or ask an administrator of the issuer.",
   consent_required: "Sign in again and agree, or ask an administrator of the issuer.",

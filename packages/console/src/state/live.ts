@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals"
 import { readChunks } from "@tocsin/contract/readChunks"
-import { newKey } from "../api/request.ts"
+import { credentialsNow, newKey } from "../api/request.ts"
 import { inTurn, joinTabs } from "./browser.ts"
 import { now, tick } from "./clock.ts"
 import { changed, passTime, readChanges, refresh } from "./revisions.ts"
@@ -15,7 +15,7 @@ const SCRIPT = /console\/app\.js\?v=[0-9a-f]+/
 /** Compares this script's address, which names its content, with the one that the server links to. */
 export const lookForUpgrade = async (): Promise<void> => {
   const headers = { accept: "text/html" }
-  const answer = await fetch(base, { headers, cache: "no-store", credentials: "same-origin" })
+  const answer = await fetch(base, { headers, cache: "no-store", credentials: credentialsNow() })
   const [served] = SCRIPT.exec(await answer.text()) ?? []
   if (served !== undefined) isOutdated.value = !import.meta.url.endsWith(served)
 }
@@ -67,7 +67,7 @@ const readStream = async (ending: AbortSignal): Promise<number> => {
   const answer = await fetch(STREAM, {
     headers: { authorization: `Bearer ${token.peek()}`, accept: "text/event-stream" },
     cache: "no-store",
-    credentials: "same-origin",
+    credentials: credentialsNow(),
     signal: ending,
   })
   const isStream = answer.ok && answer.headers.get("content-type")?.startsWith("text/event-stream") === true

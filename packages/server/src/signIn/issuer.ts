@@ -73,7 +73,7 @@ const restricted = (
   const { require_pushed_authorization_requests, token_endpoint_auth_methods_supported: methods } = metadata
   if (require_pushed_authorization_requests === true)
     return Result.fail(
-      `${issuer} wants pushed authorization requests (PAR), which browsers do not send here: turn them off for this client there`,
+      `${issuer} wants pushed authorization requests (PAR), which browsers do not send here: set the client to use none there`,
     )
   if (methods !== undefined && !methods.some((method) => METHODS.includes(method)))
     return Result.fail(

@@ -20,7 +20,7 @@ const OF_ERRORS: Readonly<Record<string, SignInRefusal>> = {
 
 const LONGEST_DETAIL = 200
 
-/** What the issuer itself says of a refusal, which is text of a stranger. */
+/** The issuer's own words about a refusal, which are text of a stranger. */
 const saidIn = ({ error, error_description: description }: oidc.ResponseBodyError): string =>
   `${error}${description === undefined ? "" : `: ${description}`}`
     .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
