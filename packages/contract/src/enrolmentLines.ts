@@ -10,8 +10,9 @@ interface EnrolledBy {
 const PLAIN = /^[\w.:/@~%+,=-]+$/
 
 /**
- * The texts to paste on a host whose agent the token admits: two lines that install it, and the token, for which the
- * second one asks. Where the server hands out no agent, one line for a host that has it.
+ * The texts to paste on a host whose agent the token admits: a line that installs it, and the token, for which that
+ * asks. A shell goes on after a line that failed, so the script runs by the line that checks it. Where the server hands
+ * out no agent, one line for a host that has it.
  */
 export const enrolmentLines = ({ server, sha256, token }: EnrolledBy): ReadonlyArray<string> => {
   const address = server.replace(/\/$/, "")
@@ -20,8 +21,11 @@ export const enrolmentLines = ({ server, sha256, token }: EnrolledBy): ReadonlyA
     return [`TOCSIN_ENROLMENT_TOKEN=${token} tocsin-agent start --server ${word(address)}`]
   const script = "tocsin-agent.sh"
   return [
-    `curl -fsSo ${script} ${word(`${address}/agent/install.sh`)} && echo '${sha256}  ${script}' | sha256sum -c -`,
-    `sudo sh ${script} --server ${word(address)}`,
+    [
+      `curl -fsSo ${script} ${word(`${address}/agent/install.sh`)}`,
+      `echo '${sha256}  ${script}' | sha256sum -c -`,
+      `sudo sh ${script} --server ${word(address)}`,
+    ].join(" && "),
     token,
   ]
 }

@@ -14,7 +14,7 @@ const isLocal = (server: string): boolean =>
 const isExposed = (server: string): boolean => server.startsWith("http:") && !isLocal(server)
 
 const HANDED_OUT =
-  "On the host to watch, paste both lines, and the token when the second one asks for it. It is valid for an hour"
+  "On the host to watch, paste the line, and the token when it asks for it. It is valid for an hour"
 const TRIED =
   "Or to try it on the host of this server, paste this line in the clone, which brings its own Node.js"
 const INSTALLED = "This line, valid for an hour, starts the agent on a host that has it"
@@ -44,7 +44,7 @@ export const AddHosts = () => {
       <p>
         {failure?.code === "not_found"
           ? "This server does not hand out the agent: install its package on the host first. "
-          : "Two lines install the agent on a host, or upgrade it. "}
+          : "One line installs the agent on a host, or upgrades it. "}
         <a href={`${base}console/agent.md`}>The agent</a> runs the checks of its host.
       </p>
       {download !== undefined && (
@@ -52,7 +52,7 @@ export const AddHosts = () => {
           <b>The host needs</b> Linux with systemd{hasExecutables ? " and glibc" : ", and Node.js 24"}.{" "}
           {!hasExecutables && (
             <small>
-              The lines refuse an older Node.js, and need none if this server has the agent’s executables in{" "}
+              It refuses an older Node.js, and needs none if this server has the agent’s executables in{" "}
               <code>SERVICE_AGENT_DIR</code>.
             </small>
           )}
@@ -60,8 +60,8 @@ export const AddHosts = () => {
       )}
       {isExposed(server) && (
         <p>
-          <Mark state="warning" word="not encrypted" /> These lines are only as safe as the network between
-          this browser, the host and {server}: serve Tocsin over https.
+          <Mark state="warning" word="not encrypted" /> The line is only as safe as the network between this
+          browser, the host and {server}: serve Tocsin over https.
         </p>
       )}
       <Form
