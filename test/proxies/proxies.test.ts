@@ -8,8 +8,8 @@ import { scratchFolder } from "../processes/scratch.ts"
 import { secretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { ask, askByHttp2 } from "./ask.ts"
-import { lacks, type ProxyKind, proxyKinds, startProxy } from "./Proxy.ts"
-import { LARGE_BYTES, startUpstream } from "./Upstream.ts"
+import { lacks, type Proxy, type ProxyKind, proxyKinds, startProxy } from "./Proxy.ts"
+import { LARGE_BYTES, startUpstream, type Upstream } from "./Upstream.ts"
 import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const MIB = 1_048_576
@@ -41,6 +41,44 @@ const statusSite = ({ name }: ProxyKind): string => {
     ? `server { listen 80; server_name ${STATUS_SITE}; ${lines} }`
     : lines.replace(STATUS_SITE, `http://${STATUS_SITE}`)
 }
+
+/** What a name leads to; the service has no file of any other path below `/status/example/`. */
+const OPEN: Readonly<Record<string, string>> = {
+  "/": "/status/example",
+  "/example": "/status/example",
+  "/example.json": "/status/example.json",
+  "/example.atom": "/status/example.atom",
+  "/example/badge.svg": "/status/example/badge.svg",
+}
+
+/** Other pages, among them those whose names or paths begin alike, and the rest of the service. */
+const SHUT = [
+  "/example-internal",
+  "/example-internal.json",
+  "/example-internal/badge.svg",
+  "/example.json-internal",
+  "/internal.json",
+  "/example/../internal.json",
+  "/example/..%2finternal.json",
+  "/example/%2e%2e/internal.json",
+  "/status/internal",
+  "/api/v1/agents",
+  "/console/app.js",
+]
+
+const leadsToOnePage = Effect.fnUntraced(function* (proxy: Proxy, { requests }: Upstream) {
+  const asked = (path: string) => ask(proxy, { path, isPlain: true, headers: { host: STATUS_SITE } })
+  for (const [path, url] of Object.entries(OPEN)) {
+    yield* asked(path)
+    assert.strictEqual(requests.at(-1)?.url, url)
+  }
+  const before = requests.length
+  for (const path of SHUT) yield* asked(path)
+  assert.deepStrictEqual(
+    requests.slice(before).map(({ url }) => url),
+    [],
+  )
+})
 
 const heartbeatOf = (agent_id: string): string =>
   JSON.stringify({
@@ -171,12 +209,7 @@ const behind = (kind: ProxyKind) => {
           assert.strictEqual(first?.headers["x-forwarded-for"], "127.0.0.1")
           assert.strictEqual(first?.headers["authorization"], `Bearer ${OPERATOR_TOKEN}`)
           assert.strictEqual(first?.headers.host, "monitoring.example")
-          for (const path of ["/", "/example.json", "/example/badge.svg"])
-            yield* ask(proxy, { path, isPlain: true, headers: { host: STATUS_SITE } })
-          assert.deepStrictEqual(
-            upstream.requests.slice(-3).map(({ url }) => url),
-            ["/status/example", "/status/example.json", "/status/example/badge.svg"],
-          )
+          yield* leadsToOnePage(proxy, upstream)
           const large = yield* ask(proxy, { path: "/large" })
           assert.deepStrictEqual([large.status, large.text.length], [200, LARGE_BYTES])
           assert.include(proxy.log(), "/api/v1/agents")
