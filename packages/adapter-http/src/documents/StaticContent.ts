@@ -44,10 +44,12 @@ type StaticContent = Effect.Success<ReturnType<typeof make>>
 
 /** The same for a text that clients may keep: its page refers to it by its version. */
 export const makeVersioned = (text: string, type: string) =>
-  make(text, {
-    "content-type": `${type}; charset=utf-8`,
-    "cache-control": "public, max-age=31536000, immutable",
-  })
+  make(text, { "content-type": `${type}; charset=utf-8`, "cache-control": KEPT })
+
+const KEPT = "public, max-age=31536000, immutable"
+
+/** Another server behind the same address may have the version that is asked for: this text is not kept as that. */
+const OTHER_VERSION = { "cache-control": "no-cache" }
 
 const wantsGzip = (header = ""): boolean => /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(header)
 
@@ -68,9 +70,10 @@ export const formOf = (etag: string, headers: Readonly<Record<string, string | u
 
 /** Answers a request for a text, with 304 if the client has it. */
 export const respond = Effect.fnUntraced(function* (content: StaticContent) {
-  const { headers: asked } = yield* HttpServerRequest.HttpServerRequest
+  const { headers: asked, url } = yield* HttpServerRequest.HttpServerRequest
   const etag = tagOf(content.version)
-  const headers = { ...content.headers, etag, vary: "accept-encoding" }
+  const isOther = content.headers["cache-control"] === KEPT && !url.endsWith(`?v=${content.version}`)
+  const headers = { ...content.headers, ...(isOther && OTHER_VERSION), etag, vary: "accept-encoding" }
   const form = formOf(etag, asked)
   if (form === "unchanged") return HttpServerResponse.empty({ status: 304, headers })
   return form === "gzip"

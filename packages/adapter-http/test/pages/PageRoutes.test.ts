@@ -62,6 +62,12 @@ describe("the first page", () => {
         const browser = yield* send("GET", "/", { headers: BROWSER })
         assert.strictEqual(browser.headers["content-type"], "text/html; charset=utf-8")
         assert.include(browser.body, '<div id="console"></div>')
+        const [script = ""] = /console\/app\.js\?v=[0-9a-f]+/.exec(browser.body) ?? []
+        const kept = (path: string) =>
+          Effect.map(send("GET", path), ({ headers }) => /immutable/.test(headers["cache-control"] ?? ""))
+        assert.isTrue(yield* kept(`/${script}`))
+        for (const other of ["", "?v=", "?v=0123456789abcdef", `?w=1&${script.split("?")[1]}0`])
+          assert.isFalse(yield* kept(`/console/app.js${other}`), other)
         const program = yield* send("GET", "/")
         assert.strictEqual(program.headers["content-type"], "application/json")
         assert.strictEqual(program.headers["vary"], "Accept")
