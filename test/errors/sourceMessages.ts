@@ -108,6 +108,26 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     wording,
     code,
   })),
+  ...[
+    [
+      "email/mailWords.ts",
+      "The mail server did not answer within ….",
+      "`The mail server did not answer within ${",
+    ],
+    ["email/mailWords.ts", "The mail server answered ….", "`The mail server answered ${codes}"],
+    ["email/mailWords.ts", "The mail server answered …: ….", ": `: ${advice}`}.`"],
+    ["email/mailResult.ts", "No mail yet for …. ….", "`No mail yet for ${"],
+    ["email/mailResult.ts", "The mail server refused ….", "`The mail server refused ${"],
+    [
+      "email/mailResult.ts",
+      "The mail server cannot address …: it lacks SMTPUTF8.",
+      "`The mail server cannot address ${",
+    ],
+  ].map(([file = "", wording = "", code = ""]) => ({
+    file: `packages/adapter-notify/src/${file}`,
+    wording,
+    code,
+  })),
   {
     file: "packages/adapter-notify/src/http/Target.ts",
     wording:

@@ -8,7 +8,7 @@ import type {
   Notifier,
   SendResult,
 } from "@tocsin/core/ports/Notifiers"
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 
 /** How one attempt goes, from the connection to the answer. */
 export interface Answer {
@@ -57,8 +57,7 @@ export interface Attempt {
 }
 
 /** A receiver of a type, whose attempts the code of that type makes. */
-export interface TypedReceiver {
-  readonly kind: NotifierName
+export interface TypedReceiver extends Pick<Notifier, "kind" | "concurrency" | "outlastsLease"> {
   /** Makes an attempt by its answer. `arrive` has the message arrive, unless the sender is cut off. */
   readonly send: (attempt: Attempt, arrive: Effect.Effect<boolean>) => Effect.Effect<SendResult>
   readonly resend?: (
@@ -221,6 +220,7 @@ export const makeReceivers = ({
   const notifier = (name: NotifierName, client: string): Notifier => {
     const typed = types?.get(name)
     const common: Notifier = {
+      ...(typed && Struct.pick(typed, ["concurrency", "outlastsLease"])),
       kind: typed?.kind ?? name,
       send: send(name, client),
       test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),

@@ -2,6 +2,8 @@ import { type Fake, fakes, serviceKeysOf } from "../../packages/adapter-notify/t
 import { testIds } from "../../packages/adapter-notify/test/testIds.ts"
 import type { Received } from "../../packages/adapter-notify/test/Receiver.ts"
 import { mailsOver } from "@tocsin/adapter-notify/email/email"
+import { makeHandOver } from "@tocsin/adapter-notify/email/handOver"
+import type { Mail, MailFault } from "@tocsin/adapter-notify/email/mailServer"
 import type { Answer as Answered, Exchange, NoAnswer } from "@tocsin/adapter-notify/http/exchange"
 import { postOver } from "@tocsin/adapter-notify/http/HttpPost"
 import { services } from "@tocsin/adapter-notify/services/services"
@@ -89,33 +91,33 @@ const refusalOf = (
   return { status: 429, retryAfter: String(seconds), body: garbage }
 }
 
-const mailsOf = ({ complain, draws }: TypedWorld, fate: Fate) =>
-  mailsOver(
-    Effect.fnUntraced(function* (mail) {
-      const { from, html, messageId, subject, text, to } = mail
-      const isLine = [subject, messageId, from.name, from.address, ...to].every((one) => !/[\r\n]/.test(one))
-      if (
-        !isLine ||
-        subject === "" ||
-        text === "" ||
-        html === "" ||
-        !/^<[\w-]+@example\.org>$/.test(messageId)
-      )
-        complain(`a mail server would refuse ${JSON.stringify(mail)}`)
-      yield* fate.arrive
-      if (fate.answer.answeringMillis > 0) return yield* Effect.as(Effect.sleep(TIMEOUTS.mail), Option.none())
-      if (fate.answer.outcome === "delivered")
-        return Option.some({ status: 250, retryAfter: undefined, body: draws.oneOf("0", "1") })
-      if (fate.answer.outcome === "deferred" && draws.chance(0.3)) return yield* Effect.fail(lost)
-      const status = fate.answer.outcome === "refused" ? draws.oneOf(535, 550, 554) : draws.oneOf(421, 451)
-      return Option.some({ status, retryAfter: undefined, body: "" })
-    }),
-    {
-      from: "Tocsin <tocsin@example.org>",
-      to: ["ops@example.org", "eva@example.org"],
-      timeout: TIMEOUTS.mail,
-    },
-  )
+const mailsOf = ({ complain, draws }: TypedWorld, fate: Fate) => {
+  const failing = (fault: Partial<MailFault>) =>
+    Effect.fail({ answer: undefined, code: undefined, ...fault } satisfies MailFault)
+  const transact = Effect.fnUntraced(function* (mail: Mail, recipients: ReadonlyArray<string>) {
+    const { from, html, messageId, subject, text, to } = mail
+    const isLine = [subject, messageId, from.name, from.address, ...to].every((one) => !/[\r\n]/.test(one))
+    if (!isLine || subject === "" || text === "" || html === "" || !/^<[\w-]+@example\.org>$/.test(messageId))
+      complain(`a mail server would refuse ${JSON.stringify(mail)}`)
+    yield* fate.arrive
+    if (fate.answer.answeringMillis > 0)
+      return yield* Effect.andThen(Effect.sleep(TIMEOUTS.mail), failing({ code: "ELATE" }))
+    if (fate.answer.outcome === "delivered") return { accepted: recipients, rejected: new Map() }
+    if (fate.answer.outcome === "deferred" && draws.chance(0.3)) return yield* failing(lost)
+    const isForGood = fate.answer.outcome === "refused"
+    const command = draws.oneOf("CONN", "MAIL", "RCPT", "DATA")
+    const status = isForGood ? draws.oneOf(550, 554) : draws.oneOf(421, 451)
+    const answer = { command, status, enhanced: undefined }
+    if (command !== "RCPT") return yield* failing({ answer })
+    return { accepted: [], rejected: new Map(recipients.map((one) => [one, answer])) }
+  })
+  const client = { offer: { hasUtf8: true, hasLogin: false }, greet: Effect.void, transact }
+  return mailsOver(makeHandOver(client), {
+    from: "Tocsin <tocsin@example.org>",
+    to: ["ops@example.org", "eva@example.org"],
+    settings: { port: 587, isSecure: false, needsTls: true, hasLogin: false, timeout: TIMEOUTS.mail },
+  })
+}
 
 /** A fake of a service, asked by the code of its type. */
 const exchangeOf = (

@@ -40,6 +40,8 @@ const FROM_EXPECTED =
 const TO_RULE = {
   expected: `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org, or a number in quotes, such as "+4915112345678"`,
 }
+const HOST_NAME =
+  /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*$/
 const PHONE_OR_YES = new RegExp(`^yes$|${PHONE_NUMBER.source}`)
 
 const concurrency = Schema.optionalKey(
@@ -140,6 +142,13 @@ export const Receiver = Schema.Union([
     room: Schema.optionalKey(text("The ID of a Matrix room.")),
     tls: Schema.optionalKey(
       Schema.Literals(["required", "off"]).annotate({ description: "required by default." }),
+    ),
+    hello: Schema.optionalKey(
+      formed(
+        HOST_NAME,
+        "The name by which mail servers are greeted: the public address's host, else the domain of from, by default.",
+        "a host name such as tocsin.example.org",
+      ),
     ),
     ...secret("telegram_token", "a Telegram bot's token"),
     telegram_chat: Schema.optionalKey(text("The Telegram chat to write to.")),

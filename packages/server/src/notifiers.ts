@@ -1,4 +1,4 @@
-import { mailTimeout, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
+import { mailTimeout, namedHost, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
 import type { ReceiverSecrets } from "@tocsin/adapter-notify/receiverSecrets"
@@ -14,6 +14,7 @@ export const postingOf = (settings: Settings) => ({
   denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
   timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),
   mailTimeout: mailTimeout(settings.SERVICE_DELIVERY_LEASE),
+  publicHost: namedHost(settings.SERVICE_PUBLIC_URL),
 })
 
 /**

@@ -170,6 +170,7 @@ export const outboxRecord = (
   cause: "opened",
   incident_seq: 1,
   rotas: undefined,
+  recipients: undefined,
   severity: "critical",
   summary: undefined,
   attempts: 0,

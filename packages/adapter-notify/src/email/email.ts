@@ -6,10 +6,9 @@ import { cutText, plain } from "@tocsin/core/notifications/cutText"
 import { detailLines } from "@tocsin/core/notifications/messageDetails"
 import { linksOf, type NamedLink, subjectOf } from "@tocsin/core/notifications/incidentText"
 import { Ids } from "@tocsin/core/ports/Ids"
-import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
-import { type Duration, Effect, type Redacted, type Scope } from "effect"
-import type { Answer } from "../http/exchange.ts"
-import { receiptOf } from "../http/receipts.ts"
+import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import type { SettledRecipient } from "@tocsin/core/model/OutboxRecord"
+import { Effect, type Redacted, type Scope } from "effect"
 import { BadNotifierSetting, type PostingOptions } from "../http/HttpPost.ts"
 import {
   aboutNotification,
@@ -19,7 +18,10 @@ import {
   type Tone,
   toneOf,
 } from "../text/ChatMessage.ts"
-import { isLoopback, type Mail, makeSendMail, parseMailServer, type SendMail } from "./mailServer.ts"
+import { type HandOver, makeHandOver } from "./handOver.ts"
+import { resultOfMail } from "./mailResult.ts"
+import { isLoopback, type Mail, makeMailClient, MOST_CONNECTIONS, parseMailServer } from "./mailServer.ts"
+import type { MailSettings } from "./mailWords.ts"
 
 interface MailAddresses {
   /** An address, or a name and the address in angle brackets. */
@@ -95,19 +97,26 @@ const threadOf = ({ incident }: DeliveryAttempt, domain: string) => {
   return { inReplyTo: reference, references: reference }
 }
 
+/** The domain of an address in ASCII: relays without SMTPUTF8 refuse others. */
+const domainOf = (address: string): string => {
+  const given = address.slice(address.lastIndexOf("@") + 1).replace(/>$/u, "")
+  return domainToASCII(given) || given
+}
+
+const withDomain = (address: string): string =>
+  `${address.slice(0, address.lastIndexOf("@"))}@${domainOf(address)}`
+
 const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mail => {
   const { inner, name = "", quoted } = MAIL_SENDER.exec(from)?.groups ?? {}
-  const address = inner ?? from
-  const given = address.slice(address.lastIndexOf("@") + 1)
-  // Of one form in every header: relays without SMTPUTF8 refuse others.
-  const domain = domainToASCII(given) || given
+  const address = withDomain(inner ?? from)
+  const domain = domainOf(address)
   const text = textOf(message, MEDIUM)
   const lines = textOf(message, { ...MEDIUM, hasLinks: true, hasDetails: true }).split("\n")
   const about = message.about === "notification" ? message.notifications[0] : undefined
   return {
     from: { name: quoted?.replaceAll(/\\(.)/gu, "$1") ?? name.trim(), address },
-    to: Array.from(to),
-    cc: Array.from(cc),
+    to: to.map(withDomain),
+    cc: cc.map(withDomain),
     subject: cutText(about === undefined ? (lines[0] ?? "") : subjectOf(about), {
       limit: MOST_SUBJECT,
       escape: plain,
@@ -124,49 +133,52 @@ const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mai
   }
 }
 
+/** Many servers refuse a greeting by a name without a dot. */
+const dotted = (name: string): string | undefined => (name.includes(".") ? name : undefined)
+
 export interface EmailOptions extends PostingOptions, MailAddresses {
   /** `smtp://` or `smtps://`, with user and password. `?tls=off` at its end has the effect of `tls`. */
   readonly url: Redacted.Redacted
   /** `off` allows a connection without TLS. */
   readonly tls?: "required" | "off" | undefined
+  /** The name by which it greets; that of `publicHost` or the domain of `from` unless given. */
+  readonly hello?: string | undefined
 }
 
-/** The result of a mail server's answer; the body says which recipients get no mail, or has nodemailer's code. */
-const judge = ({ body, status }: Answer): DeliveryResult => {
-  if (status < 400) return { outcome: "delivered", ...(body !== "" && { error: body }) }
-  if (body === "ETLS") {
-    const error =
-      "STARTTLS is not offered by the mail server on this port: use port 465 (smtps://), or tls: off (without a policy, ?tls=off after the address)."
-    return { outcome: "deferred", error }
-  }
-  const answered = `The mail server answered ${status}`
-  if (status < 500) return { outcome: "deferred", error: `${answered}.` }
-  // No code of nodemailer has a space.
-  if (body.includes(" ")) return { outcome: "refused", error: body }
-  const advice =
-    body === "EAUTH"
-      ? "check the user and the password in the receiver's settings"
-      : "check the sender and the recipients in the receiver's settings"
-  return { outcome: "refused", error: `${answered}: ${advice}.` }
-}
-
-/** Sends mails by a client of their server. */
+/** Sends mails by what hands them over. */
 export const mailsOver = Effect.fnUntraced(function* (
-  sendMail: SendMail,
-  options: MailAddresses & { readonly timeout: Duration.Duration },
+  handOver: HandOver,
+  options: MailAddresses & { readonly settings: MailSettings },
 ): Effect.fn.Return<Notifier, never, Ids> {
   const ids = yield* Ids
-  const send = (message: ChatMessage) =>
-    receiptOf(sendMail(mailOf(message, options)), options.timeout, (answer) => Effect.succeed(judge(answer)))
-  const deliver = (message: ChatMessage) => Effect.map(send(message), ({ result }) => result)
+  const send = (message: ChatMessage, settled: ReadonlyArray<SettledRecipient> = []) =>
+    Effect.map(handOver(mailOf(message, options), settled), (handed) =>
+      resultOfMail(handed, settled, options.settings),
+    )
+  const deliver = (message: ChatMessage, notification: DeliveryAttempt | undefined) =>
+    Effect.map(send(message, notification?.recipients), ({ result }) => result)
+  const test = Effect.flatMap(Instant.now, (now) => send({ about: "test", id: ids.uuidV7(now) }))
   return {
     kind: "messenger",
     takesDetails: true,
-    send: (notification) => deliver(aboutNotification(notification)),
-    sendDigest: (notifications) => deliver(aboutSeveral(notifications)),
-    test: Effect.flatMap(Instant.now, (now) => send({ about: "test", id: ids.uuidV7(now) })),
+    concurrency: MOST_CONNECTIONS,
+    outlastsLease: true,
+    send: (notification) => deliver(aboutNotification(notification), notification),
+    sendDigest: (notifications) => deliver(aboutSeveral(notifications), notifications[0]),
+    test: Effect.timeoutOrElse(test, {
+      duration: options.settings.timeout,
+      orElse: () => Effect.succeed(BUSY),
+    }),
   }
 })
+
+const BUSY: TestReceipt = {
+  status: undefined,
+  result: {
+    outcome: "deferred",
+    error: "The mail server has not taken the test yet: it is slow, or busy with other mails.",
+  },
+}
 
 /** Sends mails (docs/notifications.md#types). */
 export const email = Effect.fnUntraced(function* (
@@ -177,8 +189,10 @@ export const email = Effect.fnUntraced(function* (
     Effect.mapError((message) => new BadNotifierSetting({ setting: "url", message })),
   )
   const needsTls = options.tls !== "off" && !server.isPlain
-  const sendMail = yield* makeSendMail({ ...options, server, needsTls, timeout })
-  const notifier = yield* mailsOver(sendMail, { ...options, timeout })
+  const hello = options.hello ?? options.publicHost ?? dotted(domainOf(options.from))
+  const client = yield* makeMailClient({ ...options, server, needsTls, timeout, hello })
+  const settings = { ...server, timeout, needsTls, hasLogin: server.auth !== undefined }
+  const notifier = yield* mailsOver(makeHandOver(client), { ...options, settings })
   const isExposed = !needsTls && !isLoopback(server.host)
   return isExposed ? { ...notifier, caution: "sends mails without TLS" } : notifier
 })

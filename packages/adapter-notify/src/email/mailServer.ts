@@ -1,7 +1,7 @@
 import net, { isIP, type Socket } from "node:net"
+import { Transform } from "node:stream"
 import { openConnection } from "@tocsin/contract/openConnection"
-import { Duration, Effect, type Option, type Redacted, Result } from "effect"
-import type { Answer, NoAnswer } from "../http/exchange.ts"
+import { Deferred, Duration, Effect, Option, type Redacted, Result } from "effect"
 import { checkedLookup, hostOf, NameLookup, parseTarget, SMTP, type TargetPolicy } from "../http/Target.ts"
 
 /** Submission with STARTTLS, and with TLS from the start (RFC 6409, RFC 8314). */
@@ -21,6 +21,29 @@ export const parseMailServer = (address: Redacted.Redacted, policy: TargetPolicy
 /** Whether a connection to it stays on this machine. */
 export const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|::1)$/i.test(host)
 
+/** The codes of an answer: of RFC 5321, and behind it the one of RFC 3463 where the server has such. */
+export interface MailAnswer {
+  /** The first word of the command, or CONN for a greeting. */
+  readonly command: string
+  readonly status: number
+  readonly enhanced: string | undefined
+}
+
+/** Why a transaction ended before the text was taken. */
+export interface MailFault {
+  readonly answer: MailAnswer | undefined
+  /** Of Node.js or the client, without an answer. */
+  readonly code: string | undefined
+  /** The answers that left no recipient, where these ended it. */
+  readonly rejected?: ReadonlyMap<string, MailAnswer>
+}
+
+/** How a transaction ended whose text was taken, or of which every recipient was refused. */
+export interface Transaction {
+  readonly accepted: ReadonlyArray<string>
+  readonly rejected: ReadonlyMap<string, MailAnswer>
+}
+
 /** A mail as its client takes it. */
 export interface Mail {
   readonly from: { readonly name: string; readonly address: string }
@@ -35,22 +58,27 @@ export interface Mail {
   readonly headers: Record<string, string>
 }
 
-/** Hands one mail over. `none` if that takes too long; the body says who gets none, or has nodemailer's code. */
-export type SendMail = (mail: Mail) => Effect.Effect<Option.Option<Answer>, NoAnswer>
-
 interface MailServerOptions extends TargetPolicy {
   readonly server: Result.Result.Success<ReturnType<typeof parseMailServer>>
   /** Refuses a connection without TLS. */
   readonly needsTls: boolean
+  /** Up to the end of the text. */
   readonly timeout: Duration.Duration
+  /** The name that EHLO states. */
+  readonly hello: string | undefined
 }
 
 /** Many servers refuse more connections than this. */
-const MOST_CONNECTIONS = 3
+export const MOST_CONNECTIONS = 3
 
-interface Offer {
+/** For the answer to the end of the text, while the server scans it (RFC 5321 §4.5.3.2.6). */
+const LONGEST_SCAN = Duration.minutes(10)
+
+/** What the server offered when it was last greeted. */
+export interface Offer {
   /** Absent before the first connection. */
   hasUtf8: boolean | undefined
+  hasLogin: boolean
 }
 
 const silent = () => {}
@@ -64,13 +92,15 @@ const listening = (offer: Offer) => ({
   error: silent,
   fatal: silent,
   debug: ({ tnx }: { readonly tnx?: unknown }, text: unknown) => {
-    if (tnx === "server" && String(text).startsWith("250-"))
-      offer.hasUtf8 = /^250[- ]SMTPUTF8\b/imu.test(String(text))
+    if (tnx !== "server" || !String(text).startsWith("250-")) return
+    offer.hasUtf8 = /^250[- ]SMTPUTF8\b/imu.test(String(text))
+    offer.hasLogin = /^250[- ]AUTH\b/imu.test(String(text))
   },
 })
 
 /** A client of a mail server, whose connections close with the scope. */
 const makeTransport = Effect.fnUntraced(function* ({
+  hello,
   needsTls,
   offer,
   server,
@@ -111,11 +141,12 @@ const makeTransport = Effect.fnUntraced(function* ({
         secure: isSecure,
         requireTLS: needsTls && !isSecure,
         ignoreTLS: !needsTls,
+        ...(hello !== undefined && { name: hello }),
         ...(isIP(host) === 0 && { tls: { servername: host.replace(/\.$/, "") } }),
+        // No password goes to a server that does not ask for it: many hide the login without TLS.
         ...(auth !== undefined && { auth }),
-        forceAuth: auth !== undefined,
         greetingTimeout: millis,
-        socketTimeout: millis,
+        socketTimeout: Duration.toMillis(LONGEST_SCAN) + millis,
         // No text of a message is a path or an address to read.
         disableFileAccess: true,
         disableUrlAccess: true,
@@ -133,76 +164,86 @@ const makeTransport = Effect.fnUntraced(function* ({
   )
 })
 
-/** Sends mails by a client of their server; its connections serve several. */
-export const makeSendMail = Effect.fnUntraced(function* (options: MailServerOptions) {
+/** A client that makes single transactions; its connections serve several. */
+export const makeMailClient = Effect.fnUntraced(function* (options: MailServerOptions) {
   const { timeout } = options
-  const offer: Offer = { hasUtf8: undefined }
+  const offer: Offer = { hasUtf8: undefined, hasLogin: false }
   const transport = yield* makeTransport({ ...options, offer })
-  /** Learns what the server offers, where no connection has asked yet. */
-  const greeted = Effect.suspend(() =>
-    offer.hasUtf8 === undefined
-      ? Effect.tryPromise({ try: () => transport.verify(), catch: refusalOf })
-      : Effect.void,
-  )
-  const handOver = Effect.fnUntraced(function* (mail: Mail) {
-    const isForeign = mail.to.some(isUtf8) || mail.cc.some(isUtf8)
-    if (isForeign) yield* greeted
-    const isTaken = (address: string) => offer.hasUtf8 === true || !isUtf8(address)
-    const [to, cc] = [mail.to.filter(isTaken), mail.cc.filter(isTaken)]
-    const left = [...mail.to, ...mail.cc].filter((address) => !isTaken(address))
-    const faults: Array<{ readonly error: string }> = []
-    if (left.length > 0)
-      faults.push({ error: `The mail server cannot address ${namesOf(left)}: it lacks SMTPUTF8.` })
-    if (to.length + cc.length === 0) return answerOf(UNADDRESSABLE, wordsOf(faults))
-    const { rejectedErrors = [] } = yield* Effect.tryPromise({
-      try: (signal) => transport.sendMail({ ...mail, to, cc, signal }),
-      catch: refusalOf,
-    })
-    const names = rejectedErrors.map(({ recipient = "", responseCode }) => `${recipient} (${responseCode})`)
-    if (names.length > 0) faults.unshift({ error: `The mail server refused ${namesOf(names)}.` })
-    return answerOf(DELIVERED, wordsOf(faults))
-  })
-  const sendMail: SendMail = (mail) =>
-    handOver(mail).pipe(
-      Effect.catch(({ code, status }) =>
-        status === undefined ? Effect.fail({ code }) : Effect.succeed(answerOf(status, code ?? "")),
-      ),
-      Effect.timeoutOption(timeout),
+  /** The ends of texts that are on the way, by the objects of their mails. */
+  const ends = new WeakMap<object, Deferred.Deferred<void>>()
+  transport.use("stream", ({ data, message }, done) => {
+    const end = ends.get(Object(data.envelope))
+    message.transform(
+      () =>
+        new Transform({
+          transform: (part, _encoding, next) => next(null, part),
+          flush: (next) => {
+            if (end !== undefined) Deferred.doneUnsafe(end, Effect.void)
+            next()
+          },
+        }),
     )
-  return sendMail
-})
-
-const DELIVERED = 250
-/** The mailbox name is not allowed. */
-const UNADDRESSABLE = 553
-
-/** Whether only a server with SMTPUTF8 takes an address; a domain has a form in ASCII. */
-const isUtf8 = (address: string): boolean =>
-  /[\u0080-\u{10ffff}]/u.test(address.slice(0, address.lastIndexOf("@")))
-
-const wordsOf = (faults: ReadonlyArray<{ readonly error: string }>): string =>
-  faults.map(({ error }) => error).join(" ")
-
-const MOST_NAMES = 10
-
-const namesOf = (addresses: ReadonlyArray<string>): string => {
-  const more = addresses.length - MOST_NAMES
-  return `${addresses.slice(0, MOST_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
-}
-
-const answerOf = (status: number, body: string): Answer => ({ status, retryAfter: undefined, body })
-
-/** An error of the client: with the status of an answer, or with a code alone. */
-interface Refusal extends NoAnswer {
-  readonly status: number | undefined
-}
-
-const refusalOf = (error: unknown): Refusal => {
-  const { code, message, responseCode } = Object(error)
-  // nodemailer replaces the code of a failed handshake by that of every socket.
-  const isTls = code === "ESOCKET" && /certificate|tls|ssl/i.test(String(message))
+    done()
+  })
+  const transact = Effect.fnUntraced(function* (mail: Mail, to: ReadonlyArray<string>) {
+    const envelope = { from: mail.from.address, to: Array.from(to) }
+    const end = Deferred.makeUnsafe<void>()
+    ends.set(envelope, end)
+    const late = Effect.gen(function* () {
+      const isSent = Option.isSome(yield* Effect.timeoutOption(Deferred.await(end), timeout))
+      if (isSent) yield* Effect.sleep(LONGEST_SCAN)
+      return yield* Effect.fail(faultOf(isSent ? "ESCAN" : "ELATE"))
+    })
+    const sending = Effect.tryPromise({
+      try: (signal) => transport.sendMail({ ...mail, envelope, signal }),
+      catch: readFault,
+    })
+    const { accepted = [], rejectedErrors } = yield* Effect.raceFirst(sending, late)
+    return { accepted, rejected: rejectionsOf(rejectedErrors) }
+  })
   return {
-    code: isTls ? "ETLS" : typeof code === "string" ? code : undefined,
-    status: typeof responseCode === "number" ? responseCode : undefined,
+    offer,
+    /** Learns what the server offers, where no connection has asked yet. */
+    greet: Effect.suspend(() =>
+      offer.hasUtf8 === undefined
+        ? Effect.raceFirst(
+            Effect.tryPromise({ try: () => transport.verify(), catch: readFault }),
+            Effect.andThen(Effect.sleep(timeout), Effect.fail(faultOf("ELATE"))),
+          )
+        : Effect.void,
+    ),
+    /** Hands a mail over to some of its recipients. */
+    transact: (mail: Mail, to: ReadonlyArray<string>): Effect.Effect<Transaction, MailFault> =>
+      Effect.catch(transact(mail, to), (fault) =>
+        fault.rejected === undefined
+          ? Effect.fail(fault)
+          : Effect.succeed({ accepted: [], rejected: fault.rejected }),
+      ),
   }
+})
+export type MailClient = Effect.Success<ReturnType<typeof makeMailClient>>
+
+const faultOf = (code: string | undefined): MailFault => ({ answer: undefined, code })
+
+/** The codes alone: the text of a server leaves the service nowhere. */
+const readAnswer = (command: unknown, response: unknown): MailAnswer | undefined => {
+  const [, status, enhanced] = /^(\d{3})(?:[ -]+([245]\.\d{1,3}\.\d{1,3})\b)?/u.exec(String(response)) ?? []
+  const [word = ""] = String(command).split(" ")
+  return status === undefined ? undefined : { command: word, status: Number(status), enhanced }
+}
+
+const rejectionsOf = (errors: unknown): ReadonlyMap<string, MailAnswer> =>
+  new Map(
+    (Array.isArray(errors) ? errors : []).flatMap(({ recipient, response }) => {
+      const answer = readAnswer("RCPT", response)
+      return answer === undefined ? [] : [[String(recipient), answer] as const]
+    }),
+  )
+
+const readFault = (error: unknown): MailFault => {
+  const { code, command, originalCode, rejectedErrors, response } = Object(error)
+  const rejected = rejectionsOf(rejectedErrors)
+  // nodemailer puts its own code before that of Node.js.
+  const known = [originalCode, code].find((one) => typeof one === "string")
+  return { answer: readAnswer(command, response), code: known, ...(rejected.size > 0 && { rejected }) }
 }

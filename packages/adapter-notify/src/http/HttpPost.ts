@@ -1,3 +1,4 @@
+import { isIP } from "node:net"
 import * as Instant from "@tocsin/contract/Instant"
 import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope, Tracer } from "effect"
@@ -77,6 +78,14 @@ export interface PostingOptions extends TargetPolicy {
   readonly timeout: Duration.Duration
   /** The same for mail servers: see {@link mailTimeout}. */
   readonly mailTimeout?: Duration.Duration | undefined
+  /** The host of SERVICE_PUBLIC_URL, if it has a name: mail servers are greeted by it. */
+  readonly publicHost?: string | undefined
+}
+
+/** The host of an address by which a mail server may be greeted; none of an IP address, nor of a name without a dot. */
+export const namedHost = (address: string | undefined): string | undefined => {
+  const name = address === undefined ? "" : new URL(address).hostname.replace(/\.$/, "")
+  return name.includes(".") && isIP(name) === 0 ? name : undefined
 }
 
 export interface HttpPostOptions extends PostingOptions {

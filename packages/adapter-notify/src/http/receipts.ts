@@ -67,18 +67,17 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
     /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/,
     "The TLS handshake failed: check that the port speaks TLS, or begin the address with http://.",
   ],
-  [
-    /^ETLS$/,
-    "The TLS connection to the mail server failed: check its certificate, or go without by tls: off, or by ?tls=off at the end of its address.",
-  ],
   [/CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL/, "The TLS connection failed: check the receiver's certificate."],
 ]
+
+/** Of an attempt that failed. */
+export type FailedResult = Exclude<DeliveryResult, { readonly outcome: "delivered" }>
 
 /**
  * The result without an answer, by the error's `code`; its message is not used because it contains
  * addresses. Only a refused target is not worth a retry.
  */
-const resultOfFailure = (code: string | undefined): DeliveryResult => {
+export const resultOfFailure = (code: string | undefined): FailedResult => {
   if (code === TARGET_REFUSED) {
     const error = "Tocsin does not call the receiver's address: it is link-local, cloud metadata, or denied."
     return { outcome: "refused", error }

@@ -235,7 +235,7 @@ describe("e-mail", () => {
       const lacking = yield* startMailServer({ hideSMTPUTF8: true })
       const { send } = yield* sending(`smtp://127.0.0.1:${lacking.port}`, { to, cc })
       const error =
-        "The mail server cannot address jürgen@bücher.example, пользователь@example.org: it lacks SMTPUTF8."
+        "The mail server cannot address jürgen@xn--bcher-kva.example, пользователь@example.org: it lacks SMTPUTF8."
       // The second mail takes a connection that is open.
       for (const one of [firing, resolved]) {
         assert.deepStrictEqual(yield* send(one), { outcome: "delivered", error })
@@ -252,9 +252,12 @@ describe("e-mail", () => {
       const able = yield* startMailServer({ hideSMTPUTF8: false })
       const notifier = yield* sending(`smtp://127.0.0.1:${able.port}`, { to, cc })
       assert.deepStrictEqual(yield* notifier.send(firing), { outcome: "delivered" })
-      const { raw, recipients } = yield* Queue.take(able.mails)
-      assert.deepStrictEqual(recipients, ["jürgen@bücher.example", "ops@example.org", foreign])
-      assert.include(read(raw).value("Cc")[0] ?? "", foreign)
+      // A mail of its own, since the next server may refuse the whole.
+      const [plain, utf8Mail] = yield* Queue.takeAll(able.mails)
+      assert.deepStrictEqual(plain?.recipients, ["ops@example.org"])
+      assert.match(plain?.raw.slice(0, plain.raw.indexOf("\r\n\r\n")) ?? "", /^[\0-\x7f]*$/u)
+      assert.deepStrictEqual(utf8Mail?.recipients, ["jürgen@bücher.example", foreign])
+      assert.include(read(utf8Mail?.raw ?? "").value("Cc")[0] ?? "", foreign)
     }),
   )
 
@@ -328,23 +331,134 @@ describe("e-mail", () => {
     }),
   )
 
-  it.effect.each(["never greets", "stops at the text"])("is deferred after 45 s when the server %s", (how) =>
+  it.effect.each(["never greets", "stops before the text"])(
+    "is deferred after 45 s when the server %s",
+    (how) =>
+      Effect.gen(function* () {
+        const arrived = Latch.makeUnsafe()
+        const reach = () => void arrived.openUnsafe()
+        const { port } = yield* startMailServer(
+          how === "never greets" ? { onConnect: reach } : { onRcptTo: reach },
+        )
+        const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { mailTimeout: Duration.seconds(45) })
+        const attempt = yield* Effect.forkChild(send(firing))
+        yield* arrived.await
+        yield* TestClock.adjust("44 seconds")
+        assert.isUndefined(attempt.pollUnsafe())
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(yield* Fiber.join(attempt), {
+          outcome: "deferred",
+          error: "The mail server did not answer within 45s.",
+        })
+      }),
+  )
+
+  it.effect("waits for ten minutes while the server scans the text, and no more", () =>
     Effect.gen(function* () {
-      const arrived = Latch.makeUnsafe()
-      const reach = () => void arrived.openUnsafe()
-      const { port } = yield* startMailServer(
-        how === "never greets" ? { onConnect: reach } : { onData: reach },
-      )
-      const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { mailTimeout: Duration.seconds(45) })
-      const attempt = yield* Effect.forkChild(send(firing))
-      yield* arrived.await
-      yield* TestClock.adjust("44 seconds")
-      assert.isUndefined(attempt.pollUnsafe())
-      yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(yield* Fiber.join(attempt), {
-        outcome: "deferred",
-        error: "The receiver did not answer within 45s.",
+      const ends = yield* Queue.unbounded<() => void>()
+      const { port } = yield* startMailServer({
+        onData: (text, _session, end) => {
+          text.resume().on("end", () => void Queue.offerUnsafe(ends, () => end()))
+        },
       })
+      const { outlastsLease, send } = yield* sending(`smtp://127.0.0.1:${port}`, {
+        mailTimeout: Duration.seconds(45),
+      })
+      assert.isTrue(outlastsLease)
+      const scanned = yield* Effect.forkChild(send(firing))
+      const end = yield* Queue.take(ends)
+      yield* TestClock.adjust("9 minutes")
+      assert.isUndefined(scanned.pollUnsafe())
+      end()
+      assert.deepStrictEqual(yield* Fiber.join(scanned), { outcome: "delivered" })
+      const silent = yield* Effect.forkChild(send(resolved))
+      yield* Queue.take(ends)
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(yield* Fiber.join(silent), {
+        outcome: "deferred",
+        error: "The mail server did not say within 10m whether it took the mail.",
+      })
+    }),
+  )
+
+  const MANY = ["a", "b", "c", "d", "e"].map((name) => `${name}@example.org`)
+  it.effect.each([
+    ["452 4.5.3", 2],
+    ["452", 1],
+    ["552", 2],
+    ["550 5.5.3", 4],
+  ] as const)(
+    "takes as many transactions as a server wants that answers %s beyond %d recipients",
+    ([codes, most]) =>
+      Effect.gen(function* () {
+        const { mails, port } = yield* startMailServer({
+          onRcptTo: (_address, { envelope }, end) =>
+            end(envelope.rcptTo.length < most ? null : answer(Number(codes.slice(0, 3)), codes.slice(4))),
+        })
+        const { send } = yield* sending(`smtp://127.0.0.1:${port}`, {
+          to: MANY.slice(0, 4),
+          cc: MANY.slice(4),
+        })
+        assert.deepStrictEqual(yield* send(firing), { outcome: "delivered" })
+        const received = yield* Queue.takeAll(mails)
+        assert.deepStrictEqual(
+          received.flatMap(({ recipients }) => recipients),
+          MANY,
+        )
+        for (const { raw } of received) assert.deepStrictEqual(read(raw).value("Cc"), ["e@example.org"])
+      }),
+  )
+
+  it.effect("repeats for those alone whom the server deferred, whatever it answers the others", () =>
+    Effect.gen(function* () {
+      let isGrey = true
+      const { mails, port } = yield* startMailServer({
+        onRcptTo: ({ address }, _session, end) =>
+          end(
+            address.startsWith("b")
+              ? answer(550, "5.1.1")
+              : address.startsWith("c") && isGrey
+                ? answer(450, "4.7.1")
+                : null,
+          ),
+      })
+      const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { to: MANY.slice(0, 3) })
+      const recipients = [{ address: "a@example.org" }, { address: "b@example.org", refused: "550 5.1.1" }]
+      assert.deepStrictEqual(yield* send(firing), {
+        outcome: "deferred",
+        error:
+          "No mail yet for c@example.org (450 4.7.1). The mail server answered 450 4.7.1. The mail server refused b@example.org (550 5.1.1).",
+        recipients,
+      })
+      isGrey = false
+      assert.deepStrictEqual(yield* send({ ...firing, recipients }), {
+        outcome: "delivered",
+        error: "The mail server refused b@example.org (550 5.1.1).",
+      })
+      const received = yield* Queue.takeAll(mails)
+      assert.deepStrictEqual(
+        received.map((mail) => mail.recipients),
+        [["a@example.org"], ["c@example.org"]],
+      )
+    }),
+  )
+
+  it.effect.each([
+    [{}, "example.org"],
+    [{ from: "tocsin@Bücher.example" }, "xn--bcher-kva.example"],
+    [{ publicHost: "tocsin.example.net" }, "tocsin.example.net"],
+    [{ publicHost: "tocsin.example.net", hello: "out.example.com" }, "out.example.com"],
+  ] as const)("greets with a name that has a dot: %j", ([options, name]) =>
+    Effect.gen(function* () {
+      const names: Array<string> = []
+      const { port } = yield* startMailServer({
+        onMailFrom: (_address, { hostNameAppearsAs }, end) => {
+          names.push(String(hostNameAppearsAs))
+          end()
+        },
+      })
+      yield* (yield* sending(`smtp://127.0.0.1:${port}`, options)).send(firing)
+      assert.deepStrictEqual(names, [name])
     }),
   )
 
@@ -431,15 +545,16 @@ describe.skipIf(withoutOpenssl !== undefined)(`e-mail over TLS${skippedFor(witho
     }),
   )
 
-  it.effect("is refused with a wrong password, which no result shows", () =>
+  it.effect("is deferred with a wrong password, which no result shows", () =>
     Effect.gen(function* () {
       const { port } = yield* startMailServer({ ...tls, ...accounts })
       const result = yield* (yield* sending(`smtp://planted-user:planted@localhost:${port}`, required)).send(
         firing,
       )
       assert.deepStrictEqual(result, {
-        outcome: "refused",
-        error: "The mail server answered 535: check the user and the password in the receiver's settings.",
+        outcome: "deferred",
+        error:
+          "The mail server answered 535: check the user and the password in the receiver's settings; many services want an app password.",
       })
     }),
   )
@@ -464,8 +579,11 @@ describe.skipIf(withoutOpenssl !== undefined)(`e-mail over TLS${skippedFor(witho
     Effect.gen(function* () {
       const { mails, port } = yield* startMailServer({ ...tls, secure: scheme === "smtps" })
       const result = yield* (yield* sending(`${scheme}://127.0.0.1:${port}`, required)).send(firing)
-      assert.strictEqual(result.outcome, "deferred")
-      assert.include(JSON.stringify(result), "TLS")
+      assert.deepStrictEqual(result, {
+        outcome: "deferred",
+        error:
+          "The certificate of the mail server is for another name: write a name that it states into the address, not an IP address.",
+      })
       assert.strictEqual(yield* Queue.size(mails), 0)
     }),
   )

@@ -3,6 +3,7 @@
 -- 1 first breaking sha256:98c518243052ca5857da70f3d9a4d24c37908b83fbf08c8da69342245abf62c2
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
 -- 3 separate_tables breaking sha256:c94ee1fe19bfc3affc9a28052d10e7e4dc660678d23aa1194f689a7d92f905c1
+-- 4 mail_recipients compatible sha256:b337603126102206eddf6fb671fc255fb1e64faa04288a9ec40ca80f99e8aea4
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -522,7 +523,7 @@ CREATE TABLE "outbox" (
   rotas TEXT,
   listed_state TEXT NOT NULL
     GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED
-) STRICT, WITHOUT ROWID;
+, recipients TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 

@@ -44,6 +44,13 @@ export interface StoredHold {
   readonly hasEnded?: true
 }
 
+/** A recipient of a mail that needs no further attempt: it has the mail, or was refused for good. */
+export interface SettledRecipient {
+  readonly address: string
+  /** The codes of the mail server that refused it; absent for one that has the mail. */
+  readonly refused?: string
+}
+
 /** One notification to one receiver, as stored. */
 export const outbox = keyedTable({
   name: "outbox",
@@ -79,6 +86,8 @@ export const outbox = keyedTable({
     is_backfill: boolean,
     /** The rotas that named its receiver; absent where none did. */
     rotas: orUndefined(array<NotifierName>()),
+    /** The recipients that no retry repeats (docs/rules.md#mails); absent until one of several has the mail. */
+    recipients: orUndefined(array<SettledRecipient>()),
     /** When it was released by hand: nothing holds it any more. */
     released_at: orUndefined(instant),
     last_error: orUndefined(text()),
@@ -211,7 +220,8 @@ export const OutboxTransitions = stateTable({
     "notifier_gone -> discarded": NOTIFIER_GONE,
   },
   sending: {
-    "delivered -> sent": "the receiver answered 2xx",
+    "delivered -> sent":
+      "the receiver answered 2xx; or the bounds on attempts and age, once one of several recipients has the mail",
     "shadowed -> discarded": "its receiver has shadow: true | none; every other rule takes it for sent",
     "deferred -> retry":
       "network error, time-out, 408, 425, 429, 5xx or an expired lease, with attempts < 14 and age < 24 h | next_attempt_at by the retry schedule, or later if Retry-After asks for it",

@@ -17,6 +17,7 @@ import { CurrentInstruments } from "../engine/metrics/Instruments.ts"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { DeliveryAttempt, Notifier, SendResult } from "../ports/Notifiers.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
+import { type Held, makeKeepClaims } from "./keepClaims.ts"
 import { makeMessageLinks } from "./messageLinks.ts"
 import { mayHaveRung, takeBackCall } from "./phoneTurns.ts"
 import { Receivers } from "./Receivers.ts"
@@ -193,18 +194,27 @@ export interface ServedReceiver extends Pick<Notifier, "kind"> {
   readonly lease: Duration.Duration
 }
 
+/** A phone that did not ring may ring at once. Without the storage, it rests. */
+const makeNoteCall =
+  (receiver: NotifierName, commits: Commits["Service"]) =>
+  ({ call_began_at }: Claim, result: AttemptResult): Effect.Effect<void> =>
+    call_began_at === undefined || mayHaveRung(result)
+      ? Effect.void
+      : Effect.ignore(commits.transact(takeBackCall(receiver, call_began_at)))
+
 /** The attempts at one receiver, as many at the same time as `concurrency` says. */
 export const makeAttempts = Effect.fnUntraced(function* (
   { kind, lease, receiver }: ServedReceiver,
   concurrency: () => number,
 ) {
   const receivers = yield* Receivers
-  const commits = yield* Commits
   const { storeSameResult, storeResult } = yield* makeStoreResults(lease)
   const givenUp = (yield* CurrentInstruments).givenUp.of(kind)
   const turns = yield* makePermits(concurrency)
+  const keepClaims = yield* makeKeepClaims(lease)
   const linksOf = yield* makeMessageLinks
   const logFailure = makeFailureLog(receiver, (yield* TestAdvice)(receiver))
+  const noteCall = makeNoteCall(receiver, yield* Commits)
   let slowest: Duration.Duration | undefined
 
   // A reload may remove a receiver while its items wait.
@@ -219,26 +229,25 @@ export const makeAttempts = Effect.fnUntraced(function* (
     slowest = slowest === undefined ? took : Duration.max(slowest, took)
     return result
   })
-  /** A phone that did not ring may ring at once. Without the storage, it rests. */
-  const noteCall = ({ call_began_at }: Claim, result: AttemptResult) =>
-    call_began_at === undefined || mayHaveRung(result)
-      ? Effect.void
-      : Effect.ignore(commits.transact(takeBackCall(receiver, call_began_at)))
+  const attemptHeld = (held: Held, sending: Effect.Effect<SendResult>) =>
+    keepClaims(held, makeAttempt(sending), current()?.outlastsLease)
   /** Attempts an item when its turn comes, by `beginBy` at the latest, and settles it. */
   const attempt = Effect.fnUntraced(function* (
     { claim, notification }: ClaimedItem,
     beginBy?: Instant.Instant,
   ) {
+    const held: Held = { claims: [claim] }
     let isBegun = false
     const begin = Effect.suspend(() => {
       isBegun = current() !== undefined
       return sendTimed(notification)
     })
-    const made = yield* makeAttempt(turns.take(begin, beginBy))
+    const made = yield* attemptHeld(held, turns.take(begin, beginBy))
     const result: AttemptResult = isBegun ? made : { outcome: "unsent" }
     yield* logFailure(result)
     yield* noteCall(claim, result)
-    note([yield* storeResult({ ...claim, notifier: current()?.kind ?? claim.notifier }, result)])
+    const [last = claim] = held.claims
+    note([yield* storeResult({ ...last, notifier: current()?.kind ?? claim.notifier }, result)])
   })
   /**
    * Attempts items of one type as one message; each settles by its answer. If the receiver refuses the message
@@ -253,14 +262,14 @@ export const makeAttempts = Effect.fnUntraced(function* (
     if (first !== undefined && items.length === 1) return yield* attempt(first)
     // A reload may have replaced the receiver by one that takes single messages only.
     const sending = current()?.sendDigest?.(items.map(({ notification }) => notification))
-    const made = sending && (yield* makeAttempt(turns.take(sending, undefined)))
+    const held: Held = { claims: items.map(({ claim }) => claim) }
+    const made = sending && (yield* attemptHeld(held, turns.take(sending, undefined)))
     const isTaken = made !== undefined && made.outcome !== "refused"
     if (!isTaken) onRefused()
     const result: AttemptResult = isTaken ? made : { outcome: "unsent" }
     yield* logFailure(result)
     if (first !== undefined) yield* noteCall(first.claim, result)
-    const claims = items.map(({ claim }) => claim)
-    note(yield* storeSameResult(claims, result))
+    note(yield* storeSameResult(held.claims, result))
   })
 
   return {

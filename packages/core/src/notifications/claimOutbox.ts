@@ -198,6 +198,7 @@ export const toNotification = (
   age_starts_at: item.age_starts_at,
   due_at,
   acknowledgement: acknowledgementInForce(incident, now),
+  ...(item.recipients !== undefined && { recipients: item.recipients }),
   attempt: item.attempts,
   incident: incidentFacts(incident),
 })

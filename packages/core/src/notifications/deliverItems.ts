@@ -38,14 +38,23 @@ export const claimSize = ({
   return free + Math.min(concurrency * turns, MOST_AHEAD)
 }
 
-/** The claimed items of one type together, since a message reports one of them; those of a handover after events. */
+/**
+ * The claimed items of one type together, since a message reports one of them; those of a handover after events, and
+ * those apart that some recipients have.
+ */
 const digestsOf = (items: ReadonlyArray<ClaimedItem>): ReadonlyArray<ReadonlyArray<ClaimedItem>> => {
   const kinds = ["firing", "handover", "resolved"] as const
   const kindOf = ({ isByTurn, notification: { event_type } }: ClaimedItem) =>
     isByTurn ? "handover" : event_type
-  return kinds
-    .map((kind) => items.filter((item) => kindOf(item) === kind))
-    .filter((ofKind) => ofKind.length > 0)
+  const settledOf = ({ notification }: ClaimedItem) => JSON.stringify(notification.recipients ?? [])
+  return kinds.flatMap((kind) =>
+    Array.from(
+      Map.groupBy(
+        items.filter((item) => kindOf(item) === kind),
+        settledOf,
+      ).values(),
+    ),
+  )
 }
 
 export interface ReceiverOptions {
@@ -131,14 +140,16 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const { current: policy } = yield* PolicyInForce
   const { staleAfter } = yield* RuleSettings
   const receivers = yield* Receivers
-  const attempts = yield* makeAttempts({ receiver, kind, lease }, () => options().concurrency)
+  const concurrencyOf = () =>
+    Math.min(options().concurrency, receivers.current().get(receiver)?.concurrency ?? Infinity)
+  const attempts = yield* makeAttempts({ receiver, kind, lease }, concurrencyOf)
   let unsettled = 0
   // So many items are claimed as single ones, since their digest was refused.
   let singles = 0
   const endAttempt = Effect.suspend(() => {
     unsettled -= 1
     // Nothing can be claimed before.
-    return unsettled < options().concurrency ? signal.raise : Effect.void
+    return unsettled < concurrencyOf() ? signal.raise : Effect.void
   })
 
   // Uninterruptible: a claimed item is attempted or withdrawn, not left to its lease.
@@ -170,7 +181,8 @@ export const deliverItems = Effect.fnUntraced(function* ({
   const round = Effect.gen(function* () {
     const seen = yield* signal.count
     if (!receivers.current().has(receiver)) return yield* signal.after(seen)
-    const { concurrency, isPhone } = options()
+    const { isPhone } = options()
+    const concurrency = concurrencyOf()
     const digestOver = singles > 0 ? undefined : options().digestOver
     yield* attempts.resize
     const free = concurrency - unsettled

@@ -58,6 +58,7 @@ const enqueue = (
     must_send,
     is_backfill,
     rotas,
+    recipients: undefined,
     released_at: undefined,
     last_error: undefined,
     discarded_because: undefined,

@@ -111,7 +111,13 @@ const afterAttempt = (
   now: Instant.Instant,
   random: number,
 ): OutboxRecord => {
-  const ended = { ...item, leased_until: undefined, next_attempt_at: undefined, updated_at: now }
+  const ended = {
+    ...item,
+    leased_until: undefined,
+    next_attempt_at: undefined,
+    recipients: undefined,
+    updated_at: now,
+  }
   if (result.outcome === "delivered") {
     return { ...ended, state: move(OutboxTransitions, item.state, "delivered"), last_error: result.error }
   }
@@ -122,8 +128,11 @@ const afterAttempt = (
   if (result.outcome === "unsent") return withdrawn(item, now)
   // A program's own notifier may return any text, and not every storage keeps it.
   const last_error = result.outcome === "released" ? SERVICE_STOPPED : cleanOutput(result.error)
+  const recipients = (result.outcome === "deferred" ? result.recipients : undefined) ?? item.recipients
   if (result.outcome === "refused" || !mayRetry(item, now)) {
-    return { ...ended, state: move(OutboxTransitions, item.state, "refused"), last_error }
+    const isWithSome = recipients?.some(({ refused }) => refused === undefined)
+    const trigger = isWithSome === true ? "delivered" : "refused"
+    return { ...ended, state: move(OutboxTransitions, item.state, trigger), last_error }
   }
   const delay =
     result.outcome === "released"
@@ -133,6 +142,7 @@ const afterAttempt = (
     ...ended,
     state: move(OutboxTransitions, item.state, "deferred"),
     next_attempt_at: Instant.plus(now, delay),
+    recipients,
     last_error,
   }
 }

@@ -14,7 +14,7 @@ import type { CheckName } from "../model/CheckRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { memberCount } from "../model/MemberRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/PolicyDocument"
-import type { AlertRecord } from "../model/OutboxRecord.ts"
+import type { AlertRecord, SettledRecipient } from "../model/OutboxRecord.ts"
 
 /** Addresses for the reader of a message (docs/rules.md#links). */
 export interface MessageLinks {
@@ -85,6 +85,8 @@ export interface DeliveryAttempt {
   readonly links?: MessageLinks | undefined
   /** Of a firing of an open incident, for a notifier that takes them; read for each attempt. */
   readonly details?: MessageDetails | undefined
+  /** The recipients that earlier attempts settled; absent before one of several has the mail. */
+  readonly recipients?: ReadonlyArray<SettledRecipient> | undefined
   /** Number of this attempt, from 1. */
   readonly attempt: number
   /** The incident now; `agent_id` and `check_id` name its only member. */
@@ -112,6 +114,8 @@ export type DeliveryResult =
       readonly outcome: "deferred"
       readonly error: string
       readonly retryAfterSeconds?: number | undefined
+      /** Of a mail that some recipients have: those that the next attempt leaves out. */
+      readonly recipients?: ReadonlyArray<SettledRecipient>
       /** Of a phone: it did not ring, because its service answered that it cannot call now. */
       readonly isAnswered?: true
     }
@@ -138,8 +142,8 @@ export interface Notifier {
   readonly kind: NotifierName
   /**
    * Makes one attempt. Never fails: errors are results. Ends within its own time-out (15 s, less
-   * with shorter leases); interruption abandons the attempt. The caller may repeat it with the same
-   * ID.
+   * with shorter leases) unless it `outlastsLease`; interruption abandons the attempt. The caller may
+   * repeat it with the same ID.
    */
   readonly send: (notification: DeliveryAttempt) => Effect.Effect<SendResult>
   /**
@@ -157,6 +161,10 @@ export interface Notifier {
    * without a notification, once and one at a time (docs/rules.md#notifiers).
    */
   readonly remembers?: true
+  /** The most attempts that it makes at a time; no other begins, whatever the policy says. */
+  readonly concurrency?: number
+  /** An attempt may take longer than a lease: its claim is renewed while it runs. */
+  readonly outlastsLease?: true
   /** Whether its messages show details. */
   readonly takesDetails?: true
   /** A danger of its settings, which the doctor names; absent without one. */

@@ -97,6 +97,9 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
     must_send: fc.boolean(),
     is_backfill: fc.boolean(),
     rotas: maybe(fc.constant(["primary"])),
+    recipients: maybe(
+      fc.constant([{ address: "ops@example.org" }, { address: "gone@example.org", refused: "550" }]),
+    ),
     released_at: maybe(instant),
     last_error: maybe(output),
     discarded_because: maybe(fc.constantFrom("incident_resolved" as const, "shadowed" as const)),

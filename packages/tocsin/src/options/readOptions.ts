@@ -1,7 +1,7 @@
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
 import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
-import { sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
+import { mailTimeout, namedHost, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
 import {
@@ -200,7 +200,12 @@ export const readOptions = (options: MonitorOptions) => {
   const watchdog = watchdogOf(read.watchdog, denyPrivateTargets, complain)
   if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))
     throw new TocsinError("options", problems.join("\n"))
-  const posting = { denyPrivateTargets, timeout: sendTimeout(lease) }
+  const posting = {
+    denyPrivateTargets,
+    timeout: sendTimeout(lease),
+    mailTimeout: mailTimeout(lease),
+    publicHost: namedHost(read.publicUrl),
+  }
   const { secretsDir, secretsKey } = read
   // Debug stands in for notifiers, and policies replace it.
   const outside = { notifiers: names, keepsNotifiers: !isStored || read.notifiers !== undefined }
