@@ -109,13 +109,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code,
   })),
   ...[
-    [
-      "email/mailWords.ts",
-      "The mail server did not answer within ….",
-      "`The mail server did not answer within ${",
-    ],
     ["email/mailWords.ts", "The mail server answered ….", "`The mail server answered ${codes}"],
-    ["email/mailWords.ts", "The mail server answered …: ….", ": `: ${advice}`}.`"],
     ["email/mailResult.ts", "No mail yet for …. ….", "`No mail yet for ${"],
     ["email/mailResult.ts", "The mail server refused ….", "`The mail server refused ${"],
     [

@@ -42,10 +42,9 @@ const statusSite = ({ name }: ProxyKind): string => {
     : lines.replace(STATUS_SITE, `http://${STATUS_SITE}`)
 }
 
-/** What a name leads to; the service has no file of any other path below `/status/example/`. */
+/** Where a name leads; the service has no file of any other path below `/status/example/`. */
 const OPEN: Readonly<Record<string, string>> = {
   "/": "/status/example",
-  "/example": "/status/example",
   "/example.json": "/status/example.json",
   "/example.atom": "/status/example.atom",
   "/example/badge.svg": "/status/example/badge.svg",

@@ -176,7 +176,7 @@ const BUSY: TestReceipt = {
   status: undefined,
   result: {
     outcome: "deferred",
-    error: "The mail server has not taken the test yet: it is slow, or busy with other mails.",
+    error: "The mail server is slow, or busy with other mails: try again later.",
   },
 }
 

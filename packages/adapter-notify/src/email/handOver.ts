@@ -9,7 +9,7 @@ import {
   type Offer,
 } from "./mailServer.ts"
 
-/** What is known of one recipient: it has the mail, was answered otherwise, or was not asked. */
+/** The state of one recipient: it has the mail, was answered otherwise, or was not asked. */
 export type Standing = MailAnswer | "has it" | undefined
 
 /** How an attempt ended. */

@@ -74,7 +74,7 @@ export const MOST_CONNECTIONS = 3
 /** For the answer to the end of the text, while the server scans it (RFC 5321 §4.5.3.2.6). */
 const LONGEST_SCAN = Duration.minutes(10)
 
-/** What the server offered when it was last greeted. */
+/** The offer of the server when it was last greeted. */
 export interface Offer {
   /** Absent before the first connection. */
   hasUtf8: boolean | undefined

@@ -16,7 +16,7 @@ const NO_TLS = "tls: off (without a policy, ?tls=off after the address)"
 const LOGIN = "check the user and the password in the receiver's settings; many services want an app password"
 
 /**
- * What helps, by command, status and the code of RFC 3463; the first match counts. Seen at Postfix 3.7, Exim 4.96,
+ * Advice, by command, status and the code of RFC 3463; the first match counts. Seen at Postfix 3.7, Exim 4.96,
  * OpenSMTPD 6.8 and Dovecot 2.3 of Debian 12, November 2026, or stated by RFC 4954, 5321, 6531 and 7504.
  */
 const ADVICE: ReadonlyArray<readonly [answers: RegExp, advice: string]> = [
@@ -68,9 +68,9 @@ export const HIDDEN_LOGIN = `The mail server offers no login on this connection:
 
 const NOT_TRUSTED = "add the authority of its certificate by NODE_EXTRA_CA_CERTS"
 
-/** What helps when the connection or TLS fails, by Node's code. */
+/** Advice when the connection or TLS fails, by Node's code. */
 const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
-  [/^ESCAN$/, "The mail server did not say within 10m whether it took the mail."],
+  [/^ESCAN$/, "The mail server did not say within 10m whether it took the mail: see its log."],
   [
     /ALTNAME/,
     "The certificate of the mail server is for another name: write a name that it states into the address, not an IP address.",
@@ -99,6 +99,7 @@ export const faultWords = ({ answer, code }: MailFault, settings: MailSettings):
     return `Port ${port} does not begin with TLS: write smtp:// for STARTTLS, or use port 465.`
   if (!isSecure && port === 465 && /^(?:ELATE|ECONNECTION|ECONNRESET|EPROTOCOL|ETIMEDOUT)$/.test(code ?? ""))
     return "Port 465 begins with TLS: write smtps:// into the address."
-  if (code === "ELATE") return `The mail server did not answer within ${Duration.format(timeout)}.`
+  if (code === "ELATE")
+    return `The mail server did not answer within ${Duration.format(timeout)}: check that it is up.`
   return FAILURES.find(([codes]) => codes.test(code ?? ""))?.[1]
 }

@@ -348,7 +348,7 @@ describe("e-mail", () => {
         yield* TestClock.adjust("1 second")
         assert.deepStrictEqual(yield* Fiber.join(attempt), {
           outcome: "deferred",
-          error: "The mail server did not answer within 45s.",
+          error: "The mail server did not answer within 45s: check that it is up.",
         })
       }),
   )
@@ -376,7 +376,7 @@ describe("e-mail", () => {
       yield* TestClock.adjust("10 minutes")
       assert.deepStrictEqual(yield* Fiber.join(silent), {
         outcome: "deferred",
-        error: "The mail server did not say within 10m whether it took the mail.",
+        error: "The mail server did not say within 10m whether it took the mail: see its log.",
       })
     }),
   )
