@@ -33,6 +33,9 @@ export async function bundleConsole() {
     input: join(folder, "main.tsx"),
     platform: "browser",
     onwarn: () => {},
+    optimization: { inlineConst: true },
+    // Reads of properties here do nothing else.
+    treeshake: { propertyReadSideEffects: false, unknownGlobalSideEffects: false },
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },
   })
   const { output } = await bundle.generate({
@@ -40,6 +43,8 @@ export async function bundleConsole() {
     entryFileNames: "app.js",
     chunkFileNames: "[name].js",
     minify: true,
+    // Those of libraries too: the bill of materials names them and their licences.
+    comments: false,
   })
   const [main, ...others] = output
   const scripts = others.filter((file) => file.type === "chunk")

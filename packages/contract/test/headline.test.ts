@@ -53,7 +53,10 @@ describe("a headline", () => {
     ["\u001b]0;a title\u0007\u001b[1;38:2::255:0:0mred\u001b[m", "red"],
     ["\u001b]8;;https://a.example\u001b\\a link\u001b]8;;\u001b\\ and more", "a link and more"],
     ["\u001b(B\u001b[?25l\u001b[2K\u009b1mbold\u001b", "bold"],
-    ["\u001b]0;a title without its end", "0;a title without its end"],
+    ["\u001b]0;a title without its end", "a title without its end"],
+    ["\u001bP1;2;no end of a string", "no end of a string"],
+    ["cut within a colour \u001b[1;31", "cut within a colour"],
+    ["\u001b[38;5;\nred \u009b1;3", "red"],
     // Cut: at the start, behind a headline, and at the end.
     ["...[truncated 5756 bytes]\nlast words", "last words"],
     ["...[truncated 5756 bytes]", undefined],

@@ -11,12 +11,12 @@ import {
   explanationOf,
   firingsOf,
   holdingSilences,
-  holdText,
   linksIn,
   openingsOf,
   subjectOf,
   timelineOf,
 } from "../state/incidentTimeline.ts"
+import { holdText } from "../state/holdText.ts"
 import type { Answered } from "../state/Pages.ts"
 import { useDraft } from "../state/drafts.ts"
 import { followReplays, replay } from "../state/outboxActions.ts"
@@ -27,7 +27,7 @@ import { ActionButton } from "../view/forms.tsx"
 import { useKeys, useWanted } from "../view/Keyboard.tsx"
 import { Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
-import { SilencedBy } from "../view/NotifiedMarks.tsx"
+import { faults, SilencedBy, useFaults } from "../view/NotifiedMarks.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
 import { CheckNumbers } from "./CheckNumbers.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
@@ -118,7 +118,7 @@ const useAudit = (detail: IncidentDetail): ReadonlyArray<AuditEntry> => {
 
 const Timeline = ({ detail }: { readonly detail: IncidentDetail }) => (
   <ol class="timeline" aria-label="Timeline">
-    {timelineOf(detail, useAudit(detail), now.peek()).map(({ at, text, by, kind }, index) => (
+    {timelineOf(detail, useAudit(detail), now.peek(), faults.value).map(({ at, text, by, kind }, index) => (
       <li key={`${at} ${index}`} class={`is-${kind}`}>
         <Time at={at} isAlone />
         <span>
@@ -183,7 +183,7 @@ const useQuiet = (detail: IncidentDetail): boolean => {
 
 const Reasons = ({ detail }: { readonly detail: IncidentDetail }) => (
   <ul>
-    {explanationOf(detail, useQuiet(detail), now.peek()).map((sentence) => (
+    {explanationOf(detail, useQuiet(detail), now.peek(), faults.value).map((sentence) => (
       <li key={sentence}>{sentence}</li>
     ))}
     <Openings incident={detail.incident} members={detail.members} />
@@ -217,6 +217,7 @@ const Facts = ({ detail: { acknowledgement, incident, runbook } }: { readonly de
 )
 
 export const IncidentPage = () => {
+  useFaults()
   const [id = ""] = route.value.subject
   const [note, span] = [useDraft("note", ""), useDraft("span", "")]
   const acknowledges = async (): Promise<Message | undefined> => {

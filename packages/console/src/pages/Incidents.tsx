@@ -18,7 +18,7 @@ import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { select, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { chosenDays, Days, FilterField, GroupBy, parameterOf, Tabs, Tally } from "../view/navigation.tsx"
-import { NotifiedMark } from "../view/NotifiedMarks.tsx"
+import { NotifiedMark, useFaults } from "../view/NotifiedMarks.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
 
 const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
@@ -198,6 +198,7 @@ const ResolvedIncidents = () => {
 }
 
 export const Incidents = () => {
+  useFaults()
   const tab = route.value.parameters["tab"] === "resolved" ? "resolved" : "open"
   const open = summary.value?.open_incidents
   return (

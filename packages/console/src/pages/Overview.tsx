@@ -15,7 +15,7 @@ import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { aliveAgents, isWatching, summary } from "../state/summary.ts"
 import { mainLink } from "../view/Listing.tsx"
-import { NotifiedMark } from "../view/NotifiedMarks.tsx"
+import { NotifiedMark, useFaults } from "../view/NotifiedMarks.tsx"
 import { Part, useMost } from "../view/Part.tsx"
 import { Mark, Time, TimeAfter } from "../view/states.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
@@ -249,6 +249,7 @@ export const Figures = () => {
 
 /** The parts of a glance, each of which leads to its page. */
 export const Overview = () => {
+  useFaults()
   const isEmpty = isWatching.value === false
   const starts = isEmpty && mayAdminister.value
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { HeldOutboxItem, PolicyInForce } from "@tocsin/client"
 import { countText, hashStart, numberText } from "../format/times.ts"
-import { DELIVERY, type ServiceState, WELLNESS } from "../state/health.ts"
+import { DELIVERY, type ServiceState, unreachedText, WELLNESS } from "../state/health.ts"
 import { MOST } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -84,8 +84,9 @@ const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
       </p>
     )}
     <ul class="plain" aria-label="Servers">
-      {policy.replicas.map(({ id, version, hash, receivers, started_at, seen_at }) => {
+      {policy.replicas.map(({ id, version, hash, receivers, started_at, seen_at, unavailable }) => {
         const isEqual = hash === policy.hash
+        const used = receivers.filter((name) => unavailable.every(({ receiver }) => receiver !== name))
         return (
           <li class="row replica" key={id}>
             <Mark state={isEqual ? "ok" : "warning"} word={isEqual ? "same policy" : "policy differs"} />
@@ -93,7 +94,13 @@ const Replicas = ({ policy }: { readonly policy: PolicyInForce }) => (
               {hashStart(hash)}
             </code>
             <span class="subject">
-              {version}, started <Time at={started_at} />, notifies {receivers.join(", ") || "no receiver"}
+              {version}, started <Time at={started_at} />, notifies {used.join(", ") || "no receiver"}
+              {unavailable.map(({ reason, receiver }) => (
+                <em class="is-failed" key={receiver}>
+                  {" "}
+                  {unreachedText(receiver, reason)}
+                </em>
+              ))}
             </span>
             <Time at={seen_at} />
           </li>

@@ -63,6 +63,20 @@ export const concernsOf = (service: ServiceState, counts: Overview): ReadonlyArr
   return all.flatMap(([isSo, ...concern]) => (isSo ? [concern] : []))
 }
 
+/** Why receivers cannot be reached, by their names. */
+export type Faults = ReadonlyMap<string, string>
+export const NO_FAULTS: Faults = new Map()
+
+export const unreachedText = (receiver: string, fault: string): string =>
+  `${receiver} could not be reached: ${fault}`
+
+/** The receivers that no running server can use. */
+export const faultsOf = (policy: PolicyInForce): ReadonlyArray<readonly [receiver: string, reason: string]> =>
+  policy.receivers.flatMap(({ name }) => {
+    const fault = faultOf(policy, name)
+    return fault === undefined ? [] : [[name, fault] as const]
+  })
+
 /** Why no running server can use a receiver; absent if one can. */
 export const faultOf = ({ replicas }: PolicyInForce, name: string): string | undefined => {
   const listing = replicas.filter(({ receivers }) => receivers.includes(name))

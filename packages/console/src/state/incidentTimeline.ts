@@ -1,5 +1,7 @@
 import type { AuditEntry, HeldOutboxItem, Incident, IncidentDetail } from "@tocsin/client"
 import { countText, momentText } from "../format/times.ts"
+import { type Faults, NO_FAULTS, unreachedText } from "./health.ts"
+import { holdText, untilText } from "./holdText.ts"
 
 interface TimelineEntry {
   readonly at: string
@@ -51,9 +53,14 @@ export const causeWords = (cause: HeldOutboxItem["cause"] | undefined): Readonly
 const nameOf = ({ event_type, receiver, cause }: Delivery): string =>
   `${receiver} (${causeWords(cause).join("") || event_type})`
 
-const deliveryText = (delivery: Delivery): string => {
-  const { state, held_by, attempts, last_error } = delivery
+/** States of a notification that has not ended. */
+const ON_ITS_WAY = ["pending", "sending", "retry"]
+
+const deliveryText = (delivery: Delivery, faults: Faults): string => {
+  const { state, held_by, attempts, last_error, receiver } = delivery
   const name = nameOf(delivery)
+  const fault = ON_ITS_WAY.includes(state) ? faults.get(receiver) : undefined
+  if (fault !== undefined) return unreachedText(name, fault)
   if (held_by.length > 0) return `notification to ${name} held: ${held_by.map(holdText).join("; ")}`
   const did = state === "sent" ? `notified ${name}` : `notification to ${name} ${state}`
   const tried = attempts > 1 ? ` after ${countText(attempts, "attempt")}` : ""
@@ -122,6 +129,7 @@ export const timelineOf = (
   { incident, timeline, log, deliveries, next, silences }: IncidentDetail,
   audit: ReadonlyArray<AuditEntry>,
   now: number,
+  faults = NO_FAULTS,
 ): ReadonlyArray<TimelineEntry> =>
   [
     ...next.map((firing) => ({
@@ -147,13 +155,10 @@ export const timelineOf = (
     ...deliveries.flatMap((delivery) =>
       delivery.updated_at === undefined
         ? []
-        : [{ at: delivery.updated_at, kind: "delivery", text: deliveryText(delivery) }],
+        : [{ at: delivery.updated_at, kind: "delivery", text: deliveryText(delivery, faults) }],
     ),
     { at: incident.opened_at, kind: "end", text: "opened" },
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
-
-export const untilText = (until: string | undefined, now: number): string =>
-  until === undefined ? "" : ` until ${momentText(Date.parse(until), now)}`
 
 /** How many incidents of the same key opened within an hour, up to and with this one. */
 export const openingsOf = (
@@ -169,16 +174,6 @@ export const openingsOf = (
 export const holdingSilences = ({ deliveries, held_by, silences }: IncidentDetail) => {
   const holds = new Set([held_by, ...deliveries.map((delivery) => delivery.held_by)].flat())
   return silences.filter(({ id }) => holds.has(`silence:${id}`))
-}
-
-export const holdText = (hold: string): string => {
-  if (hold === "ack") return "acknowledged"
-  if (hold === "after") return "waiting for its route's delay"
-  if (hold === "quiet") return "quiet hours"
-  if (hold.startsWith("silence:")) return "silenced"
-  if (hold === "parent_grace") return "a parent may fail too"
-  if (hold.startsWith("parent:")) return `explained by ${hold.slice("parent:".length)}`
-  return hold.startsWith("window:") ? `window ${hold.slice("window:".length)}` : hold
 }
 
 const presentText = (members: IncidentDetail["members"]): string => {
@@ -237,6 +232,7 @@ const deliverySentences = (
   { deliveries, next, notified }: Pick<IncidentDetail, "deliveries" | "next" | "notified">,
   isQuiet: boolean,
   now: number,
+  faults: Faults,
 ): ReadonlyArray<string> => {
   const firings = firingsOf({ deliveries })
   const named = [
@@ -255,7 +251,10 @@ const deliverySentences = (
     ...notified.map((receiver) => `Notified: ${notifiedText(receiver, now)}.`),
     ...named.filter(([names]) => names !== "").map(([names, what]) => `${what}: ${names}.`),
     ...next.map((firing) => `Next: ${nextText(firing, now)}.`),
-    ...unsent.map(({ receiver, why }) => `${receiver} was not notified: ${why}.`),
+    ...unsent.map(({ receiver, why }) => {
+      const fault = faults.get(receiver)
+      return `${fault === undefined ? `${receiver} was not notified: ${why}` : unreachedText(receiver, fault)}.`
+    }),
   ]
 }
 
@@ -272,6 +271,7 @@ export const explanationOf = (
   detail: IncidentDetail,
   isQuiet: boolean,
   now: number,
+  faults = NO_FAULTS,
 ): ReadonlyArray<string> => {
   const { acknowledgement, incident, members } = detail
   return [
@@ -279,6 +279,6 @@ export const explanationOf = (
     ...(acknowledgement === null || incident.state !== "open"
       ? []
       : [acknowledgedText(acknowledgement, now)]),
-    ...deliverySentences(detail, isQuiet, now),
+    ...deliverySentences(detail, isQuiet, now, faults),
   ]
 }

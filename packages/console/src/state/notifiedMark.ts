@@ -1,5 +1,6 @@
 import type { HeldIncident } from "@tocsin/client"
-import { holdText, untilText } from "./incidentTimeline.ts"
+import { NO_FAULTS, unreachedText } from "./health.ts"
+import { holdText, untilText } from "./holdText.ts"
 
 type Marked = Pick<HeldIncident, "acknowledgement" | "held_by" | "receivers" | "state">
 
@@ -21,7 +22,7 @@ const namesText = (names: ReadonlyArray<string>): string =>
   names.length > 1 ? `${names.length}: ${names.join(", ")}` : names.join("")
 
 /** The one mark of a row: its most important fact about who has it or was notified. */
-export const markOf = (incident: Marked, now: number): RowMark | undefined => {
+export const markOf = (incident: Marked, now: number, faults = NO_FAULTS): RowMark | undefined => {
   const { held_by, receivers } = incident
   const taken = takenMark(incident, now)
   if (taken !== undefined || receivers === undefined) return taken
@@ -37,6 +38,12 @@ export const markOf = (incident: Marked, now: number): RowMark | undefined => {
   const holds = Array.from(new Set(by.map(holdText)))
   if (holds.length > 0)
     return { kind: "held", text: holds[0] ?? "", title: `Notifications wait: ${holds.join(", ")}${before}` }
+  const unreached = mine.flatMap(({ receiver, state }) => {
+    const fault = state === "sent" || state === "failed" ? undefined : faults.get(receiver)
+    return fault === undefined ? [] : [unreachedText(receiver, fault)]
+  })
+  if (unreached.length > 0)
+    return { kind: "failed", text: unreached[0] ?? "", title: `${unreached.join("; ")}${before}` }
   const failed = of((state) => state === "failed")
   if (failed !== "")
     return {

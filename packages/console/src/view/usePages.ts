@@ -265,6 +265,8 @@ export const keptMap = <V>(
         if (value !== undefined) parts.value = new Map(value)
       }, [value])
     },
+    /** All parts, for which a component is drawn again at each change. */
+    all: parts,
     useOf: (id: string): V | undefined => useMemo(() => computed(() => parts.value.get(id)), [id]).value,
   }
 }

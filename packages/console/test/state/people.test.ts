@@ -150,6 +150,16 @@ describe("texts that people read, type and select", () => {
     const acknowledgement = { by: "ann", at: MOMENT, until: MOMENT, severity: "critical" } as const
     assert.strictEqual(markOf({ ...OPEN, acknowledgement, receivers: [] }, 0)?.text, "ann has it")
     const email = { receiver: "email", state: "sent", held_by: [] } as const
+    const out = markOf(
+      { ...OPEN, receivers: [email, { receiver: "pager", state: "pending", held_by: [] }] },
+      0,
+      new Map([
+        ["pager", "its secrets are missing"],
+        ["email", "its file is gone"],
+      ]),
+    )
+    assert.deepInclude(out, { kind: "failed", text: "pager could not be reached: its secrets are missing" })
+    assert.strictEqual(out?.title, "pager could not be reached: its secrets are missing; notified email")
     const held = markOf({ ...OPEN, held_by: ["silence:1"], receivers: [email] }, 0)
     assert.include(held?.title, "notified email")
   })
@@ -284,6 +294,19 @@ describe("the explanation of an incident", () => {
     assert.deepStrictEqual(textsOf({ incident }, late), [...begins, ...ends].toSorted())
     assert.deepStrictEqual(textsOf({}, at), begins.toSorted())
     assert.deepStrictEqual(textsOf({}, late), [...begins, ...ends, " the silence ended"].toSorted())
+  })
+
+  it("says of a receiver that no server can use why it could not be reached, in both places", () => {
+    const pending = { ...delivery, state: "pending" } as const
+    const faults = new Map([["chat", "its secrets are missing"]])
+    const unreached = { ...detail, deliveries: [pending] }
+    assert.deepStrictEqual(explanationOf(unreached, false, now, faults).slice(1), [
+      "chat could not be reached: its secrets are missing.",
+    ])
+    const texts = timelineOf(unreached, [], now, faults).map(({ text }) => text)
+    assert.include(texts, "chat (opened) could not be reached: its secrets are missing")
+    const sent = timelineOf({ ...detail, deliveries: [delivery] }, [], now, faults).map(({ text }) => text)
+    assert.include(sent, "notified chat (opened)")
   })
 
   it("says why a receiver was not notified only if it is not to come", () => {
