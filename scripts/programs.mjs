@@ -26,7 +26,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
     names: ["chromium", "chromium-browser", "google-chrome"],
     variable: "TEST_CHROMIUM",
     packages: ["chromium"],
-    tests: ["test/browsers/WebDriver.ts", "test/console/Console.ts"],
+    tests: ["test/browsers/WebDriver.ts", "test/console/Console.ts", "test/proxies/gate.test.ts"],
   },
   curl: { packages: ["curl"], tests: ["test/senders/senders.test.ts"] },
   debootstrap: { packages: ["debootstrap"], tests: ["test/deploy/roots.ts"], atLength: true },
@@ -40,7 +40,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
     tests: ["test/browsers/WebDriver.ts"],
   },
   "mkfs.ext4": { packages: ["e2fsprogs"], tests: ["packages/agent/test/probes/mountedKernel.test.ts"] },
-  nginx: { packages: ["nginx-light"], tests: ["test/proxies/Proxy.ts"] },
+  nginx: { packages: ["nginx-light"], tests: ["test/proxies/Proxy.ts", "test/proxies/gate.test.ts"] },
   openssl: {
     packages: ["openssl"],
     tests: [
@@ -50,6 +50,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
       "packages/agent/test/sending/httpTransport.test.ts",
       "test/deploy/highAvailability.test.ts",
       "test/proxies/Proxy.ts",
+      "test/proxies/gate.test.ts",
     ],
   },
   patroni: { packages: ["patroni"], tests: ["test/failover/Patroni.ts"] },

@@ -137,6 +137,8 @@ const App = () => {
 window.addEventListener("storage", followStorage)
 startLive()
 const place = document.getElementById("console")
+// A sentence stands there for those whom no script reaches.
+place?.replaceChildren()
 if (place !== null) render(<App />, place)
 // After the page has asked for its list, which people wait for.
 others.load()

@@ -136,7 +136,7 @@ const pageText = (base: string, script: string, style: string): string => `<!doc
 <script type="module" src="${base}${SCRIPT.slice(1)}?v=${script}"></script>
 </head>
 <body>
-<div id="console"></div>
+<div id="console"><p id="waiting">The console does not load. Does the address of this page end with a slash? If it does, a proxy keeps <code>${base}${SCRIPT.slice(1)}</code> from this browser.</p></div>
 <noscript>The console needs JavaScript. The API works without: see <a href="${base}docs">its reference</a>.</noscript>
 </body>
 </html>

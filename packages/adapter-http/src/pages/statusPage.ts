@@ -147,9 +147,9 @@ const lineHtml = (line: Line, hasDetails: boolean): string => {
   const first = days.findIndex((day) => day.state !== "no_data")
   const since = first > 0 ? ` since ${days[first]?.date}` : ""
   const available = availability === null ? "no data" : `${percentOf(availability)} % available${since}`
-  return `<li><div class="row"><b>${escapeHtml(name)}</b><span class="w t${classOf(state)}">${STATE_WORDS[state]}</span></div>
+  return `<li><div class="row"><b>${escapeHtml(name)}</b> <span class="w t${classOf(state)}">${STATE_WORDS[state]}</span></div>
 ${bars(line, since, hasDetails)}
-<div class="row s"><span>${plural(days.length, "day")} ago</span><span>${available}</span><span>today</span></div></li>`
+<div class="row s"><span>${plural(days.length, "day")} ago</span> <span>${available}</span> <span>today</span></div></li>`
 }
 
 const timeHtml = (tz: string) => {
@@ -166,7 +166,7 @@ const announcementHtml = (
   const published = feed.find((entry) => entry.id === id)?.published ?? starts_at
   const when = [timesOf(announcement, moment), ...namesOf(announcement, body).map(escapeHtml)]
   const texts = [...updates.toReversed(), { at: published, text }]
-  return `<article class="${kind}"><h3><b>${KINDS[kind]}</b>${escapeHtml(title)}</h3>
+  return `<article class="${kind}"><h3><b>${KINDS[kind]}</b> ${escapeHtml(title)}</h3>
 <p class="s">${when.join(" · ")}</p>
 ${texts.map((each) => `<p>${moment(each.at)}\n${escapeHtml(each.text)}</p>`).join("\n")}</article>`
 }

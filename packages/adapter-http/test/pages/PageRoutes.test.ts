@@ -61,7 +61,7 @@ describe("the first page", () => {
       Effect.gen(function* () {
         const browser = yield* send("GET", "/", { headers: BROWSER })
         assert.strictEqual(browser.headers["content-type"], "text/html; charset=utf-8")
-        assert.include(browser.body, '<div id="console"></div>')
+        assert.include(browser.body, '<div id="console"><p id="waiting">The console does not load.')
         const [script = ""] = /console\/app\.js\?v=[0-9a-f]+/.exec(browser.body) ?? []
         const kept = (path: string) =>
           Effect.map(send("GET", path), ({ headers }) => /immutable/.test(headers["cache-control"] ?? ""))
