@@ -3,7 +3,7 @@ import { readPerformance } from "./performanceData.ts"
 /** Sequences that colour a text, move the cursor or set a title on a terminal (ECMA-48), also without their end. */
 const SEQUENCES =
   // oxlint-disable-next-line eslint/no-control-regex -- the sequences begin with them
-  /\u001b[\]PX^_][^\u0007\u001b\r\n]*(?:\u0007|\u001b\\)|\u001b\[[0-?]*[ -/]*[@-~]?|\u001b[\]PX^_][\d;]*|\u001b[ -/]*[0-~]?|\u009b[0-?]*[ -/]*[@-~]?/gu
+  /\u001b[\]PX^_][^\u0007\u001b\r\n]*(?:\u0007|\u001b\\)|\u001b\[[0-?]*[ -/]*[@-~]?|\u001b[\]PX^_][\d;]*|\u001b[ -/]*[0-~]?|\u009b[0-?]*[@-~]/gu
 
 /** A text without the sequences by which programs colour it on a terminal. */
 export const withoutSequences = (text: string): string => text.replace(SEQUENCES, "")

@@ -56,7 +56,7 @@ describe("a headline", () => {
     ["\u001b]0;a title without its end", "a title without its end"],
     ["\u001bP1;2;no end of a string", "no end of a string"],
     ["cut within a colour \u001b[1;31", "cut within a colour"],
-    ["\u001b[38;5;\nred \u009b1;3", "red"],
+    ["\u001b[38;5;\nred", "red"],
     // Cut: at the start, behind a headline, and at the end.
     ["...[truncated 5756 bytes]\nlast words", "last words"],
     ["...[truncated 5756 bytes]", undefined],
