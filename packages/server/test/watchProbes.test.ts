@@ -262,6 +262,10 @@ describe("a probe of the server", () => {
     Effect.gen(function* () {
       const tcp = { host: "example.org", port: 1 }
       const refused: ReadonlyArray<readonly [WatchProbe, string]> = [
+        [
+          { http: { url: "http://a/", method: "HEAD", text: "b" } },
+          "http.text searches a page, and HEAD asks for none: use method: GET",
+        ],
         [{ tls: { host: "a b" } }, "tls.host must be a host name or an address"],
         [{ http: { url: "http://me:secret@example.org/" } }, "http.url must not contain a user: use headers"],
         [

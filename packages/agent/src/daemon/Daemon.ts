@@ -272,6 +272,7 @@ export class Daemon {
       skipped: [...this.#skipped.keys()],
       stuck: this.#runner.stuck(),
       isOnDisk: this.#spool.isOnDisk,
+      notTaken: this.#notTaken,
       refusedSchedule: this.#spool.notes().get("declaration_refused") || undefined,
       checks: this.#config.checks.size,
     }

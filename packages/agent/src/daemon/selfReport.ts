@@ -17,6 +17,8 @@ export interface SelfState {
   /** Checks with processes that cannot be killed. */
   readonly stuck: ReadonlyArray<string>
   readonly isOnDisk: boolean
+  /** Why results of other users wait that are not taken in; empty where none do. */
+  readonly notTaken: string
   /** Why the server refuses the schedule of the checks. */
   readonly refusedSchedule: string | undefined
   readonly checks: number
@@ -77,6 +79,7 @@ const TROUBLES: Readonly<
   critical: [
     counted("dropped_changes", "a change of status was dropped", "changes of status were dropped"),
     ({ isOnDisk }) => !isOnDisk && "the disk refuses results, which wait in memory",
+    ({ notTaken }) => notTaken,
     ({ stuck }) => stuck.length > 0 && `processes cannot be killed: ${named(stuck)}`,
   ],
   warning: [

@@ -94,6 +94,7 @@ export const worstOf = (all: ReadonlyArray<{ readonly status: CheckStatus }>): C
   BY_WEIGHT.findLast((status) => all.some((one) => one.status === status)) ?? "ok"
 
 const statusOf = ({ value, thresholds }: Measure): CheckStatus => {
+  if (!Number.isFinite(value)) return "unknown"
   if (thresholds?.critical?.isBad(value)) return "critical"
   return thresholds?.warning?.isBad(value) ? "warning" : "ok"
 }
@@ -122,7 +123,8 @@ const performanceOf = ({
   thresholds: { warning, critical: crit } = {},
 }: Measure): string => {
   const name = /^[A-Za-z0-9_./-]+$/.test(label) ? label : `'${label.replaceAll("'", "''")}'`
-  const figures = `${Math.round(value * DIGITS) / DIGITS}${unit}`
+  // As plugins write a figure that they do not know.
+  const figures = Number.isFinite(value) ? `${Math.round(value * DIGITS) / DIGITS}${unit}` : "U"
   return withoutTrailing(`${name}=${figures};${warning?.text ?? ""};${crit?.text ?? ""}`, ";")
 }
 

@@ -3,7 +3,7 @@ import type { PeerCertificate, TLSSocket } from "node:tls"
 import { systemClock } from "../clock/Clock.ts"
 import type { Measure } from "./Probe.ts"
 import { givenOr, type Thresholds, thresholdsOf } from "./thresholds.ts"
-import { authoritiesOf, type Trust } from "./trust.ts"
+import { authoritiesOf, SYSTEM, type Trust } from "./trust.ts"
 
 const MILLIS_PER_HOUR = 3_600_000
 const MILLIS_PER_DAY = 24 * MILLIS_PER_HOUR
@@ -26,14 +26,29 @@ export const shownCertificate = async (socket: TLSSocket, trust: Trust) => {
       // Only here it matters whether it is used. OpenSSL prefers authorities that it trusts, and what is valid.
       const roots = authoritiesOf(trust).map((pem) => new X509Certificate(pem))
       const isTrusted = below.some((one) =>
-        roots.some((root) => one.checkIssued(root) && one.verify(root.publicKey)),
+        roots.some(
+          (root) =>
+            root.fingerprint256 === one.fingerprint256 ||
+            (one.checkIssued(root) && one.verify(root.publicKey)),
+        ),
       )
       if (isTrusted || (socket.authorized && endOf(above) < systemClock.wall())) break
       first = above
     }
     below.push(above)
   }
-  return { own, first }
+  const authority = await lastAuthority(below, trust)
+  return { own, first: authority && endOf(authority) < endOf(first) ? authority : first }
+}
+
+/** Of the authorities that a file names, the one that issued a certificate and ends last; nobody else renews it. */
+const lastAuthority = async (chain: ReadonlyArray<X509Certificate>, trust: Trust) => {
+  if (trust.ca === undefined || trust.ca === SYSTEM) return undefined
+  const { X509Certificate } = await import("node:crypto")
+  return authoritiesOf(trust)
+    .map((pem) => new X509Certificate(pem))
+    .filter((root) => chain.some((one) => one.checkIssued(root) && one.verify(root.publicKey)))
+    .toSorted((a, b) => endOf(b) - endOf(a))[0]
 }
 
 /**
@@ -71,12 +86,28 @@ const nameOf = (one: X509Certificate): string =>
   ["CN", "O"].map((part) => subjectPart(one, part).join()).find((name) => name !== "") ?? ""
 
 /** Why a certificate does not name a server, in the words of Node.js. */
-export const misnomerOf = async (name: string, own: X509Certificate): Promise<string | undefined> => {
-  // Loaded only where it is used: TLS takes some megabytes.
-  const { checkServerIdentity } = await import("node:tls")
+export const misnomerOf = (name: string, own: X509Certificate): string | undefined => {
   const shown = { subject: { CN: subjectPart(own, "CN") }, subjectaltname: own.subjectAltName }
   // Of the object that Node.js makes for it, it reads these two.
-  return checkServerIdentity(name, shown as unknown as PeerCertificate)?.message
+  return identityFault(name, shown as unknown as PeerCertificate)?.message
+}
+
+const WHOLE_LABEL = /^DNS:\*\.[^*]+$/
+
+/**
+ * Why a certificate does not name a server. A wildcard stands for a whole first label (RFC 9525, 6.3): Node.js takes
+ * `f*.shop.example` too, which browsers and curl refuse.
+ */
+export const identityFault = (name: string, shown: PeerCertificate): Error | undefined => {
+  // Loaded only where it is used: TLS takes some megabytes.
+  const { checkServerIdentity } = process.getBuiltinModule("node:tls")
+  const { subjectaltname: names = "" } = shown
+  const whole = names.replaceAll(/DNS:[^,]*/g, (one) =>
+    WHOLE_LABEL.test(one) ? one : one.replaceAll("*", "?"),
+  )
+  const fault = checkServerIdentity(name, { ...shown, subjectaltname: whole })
+  if (fault !== undefined) fault.message = fault.message.replace(whole, names)
+  return fault
 }
 
 /** Three weeks and a week leave time to renew what should have renewed by itself: a third and a tenth of a short life. */

@@ -1,3 +1,4 @@
+import { HEAD_HAS_NO_PAGE } from "@tocsin/contract/watchOfAddress"
 import { afterMillis } from "../clock/Clock.ts"
 import { fileAt } from "../config/PemFile.ts"
 import {
@@ -71,6 +72,9 @@ const reader = checked(fields, (settings, place) => {
   judgeTrust(settings, place)
   if (settings.body !== undefined && settings.method !== "POST")
     place.refuse("needs method: POST", [...place.path, "body"])
+  for (const name of ["text", "pattern"] as const)
+    if (settings.method === "HEAD" && settings[name] !== undefined)
+      place.refuse(HEAD_HAS_NO_PAGE, [...place.path, name])
 })
 
 type HttpSettings = ReadBy<typeof reader>
@@ -113,12 +117,14 @@ const faultsOf = (
   url: string,
   settings: HttpSettings,
 ): ReadonlyArray<Fault> => {
-  const { status, text: wanted, pattern: written, redirects } = settings
+  const { days, status, text: wanted, pattern: written, redirects } = settings
   const highest = redirects === 0 ? 399 : 299
   const isWanted =
     status === undefined ? page.status >= 200 && page.status <= highest : status.includes(page.status)
   const { where } = page
   const faults: Array<Fault> = []
+  if (days !== undefined && page.certificate === undefined)
+    faults.push({ status: "unknown", words: `${url} came without TLS, and so without a certificate` })
   const blame = (words: string) => faults.push({ status: "critical", words })
   if (!isWanted) blame(`${page.status} ${url}`)
   if (wanted !== undefined && !page.body.includes(wanted)) blame(`${url} lacks ${quoted(wanted)}${where}`)

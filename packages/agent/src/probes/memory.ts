@@ -33,7 +33,10 @@ export const memory = probe(
       thresholds: givenOr(limits, OWN),
       words,
     }
-    return { words, measures: swapTotal > 0 ? [ofMemory, ofSwap] : [ofMemory] }
+    if (swap !== undefined && Number.isNaN(swapTotal))
+      throw new Error("this system does not say how much swap it has: remove swap")
+    if (swapTotal > 0) return { words, measures: [ofMemory, ofSwap] }
+    return { words: swap === undefined ? words : `${words}, no swap`, measures: [ofMemory] }
   },
 )
 
@@ -50,6 +53,6 @@ const memoryNow = async () => {
     available: of("MemAvailable") ?? freemem(),
     total: of("MemTotal") ?? totalmem(),
     swapFree: of("SwapFree") ?? 0,
-    swapTotal: of("SwapTotal") ?? 0,
+    swapTotal: of("SwapTotal") ?? Number.NaN,
   }
 }

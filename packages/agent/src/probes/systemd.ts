@@ -60,7 +60,8 @@ const systemctl = (args: ReadonlyArray<string>, signal: AbortSignal): Promise<st
   new Promise((resolve, reject) => {
     const options = { signal, maxBuffer: LONGEST_ANSWER, env: { PATH: process.env["PATH"], LC_ALL: "C" } }
     execFile("systemctl", [...args], options, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout)
-      reject(new Error(`systemctl: ${stderr.trim() || error.message}`))
+      // In a chroot, systemctl ignores the question, says so, and succeeds.
+      if (error === null && (stdout.trim() !== "" || stderr.trim() === "")) return resolve(stdout)
+      reject(new Error(`systemctl: ${stderr.trim() || error?.message}`))
     })
   })

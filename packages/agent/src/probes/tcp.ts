@@ -19,6 +19,7 @@ import {
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
+import { identityFault } from "./certificate.ts"
 import { thresholdFields } from "./thresholds.ts"
 import { judgeTrust, trustFields, trusting } from "./trust.ts"
 
@@ -53,7 +54,11 @@ export const tcp = probe({ name: "tcp", lane: "network" }, checked(read, judgeTl
     // An address is no name to ask for.
     const name = plainName(to)
     const named = isIP(name) === 0 && { servername: name }
-    return ready(connectSecurely({ socket, host: name, ...named, ...trust }), "secureConnect", signal)
+    return ready(
+      connectSecurely({ socket, host: name, ...named, ...trust, checkServerIdentity: identityFault }),
+      "secureConnect",
+      signal,
+    )
   }
   return exchangeAt(`${to}:${at}`, open, settings, around)
 })

@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { isIP, type Socket } from "node:net"
+import { hostname } from "node:os"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
@@ -15,7 +16,7 @@ import {
 } from "./Probe.ts"
 import { leftFields } from "./thresholds.ts"
 import { port } from "./tcp.ts"
-import { daysLeft, misnomerOf, shownCertificate } from "./certificate.ts"
+import { daysLeft, identityFault, misnomerOf, shownCertificate } from "./certificate.ts"
 import { judgeTrust, type Trust, trustFields, trusting } from "./trust.ts"
 
 /** The port without `starttls`, and of the protocols that begin without TLS. */
@@ -49,6 +50,7 @@ export const tls = probe(
   },
 )
 
+const CODE = /^[A-Z_]+$/
 const EXPIRED = "CERT_HAS_EXPIRED"
 /** Node.js adds what it finds about the name to the codes of OpenSSL. */
 const MISNAMED = "ERR_TLS_CERT_ALTNAME_INVALID"
@@ -59,8 +61,18 @@ const refusalsOf = (
   isExpired: boolean,
 ): ReadonlyArray<string> => {
   const expired = isExpired ? undefined : "an intermediate or root certificate has expired"
-  const untrusted = distrust === EXPIRED ? expired : distrust?.replaceAll("_", " ").toLowerCase()
+  const untrusted =
+    distrust === EXPIRED
+      ? expired
+      : distrust?.replace(CODE, (code) => code.replaceAll("_", " ").toLowerCase())
   return [untrusted, misnomer].filter((words) => words !== undefined)
+}
+
+/** OpenSSL has more reasons than Node.js has codes: for those, the socket's own part has the words, which no type shows. */
+const reasonOf = (code: unknown, socket: object): string => {
+  const { _handle: handle }: { readonly _handle?: { readonly verifyError?: () => unknown } } = socket
+  const words = code === "UNSPECIFIED" ? handle?.verifyError?.() : code
+  return explainError(words ?? code)
 }
 
 interface Handshake {
@@ -96,6 +108,7 @@ const handshake = async (
         // An address is no name to ask for.
         ...(isIP(name) === 0 && { servername: name }),
         ...secured,
+        checkServerIdentity: identityFault,
         rejectUnauthorized: false,
       }),
     )
@@ -103,8 +116,8 @@ const handshake = async (
     const certificates = await shownCertificate(socket, trust)
     // A code, although its type is an error.
     const refused: unknown = socket.authorizationError
-    const distrust = refused && refused !== MISNAMED ? explainError(refused) : undefined
-    return { certificates, distrust, misnomer: await misnomerOf(name, certificates.own) }
+    const distrust = refused && refused !== MISNAMED ? reasonOf(refused, socket) : undefined
+    return { certificates, distrust, misnomer: misnomerOf(name, certificates.own) }
   } finally {
     signal.removeEventListener("abort", end)
     open?.destroy()
@@ -126,7 +139,7 @@ const ANY_LINE = /^/
 const DIALOGUES: Readonly<Record<keyof typeof STARTTLS_PORTS, ReadonlyArray<Turn>>> = {
   smtp: [
     { last: SMTP_LAST, good: /^220/ },
-    { send: "EHLO localhost", last: SMTP_LAST, good: /^250/ },
+    { send: "EHLO", last: SMTP_LAST, good: /^250/ },
     { send: "STARTTLS", last: SMTP_LAST, good: /^220/ },
   ],
   imap: [
@@ -146,7 +159,8 @@ const SHOWN = 200
 /** Asks the server to begin TLS, which the next bytes on the socket do. The caller destroys the socket in time. */
 const startTls = async (socket: Socket, protocol: keyof typeof DIALOGUES): Promise<void> => {
   let unread = ""
-  for (const { send, last, good } of DIALOGUES[protocol]) {
+  for (const { send: command, last, good } of DIALOGUES[protocol]) {
+    const send = command === "EHLO" ? `EHLO ${ownName(socket)}` : command
     if (send !== undefined) socket.write(`${send}\r\n`)
     for (let size = 0; ;) {
       const end = unread.indexOf("\n")
@@ -166,6 +180,13 @@ const startTls = async (socket: Socket, protocol: keyof typeof DIALOGUES): Promi
   }
   // Others on the way may have put in text that would count as if TLS protected it (CVE-2011-0411).
   if (unread !== "") throw new Error("it sent more before TLS began")
+}
+
+/** The name of this host, or its address: servers refuse a name without a domain (RFC 5321, 4.1.3). */
+const ownName = ({ localAddress = "127.0.0.1" }: Socket): string => {
+  const name = hostname()
+  if (/^[\w-]+(?:\.[\w-]+)+$/.test(name)) return name
+  return isIP(localAddress) === 6 ? `[IPv6:${localAddress.replace(/%.*/, "")}]` : `[${localAddress}]`
 }
 
 const nextPart = (socket: Socket): Promise<string> =>

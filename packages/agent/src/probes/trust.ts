@@ -2,7 +2,7 @@ import type { SecureContext } from "node:tls"
 import { certificateFile, hasKey, isPair, keyFile, type PemFile } from "../config/PemFile.ts"
 import { type Place, type Reader, refused } from "../config/Reader.ts"
 
-const SYSTEM = "system"
+export const SYSTEM = "system"
 
 /** The authorities to trust: those of the operating system, or of a file. */
 const authorities: Reader<PemFile | typeof SYSTEM> = (value, place) => {

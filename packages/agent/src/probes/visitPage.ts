@@ -2,7 +2,7 @@ import { originOf } from "@tocsin/contract/hosts"
 import type { RequestOptions } from "node:https"
 import type { TLSSocket } from "node:tls"
 import { askPage } from "./askPage.ts"
-import { shownCertificate } from "./certificate.ts"
+import { identityFault, shownCertificate } from "./certificate.ts"
 import { Cookies } from "./Cookies.ts"
 import type { ProbeAround } from "./Probe.ts"
 import { OLD_TLS, type Trust, trusting } from "./trust.ts"
@@ -45,6 +45,7 @@ export const visitPage = async (visit: Visit & Trust, around: Omit<ProbeAround, 
     const options: RequestOptions = {
       method,
       rejectUnauthorized: verify,
+      checkServerIdentity: identityFault,
       ...(isFirst && socket !== undefined && { socketPath: socket }),
       ...trust,
       headers: { ...USUAL, ...(isFirst && own), ...(cookie !== undefined && { cookie }) },

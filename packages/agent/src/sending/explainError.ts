@@ -3,6 +3,18 @@ const OPENSSL_REASON = /error:[0-9A-F]{8}:[^:]*:[^:]*:([^:\n]+)/
 /** OpenSSL's reasons for an answer that is no TLS. */
 const NOT_TLS: ReadonlySet<unknown> = new Set(["wrong version number", "packet length too long"])
 
+/** OpenSSL's reasons against a certificate that need other words. */
+const DISTRUST: ReadonlyMap<string, string> = new Map([
+  ["permitted subtree violation", "an authority may not issue its names"],
+  ["excluded subtree violation", "an authority may not issue its names"],
+  ["EE certificate key too weak", "the key of its certificate is too short"],
+  ["CA certificate key too weak", "the key of an authority is too short"],
+  ["CA signature digest algorithm too weak", "it is signed by an old digest, such as SHA-1"],
+])
+
+/** Node's advice for an authority that is not known, which no setting takes. */
+const OF_NODE = /; if the root CA is installed locally, .*$/
+
 /** The failure, in the system's words where they can be read. Without `isQuoted`, it has no words of the other side. */
 export const explainError = (error: unknown, isQuoted = true): string => {
   if (error instanceof AggregateError && error.message === "")
@@ -17,7 +29,9 @@ export const explainError = (error: unknown, isQuoted = true): string => {
   const reason = OPENSSL_REASON.exec(message)?.[1]
   if (reason !== undefined)
     return `${NOT_TLS.has(reason) ? "the answer is not TLS" : "TLS failed"} (${reason})`
-  return message === "" && code !== "" ? code : message
+  const distrust = DISTRUST.get(message)
+  if (distrust !== undefined) return `${distrust} (${message})`
+  return message === "" && code !== "" ? code : message.replace(OF_NODE, "")
 }
 
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+:/

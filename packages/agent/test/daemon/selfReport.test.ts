@@ -14,6 +14,7 @@ const WELL: SelfState = {
   skipped: [],
   stuck: [],
   isOnDisk: true,
+  notTaken: "",
   refusedSchedule: undefined,
   checks: 12,
 }
@@ -32,6 +33,7 @@ describe("the agent's own check", () => {
   it.each<[Partial<SelfState>, "warning" | "critical", string]>([
     [grown("dropped_changes", 2), "critical", "2 changes of status were dropped"],
     [{ isOnDisk: false }, "critical", "the disk refuses results, which wait in memory"],
+    [{ notTaken: "results of other users wait: full" }, "critical", "results of other users wait: full"],
     [{ stuck: ["nfs"] }, "critical", "processes cannot be killed: nfs"],
     [grown("damaged", 1), "warning", "the spool was damaged"],
     [grown("rejected", 4), "warning", "4 results were refused for good"],

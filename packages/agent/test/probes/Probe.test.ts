@@ -58,6 +58,17 @@ describe("a finding", () => {
     assert.strictEqual(judge("LOAD", { words: "fine", measures: [] }).output, "LOAD OK - fine")
   })
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    "is unknown where a figure is %d, without thresholds too",
+    (value) => {
+      const thresholds = { critical: Range.parse("@0:5") }
+      for (const more of [{}, { thresholds }]) {
+        const { output } = judge("X", { words: "fine", measures: [measure("a", value, more)] })
+        assert.match(output, /^X UNKNOWN - a is (NaN|Infinity) \| a=U/)
+      }
+    },
+  )
+
   it("is as bad as its worst part, and one line", () => {
     const statuses = ["ok", "unknown", "warning", "critical"] as const
     fc.assert(

@@ -70,9 +70,9 @@ afterAll(() => {
 })
 
 /** The first words of both probes that show a certificate. */
-const both = async (port: number, settings: object = {}) => {
-  const byTls = await probed("tls", { host: "127.0.0.1", port, ca: at("root.pem"), ...settings })
-  const page = { url: `https://127.0.0.1:${port}/`, ca: at("root.pem"), days: settings }
+const both = async (port: number, settings: object = {}, ca = "root.pem") => {
+  const byTls = await probed("tls", { host: "127.0.0.1", port, ca: at(ca), ...settings })
+  const page = { url: `https://127.0.0.1:${port}/`, ca: at(ca), days: settings }
   const byHttp = await probed("http", page)
   assert.strictEqual(byTls.status, byHttp.status, `${byTls.output}\n${byHttp.output}`)
   return byTls
@@ -120,6 +120,25 @@ describe.skipIf(withoutOpenssl !== undefined)(`the days of a certificate${unless
       assert.strictEqual(found.status, "critical", `${above.join()} ${found.output}`)
       assert.match(found.output, /certificate of between valid for 3 days, to /)
     }
+  })
+
+  it("are those of an authority that a file names, and of the newest where it names several", async () => {
+    writeFileSync(at("young.key"), read("old.key"))
+    openssl("req -new -subj /CN=young -key young.key -out young.request")
+    for (const [name, end] of [
+      ["young", 3 * 24 + 1],
+      ["newer", 400 * 24],
+    ] as const)
+      openssl(
+        `ca -batch -notext -config ca -selfsign -keyfile young.key -startdate ${timeText(-300 * 24)} -enddate ${timeText(end)} -extfile authority -in young.request -out ${name}.pem`,
+      )
+    issue("server", "young", "leaf", [-1, 307 * 24])
+    const port = await serve("server")
+    const found = await both(port, {}, "young.pem")
+    assert.match(found.output, /^TLS CRITICAL - .*certificate of young valid for 3 days, to /)
+    writeFileSync(at("both.pem"), read("young.pem") + read("newer.pem"))
+    const renewed = await both(port, {}, "both.pem")
+    assert.match(renewed.output, /^TLS OK - .*certificate valid for 30[67] days/)
   })
 
   it("name a certificate as it was issued", async () => {

@@ -374,6 +374,51 @@ describe("the probes of the host", () => {
     },
   )
 
+  it("are unknown where systemctl ignores the question", async () => {
+    // systemctl of systemd 252 in a chroot, which exits with 0.
+    const ignoring = "echo Running in chroot, ignoring command list-units >&2"
+    const path = process.env["PATH"]
+    writeFileSync(join(folder, "systemctl"), `#!/bin/sh\n${ignoring}\n`, { mode: 0o755 })
+    process.env["PATH"] = folder
+    const { output } = await probed("systemd", {}).finally(() => (process.env["PATH"] = path))
+    assert.match(output, /^SYSTEMD UNKNOWN - systemctl: Running in chroot, ignoring/)
+  })
+
+  it("find a process by a name beyond the 15 letters that the kernel keeps", async () => {
+    const script = join(folder, "backup-everything.sh")
+    writeFileSync(script, "#!/bin/sh\necho begun\nread line\n", { mode: 0o755 })
+    const child = spawn(script)
+    await once(child.stdout, "data")
+    for (const [name, count] of [
+      ["backup-everything.sh", 1],
+      ["backup-everythi", 1],
+      ["backup-everything.py", 0],
+    ] as const)
+      assert.match((await probed("process", { name })).output, new RegExp(`- ${count} process`))
+    child.kill()
+  })
+
+  const ISOLATOR = "unshare"
+  const mayHide = process.geteuid?.() === 0 && spawnSync(ISOLATOR, ["--mount", "true"]).status === 0
+  it.skipIf(!mayHide)(
+    `are unknown where the processes of others are hidden${mayHide ? "" : " (only root can)"}`,
+    () => {
+      chmodSync(folder, 0o755)
+      const config = join(folder, "hidden.yaml")
+      writeFileSync(config, "server: http://a\nchecks: { few: { process: { critical: 100000 } } }\n")
+      const agent = `${process.execPath} ${AGENT} try few --config ${config} --state ${join(folder, "none")}`
+      for (const option of ["hidepid=1", "hidepid=2"]) {
+        const script = `mount -t proc -o ${option} proc /proc; setpriv --reuid=65534 --clear-groups ${agent}`
+        const { stdout } = spawnSync(ISOLATOR, ["--mount", "sh", "-c", script], { encoding: "utf8" })
+        assert.match(
+          stdout,
+          /output +PROCESS UNKNOWN - \/proc hides the processes of other users \(hidepid\)/,
+          option,
+        )
+      }
+    },
+  )
+
   it("are unknown where the host has no systemd", async () => {
     const { output, status } = await probed("systemd", { units: "no-such-unit.service" })
     assert.include(["unknown", "critical"], status)
@@ -397,6 +442,12 @@ describe("settings that can never work", () => {
     ],
     ["http", { url: "http://%ff:p@shop.example/" }, /^url must have a percent-encoded user name/],
     ["http", { url: "http://256.1.1.1/" }, /^url must be an address/],
+    [
+      "http",
+      { url: "http://a/", method: "HEAD", text: "b" },
+      /^text searches a page, and HEAD asks for none: use/,
+    ],
+    ["http", { url: "http://a/", method: "HEAD", pattern: "b" }, /^pattern searches a page, and HEAD/],
     ["http", { url: "ftp://shop.example/" }, /^url must be an address/],
     ["systemd", { units: "a b.service" }, /^units must be the name of a unit/],
   ])("of %s are refused: %j", (name, settings, problem) => {

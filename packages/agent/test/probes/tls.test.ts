@@ -3,7 +3,7 @@ import dns from "node:dns"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createHttps } from "node:https"
 import { createServer, type LookupFunction } from "node:net"
-import { tmpdir } from "node:os"
+import { hostname, tmpdir } from "node:os"
 import { join } from "node:path"
 import {
   createSecureContext,
@@ -22,7 +22,8 @@ const servers = new TestServers()
 
 /** Not every system finds a name of its hosts file that ends with a dot. */
 const { lookup } = dns
-const withoutDot: LookupFunction = (name, options, found) => lookup(name.replace(/\.$/, ""), options, found)
+const withoutDot: LookupFunction = (name, options, found) =>
+  lookup(name.replace(/\.$/, "").replace(/^.*\.test$/, "localhost"), options, found)
 
 const openssl = opensslIn(folder)
 
@@ -33,7 +34,7 @@ const DIALOGUES: Readonly<Record<"smtp" | "imap" | "pop3", Dialogue>> = {
   smtp: (line) =>
     line === ""
       ? { say: "220-mail.example\r\n220 ready\r\n" }
-      : line.startsWith("EHLO ")
+      : line === `EHLO ${/\w\.\w/.test(hostname()) ? hostname() : "[127.0.0.1]"}`
         ? { say: "250-mail.example\r\n250-STARTTLS\r\n250 HELP\r\n" }
         : { say: "220 begin\r\n", begins: true },
   imap: (line) =>
@@ -82,14 +83,24 @@ beforeAll(async () => {
       `x509 -req -in ${name}.request -CA root.pem -CAkey root.key -set_serial 2 -days 30 -extfile names -out ${name}.pem`,
     )
   }
-  writeFileSync(at("authority"), "basicConstraints=critical,CA:TRUE")
+  const authority = "basicConstraints=critical,CA:TRUE"
+  writeFileSync(at("authority"), authority)
+  writeFileSync(at("constraint"), `${authority}\nnameConstraints=critical,permitted;DNS:other.test`)
+  writeFileSync(at("wildcards"), "subjectAltName=DNS:f*.site.test,DNS:*.whole.test")
   for (const [name, by, extensions] of [
     ["middle", "root", "authority"],
     ["below", "middle", "names"],
+    ["constrained", "root", "constraint"],
+    ["outside", "constrained", "names"],
+    ["digest", "root", "names"],
+    ["short", "root", "names"],
+    ["part", "root", "wildcards"],
   ]) {
-    openssl(`req -new -subj /CN=${name} ${key} ${name}.key -out ${name}.request`)
+    const own = name === "short" ? "-newkey rsa:1024 -nodes -keyout" : key
+    const digest = name === "digest" ? "-sha1" : "-sha256"
+    openssl(`req -new -subj /CN=${name} ${own} ${name}.key -out ${name}.request`)
     openssl(
-      `x509 -req -in ${name}.request -CA ${by}.pem -CAkey ${by}.key -set_serial 3 -days 30 -extfile ${extensions} -out ${name}.pem`,
+      `x509 -req -in ${name}.request -CA ${by}.pem -CAkey ${by}.key ${digest} -set_serial 3 -days 30 -extfile ${extensions} -out ${name}.pem`,
     )
   }
   openssl("pkcs8 -topk8 -in client.key -passout pass:secret -out locked.key")
@@ -168,6 +179,41 @@ describe.skipIf(withoutOpenssl !== undefined)(`a probe over TLS${unlessOpenssl}`
     })
     assert.strictEqual(body, "hello")
     transport.close()
+  })
+
+  /** The words of the three probes at a server that shows these certificates. */
+  const allAt = async (shown: ReadonlyArray<string>, host: string) => {
+    const [own = ""] = shown
+    const files = { key: read(`${own}.key`), cert: shown.map((one) => read(`${one}.pem`)).join("") }
+    // Only servers that are old themselves show such certificates.
+    const old = { ...files, ciphers: "DEFAULT:@SECLEVEL=0" }
+    const port = await servers.listen(createHttps(old, (_request, response) => void response.end("hello")))
+    const found = [
+      await probed("tls", { host, port, ca: at("root.pem") }),
+      await probed("tcp", { host, port, tls: true, ca: at("root.pem") }),
+      await probed("http", { url: `https://${host}:${port}/`, ca: at("root.pem") }),
+    ]
+    return found.map(({ output }) => (/^\w+ (?:OK|CRITICAL - \S+ (.*?)(?: \| .*)?$)/.exec(output) ?? [])[1])
+  }
+
+  it.each([
+    [["outside", "constrained"], "an authority may not issue its names (permitted subtree violation)"],
+    [["short"], "the key of its certificate is too short (EE certificate key too weak)"],
+    [["digest"], "it is signed by an old digest, such as SHA-1 (CA signature digest algorithm too weak)"],
+  ])("says in words why %j is not trusted", async (shown, words) => {
+    assert.deepStrictEqual(await allAt(shown, "localhost"), [words, words, words])
+  })
+
+  it("takes a wildcard for a whole label, as browsers do", async () => {
+    const why =
+      "Hostname/IP does not match certificate's altnames: Host: foo.site.test. is not in the cert's altnames: DNS:f*.site.test, DNS:*.whole.test"
+    assert.deepStrictEqual(await allAt(["part"], "foo.site.test"), [why, why, why])
+    assert.deepStrictEqual(await allAt(["part"], "foo.whole.test"), [undefined, undefined, undefined])
+  })
+
+  it("gives no advice that is about Node.js", async () => {
+    const { output } = await probed("http", { url: `https://127.0.0.1:${ports.https}/` })
+    assert.match(output, /unable to verify the first certificate$/)
   })
 
   it.each([

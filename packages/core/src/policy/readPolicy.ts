@@ -22,6 +22,7 @@ import { linesOf, PAGE_NAME_RULE, PageName } from "@tocsin/contract/PublicPages"
 import { TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
 import { timeZoneOf } from "@tocsin/contract/zoneClocks"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
+import { HEAD_HAS_NO_PAGE } from "@tocsin/contract/watchOfAddress"
 import { pageProblems } from "./pageProblems.ts"
 import { at, problem, problemIf, type Problems } from "./problemsAt.ts"
 import { receiverProblems } from "./receiverProblems.ts"
@@ -146,6 +147,12 @@ const firstOfName = (rows: ReadonlyArray<{ readonly name: string }>) => {
 const watchProblems = (watch: PolicyWatch, isFirst: boolean): Problems => [
   ...problemIf(!isFirst, "is the name of another watch too", "name"),
   ...problemIf(probesIn(watch).length !== 1, "must have exactly one probe: http, tcp, tls or dns"),
+  ...problemIf(
+    watch.http?.method === "HEAD" && watch.http.text !== undefined,
+    HEAD_HAS_NO_PAGE,
+    "http",
+    "text",
+  ),
 ]
 
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })
