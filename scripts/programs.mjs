@@ -82,7 +82,10 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
     tests: ["test/deploy/agentPackage.test.ts"],
     atLength: true,
   },
-  setpriv: { packages: ["util-linux"], tests: ["packages/agent/test/jobs/handOver.test.ts"] },
+  setpriv: {
+    packages: ["util-linux"],
+    tests: ["packages/agent/test/jobs/handOver.test.ts", "packages/agent/test/probes/probes.test.ts"],
+  },
   strace: { packages: ["strace"], tests: ["packages/adapter-sqlite/test/log/powerLoss.test.ts"] },
   "systemd-analyze": { packages: ["systemd"], tests: ["test/deploy/systemd.test.ts"] },
   WebKitWebDriver: { packages: ["webkit2gtk-driver"], tests: ["test/browsers/WebDriver.ts"] },

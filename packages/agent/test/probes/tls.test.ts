@@ -213,7 +213,7 @@ describe.skipIf(withoutOpenssl !== undefined)(`a probe over TLS${unlessOpenssl}`
 
   it("gives no advice that is about Node.js", async () => {
     const { output } = await probed("http", { url: `https://127.0.0.1:${ports.https}/` })
-    assert.match(output, /unable to verify the first certificate$/)
+    assert.match(output, /^HTTP CRITICAL - \S+ (?:unable to|self-signed) [a-z ]+$/)
   })
 
   it.each([
