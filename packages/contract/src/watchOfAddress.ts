@@ -65,6 +65,3 @@ export const addressOfWatch = ({
   if (tls !== undefined) return `tls://${inBrackets(tls.host)}${tls.port === undefined ? "" : `:${tls.port}`}`
   return `dns:${dns?.name ?? ""}`
 }
-
-/** Why no text is searched with `HEAD`. */
-export const HEAD_HAS_NO_PAGE = "searches a page, and HEAD asks for none: use method: GET"

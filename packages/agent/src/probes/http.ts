@@ -1,4 +1,3 @@
-import { HEAD_HAS_NO_PAGE } from "@tocsin/contract/watchOfAddress"
 import { afterMillis } from "../clock/Clock.ts"
 import { fileAt } from "../config/PemFile.ts"
 import {
@@ -74,7 +73,7 @@ const reader = checked(fields, (settings, place) => {
     place.refuse("needs method: POST", [...place.path, "body"])
   for (const name of ["text", "pattern"] as const)
     if (settings.method === "HEAD" && settings[name] !== undefined)
-      place.refuse(HEAD_HAS_NO_PAGE, [...place.path, name])
+      place.refuse("searches a page, and HEAD asks for none: use method: GET", [...place.path, name])
 })
 
 type HttpSettings = ReadBy<typeof reader>

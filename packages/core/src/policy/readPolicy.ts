@@ -22,7 +22,6 @@ import { linesOf, PAGE_NAME_RULE, PageName } from "@tocsin/contract/PublicPages"
 import { TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
 import { timeZoneOf } from "@tocsin/contract/zoneClocks"
 import { type PolicyWatch, probesIn } from "@tocsin/contract/Watches"
-import { HEAD_HAS_NO_PAGE } from "@tocsin/contract/watchOfAddress"
 import { pageProblems } from "./pageProblems.ts"
 import { at, problem, problemIf, type Problems } from "./problemsAt.ts"
 import { receiverProblems } from "./receiverProblems.ts"
@@ -149,7 +148,7 @@ const watchProblems = (watch: PolicyWatch, isFirst: boolean): Problems => [
   ...problemIf(probesIn(watch).length !== 1, "must have exactly one probe: http, tcp, tls or dns"),
   ...problemIf(
     watch.http?.method === "HEAD" && watch.http.text !== undefined,
-    HEAD_HAS_NO_PAGE,
+    "searches a page, and HEAD asks for none: use method: GET",
     "http",
     "text",
   ),
