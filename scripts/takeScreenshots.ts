@@ -8,7 +8,7 @@ import buildBundles from "../test/processes/bundledPrograms.ts"
 import { takeScreenshots } from "../test/console/screenshots.ts"
 
 const folder = fileURLToPath(new URL("../docs/console", import.meta.url))
-buildBundles()
+await buildBundles()
 await Effect.runPromise(Effect.scoped(Effect.provide(takeScreenshots(folder), Browser.layer)))
 // The browser that tests share would keep it running.
 process.exit()

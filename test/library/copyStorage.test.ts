@@ -191,6 +191,10 @@ describe("copyStorage", () => {
         ])
         assert.deepStrictEqual((await codesOf(copyStorage(source, memory()))).slice(0, 1), ["options"])
         assert.deepStrictEqual((await codesOf(copyStorage(memory(), target))).slice(0, 1), ["options"])
+        for (const options of [{ without: ["Numbers"] }, { without: "Numbers" }, { witout: "numbers" }]) {
+          const refused = copyStorage(source, target, options as never)
+          assert.deepStrictEqual((await codesOf(refused)).slice(0, 1), ["options"])
+        }
 
         const kept = new Map<string, string>()
         const losing = keyValue({

@@ -313,6 +313,7 @@ describe("a start", () => {
       log: console,
       delivery: "yes",
       deliveryConcurrency: null,
+      numbersSeries: 1.5,
       notifiers: [
         { name: "Pager", send: () => {} },
         { name: "alert_router", send: () => {} },
@@ -342,6 +343,7 @@ describe("a start", () => {
         "acceptFingerprints",
         "retention.hist",
         "retention.history",
+        "numbersSeries",
         "delivery",
         "watchdog.intervall",
         "deliveryConcurrency",
@@ -379,6 +381,10 @@ describe("a start", () => {
 
   it.each([
     [{ policy: null }, "policy must be an object"],
+    [
+      { storage: sqlite("file:monitoring.db") },
+      "storage: sqlite(file) takes a path, not an address: leave out file:, or write fileURLToPath(new URL(…))",
+    ],
     [{ notifiers: null }, "notifiers must be an array"],
     [{ notifiers: [slack("https://hooks.example/x" as never)] }, "notifiers[0] must be an object of options"],
   ])("refuses an option of another type: %j", async (options, message) => {

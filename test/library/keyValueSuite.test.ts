@@ -78,6 +78,7 @@ const seenBy: Readonly<Record<Exclude<keyof typeof stores, "good" | "queued">, s
   dropsAWriteInTheTick: tick,
   brokenQueue: rejected,
   stuckQueue: rejected,
+  dropsTheNextWrite: rejected,
   keepsAPart: rejected,
 }
 

@@ -62,6 +62,8 @@ const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<
     CERT_NOT_YET_VALID:
       "the certificate of PostgreSQL's server is not valid yet: set the clocks of both machines right",
     DEPTH_ZERO_SELF_SIGNED_CERT: untrustedMessage,
+    ERR_ACCESS_DENIED:
+      "the runtime keeps connections from this program: grant them (--allow-net of Node.js or Deno)",
     ERR_SSL_TLSV1_ALERT_UNKNOWN_CA:
       "PostgreSQL does not trust the client certificate in sslcert: use one that an authority of its ssl_ca_file signed",
     ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: clientCertificateMessage,

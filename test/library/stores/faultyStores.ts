@@ -382,6 +382,23 @@ export const stuckQueue = storeWith({
       await next()
     }),
 })
+export const dropsTheNextWrite = storeWith({
+  store: (store) => {
+    let isDropping = false
+    return {
+      ...store,
+      write: async (changes) => {
+        const isDropped = isDropping
+        isDropping = false
+        if (isDropped) return
+        await store.write(changes).catch((error: unknown) => {
+          isDropping = true
+          throw error
+        })
+      },
+    }
+  },
+})
 export const keepsAPart = storeWith({
   lines: (changes) => changes.map((change) => [change]),
   append: async (log, lines) => {

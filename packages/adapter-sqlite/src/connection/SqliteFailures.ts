@@ -38,6 +38,17 @@ const isClosedError = (cause: unknown): boolean =>
 const isFileError = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "syscall") && Predicate.hasProperty(cause, "errno")
 
+/** A right that the runtime keeps from the program: of Node.js with --permission, or of Deno. */
+export const isForbidden = (cause: unknown): boolean =>
+  (Predicate.hasProperty(cause, "code") && cause.code === "ERR_ACCESS_DENIED") ||
+  (cause instanceof Error && cause.name === "NotCapable")
+
+export const forbidden = (file: string): StorageError =>
+  new StorageError({
+    reason: "unavailable",
+    message: `the runtime keeps ${file} from this program: grant it the file and its folder (--allow-fs-read and --allow-fs-write of Node.js, --allow-read and --allow-write of Deno)`,
+  })
+
 /** Whether another process held a lock: nothing has changed, and a retry may succeed. */
 export const isLocked = (cause: unknown): boolean =>
   isSqliteError(cause) && reasonOf(cause.errcode) === "in_use"
@@ -82,6 +93,7 @@ export class SqliteFailures {
   /** The storage's failure. Any other error than SQLite's and the file system's is a defect. */
   toEffect(cause: unknown): Effect.Effect<never, StorageError> {
     if (cause instanceof StorageError) return Effect.fail(cause)
+    if (isForbidden(cause)) return Effect.fail(forbidden(this.#file))
     if (isSqliteError(cause)) return Effect.fail(this.#error(reasonOf(cause.errcode), cause))
     if (isClosedError(cause)) return this.closed
     if (isFileError(cause)) return Effect.fail(this.#error("unavailable", cause))

@@ -1,6 +1,7 @@
 import { StorageError } from "@tocsin/core/ports/Storage"
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs"
 import { dirname } from "node:path"
+import { forbidden, isForbidden } from "./SqliteFailures.ts"
 
 const MAGIC = "SQLite format 3\0"
 /** The header of a database file, and offsets in it (SQLite, "Database File Format", 1.3). */
@@ -58,7 +59,8 @@ const verifyWritable = (file: string, folder: string): void => {
   for (const path of places) {
     try {
       accessSync(path, constants.R_OK | constants.W_OK)
-    } catch {
+    } catch (cause) {
+      if (isForbidden(cause)) throw forbidden(path)
       throw failed("read_only", `${path} is not writable: give Tocsin's user write access`)
     }
   }

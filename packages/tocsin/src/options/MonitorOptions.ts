@@ -24,6 +24,8 @@ export interface RetentionOption {
   readonly pending?: DurationOption | false | undefined
   /** The audit. 400 days unless given. */
   readonly audit?: DurationOption | false | undefined
+  /** Numbers over time. 93 days unless given. */
+  readonly numbers?: DurationOption | false | undefined
 }
 
 /** Watchdog pings to a system that raises an alarm without them, such as healthchecks.io or Uptime Kuma. */
@@ -112,6 +114,8 @@ export interface MonitorOptions {
   /** Fingerprints (16 hex digits) of keys that Tocsin accepts without an operator. */
   readonly acceptFingerprints?: ReadonlyArray<string> | undefined
   readonly retention?: RetentionOption | undefined
+  /** How many series of numbers over time are kept, up to 200,000. 20,000 unless given; 0 for none. */
+  readonly numbersSeries?: number | undefined
 
   /** Whether this process sends notifications; processes on one storage share the work. True unless given. */
   readonly delivery?: boolean | undefined

@@ -43,6 +43,7 @@ export type ReadOptions = ReturnType<typeof readOptions>
 
 const BASE_PATH = /^(?:\/[^/?#\s]+)+$/
 const MOST_ATTEMPTS_AT_ONCE = 1_000
+const MOST_SERIES = 200_000
 const BEAT_INTERVAL = Duration.minutes(1)
 /** The version in `tocsin_build_info`: the program knows which one it installed. */
 const VERSION = "embedded"
@@ -153,7 +154,9 @@ const optionsOf = group<MonitorOptions>()({
     outbox: kept,
     pending: kept,
     audit: kept,
+    numbers: kept,
   }),
+  numbersSeries: integer(0, MOST_SERIES),
   delivery: flag,
   housekeeping: flag,
   // The address is judged by `denyPrivateTargets`, below.
@@ -214,6 +217,7 @@ export const readOptions = (options: MonitorOptions) => {
     notifiers: withReceivers(notifiersLayer(notifiers, posting), policy.success, posting),
     rules: { ...rules, ...outside, policy: policy.success },
     retention: retentionOf(read.retention),
+    mostSeries: read.numbersSeries,
     delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },
     storageTimeout: read.storageTimeout,
     linkKey: read.linkKey === undefined ? undefined : Redacted.make(read.linkKey),

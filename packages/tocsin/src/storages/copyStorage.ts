@@ -1,4 +1,5 @@
 import { StorageError } from "@tocsin/core/ports/Storage"
+import { unknownOptions } from "@tocsin/contract/nearestName"
 import { Effect, Exit } from "effect"
 import { causeToTocsinError } from "../api/Calls.ts"
 import { TocsinError } from "../TocsinError.ts"
@@ -28,7 +29,12 @@ const OLD = "has another schema, or no data of Tocsin: start this version of the
 /** Refuses a database of an earlier schema, which has other columns. */
 const requireSchema = Effect.fnUntraced(function* ({ name, state }: Places.CopyEnd) {
   if (state === undefined) return
-  const { applied, known } = yield* state
+  const { absent, applied, known } = yield* state
+  if (absent !== undefined)
+    return yield* new StorageError({
+      reason: "unavailable",
+      message: `there is no file ${absent}: name the one that a monitor has written`,
+    })
   if (applied < known) return yield* new StorageError({ reason: "newer", message: `${name} ${OLD}` })
 })
 
@@ -46,8 +52,13 @@ const requireSchema = Effect.fnUntraced(function* ({ name, state }: Places.CopyE
 export const copyStorage = async (
   from: StorageChoice,
   to: StorageChoice,
-  { without }: CopyStorageOptions = {},
+  options: CopyStorageOptions = {},
 ): Promise<ReadonlyArray<CopiedTable>> => {
+  const { without } = options
+  const [unknown] = unknownOptions("", options, ["without"])
+  if (unknown !== undefined) throw new TocsinError("options", unknown)
+  if (without !== undefined && without !== "numbers")
+    throw new TocsinError("options", 'without must be "numbers", which alone can be left out')
   // Programs on one storage do without the code of others.
   const [{ endOf }, { copyBetween }] = await Promise.all([import("./places.ts"), import("./copyTables.ts")])
   const source = endOfArgument("from", from, endOf)

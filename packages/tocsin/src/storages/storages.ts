@@ -20,6 +20,10 @@ export const sqlite = (file: string): StorageChoice => ({
   problems: [
     // SQLite would end the path at a NUL.
     ...(isText(file) && !file.includes("\0") ? [] : ["sqlite(file) takes the path of the database's file"]),
+    // SQLite would read an address, and Tocsin a folder of that name.
+    ...(isText(file) && /^file:/i.test(file)
+      ? ["sqlite(file) takes a path, not an address: leave out file:, or write fileURLToPath(new URL(…))"]
+      : []),
     ...(hasNodeSqlite()
       ? []
       : [

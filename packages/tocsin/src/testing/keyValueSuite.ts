@@ -226,11 +226,11 @@ const trials: Readonly<Record<string, (trial: StoreTrial) => Promise<void>>> = {
     const first = oneRow(0)
     const tooLarge = changesOf({ first: 1, count: TOO_MANY }, () => textOf(SIXTEENTH))
     const undone = changesOf({ first: 1, count: TOO_MANY }, () => undefined)
-    const last = oneRow(LARGE)
+    const [behind, last] = [oneRow(LARGE + 1), oneRow(LARGE)]
     const child = await trial.start(true)
     // A store that needs large files cannot be tried in this way.
     if ((await child.next("the end of open and load"))?.[0] !== "open") return
-    const writes = [first, tooLarge, undone, last]
+    const writes = [first, tooLarge, behind, undone, last]
     child.write(writes)
     let rows: ReadonlyArray<Rows> = [new Map()]
     for (const changes of writes) {
