@@ -54,7 +54,11 @@ describe("the agent and the server", { timeout: PATIENCE_MILLIS }, () => {
         hostname: "host-1.example",
         admission_state: "pending",
         features: { push: true, metrics: false },
-        labels: { env: "prod", service_agent_version: manifest.version },
+        labels: {
+          env: "prod",
+          service_agent_tz: process.versions["tz"],
+          service_agent_version: manifest.version,
+        },
       })
       assert.strictEqual(run("fingerprint").stdout.trim(), registered.key_fingerprint)
       yield* pending.kill("SIGKILL")

@@ -3,6 +3,8 @@ import type { CronTimes } from "./CronTimes.ts"
 
 /** The clocks of a time zone. */
 export interface TimeZone {
+  /** As ICU writes it. */
+  readonly name: string
   /** How far its clocks are ahead of UTC at a moment, in milliseconds. */
   readonly offsetAt: (millis: number) => number
 }
@@ -23,13 +25,17 @@ export const timeZoneOf = (name: string): TimeZone | undefined => {
   const fields = { timeZone, timeZoneName: "longOffset", weekday: "short" } as const
   try {
     const format = new Intl.DateTimeFormat("en-US", fields)
-    const zone = { offsetAt: offsetsByDay((millis) => offsetIn(format.format(millis))) }
+    const resolved = format.resolvedOptions().timeZone
+    const zone = { name: resolved, offsetAt: offsetsByDay((millis) => offsetIn(format.format(millis))) }
     zones.set(timeZone, zone)
     return zone
   } catch {
     return undefined
   }
 }
+
+/** The names of the zones that this process has read, as ICU writes them. */
+export const zonesInUse = (): ReadonlySet<string> => new Set(Array.from(zones.values(), ({ name }) => name))
 
 /** Days whose offsets are kept, of each zone. Finding one takes a microsecond and more. */
 const KEPT_DAYS = 1_000

@@ -21,6 +21,7 @@ import { policyReloading, policySource } from "./policy/policySource.ts"
 import { rulesOf, retentionOf } from "./rules.ts"
 import { Secrets } from "./Secrets.ts"
 import type { Settings } from "./settings/Settings.ts"
+import { presentZones } from "./zones/hostZones.ts"
 import {
   clockLayer,
   connectionWarning,
@@ -76,7 +77,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
           handout,
           metrics: { access: metricsAccess(settings, secrets), version: manifest.version },
         },
-        { version: manifest.version, storage: storageKind(settings) },
+        { version: manifest.version, storage: storageKind(settings), timeZones: presentZones() },
         yield* consoleFiles(settings),
       )
       // The layers that follow a reload are there before an earlier SIGHUP is followed.

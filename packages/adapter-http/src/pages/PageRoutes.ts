@@ -11,6 +11,12 @@ export interface About {
   readonly version: string
   /** The kind of its storage, such as SQLite, without an address. */
   readonly storage: string
+  /** The time zones of the process and of its machine, and whether zones in use differ. */
+  readonly timeZones?: (now: number) => {
+    readonly version: string | undefined
+    readonly hostVersion: string | undefined
+    readonly differing: ReadonlyArray<unknown>
+  }
 }
 
 /** The state that programs get at `/`. It contains no secret and nothing about what is monitored. */
@@ -47,12 +53,22 @@ const deliveryOf = (state: ServiceState) => {
   return holds(state, "policy_sound") ? "in_time" : "policy_outdated"
 }
 
+const zonesOf = ({ startedAt, timeZones, upFor }: ServiceState) => {
+  if (timeZones === undefined) return {}
+  const now = Number(Instant.plus(startedAt, upFor) / 1_000n)
+  const { differing, hostVersion = null, version = null } = timeZones(now)
+  return {
+    time_zones: { version, host_version: hostVersion, status: differing.length === 0 ? "ok" : "differ" },
+  }
+}
+
 const stateDocument = (state: ServiceState): object => ({
   service: "tocsin",
   version: state.version,
   status: statusOf(state),
   storage: { kind: state.storage, status: isStorageWell(state) ? "ok" : "failing" },
   notifications: { status: deliveryOf(state) },
+  ...zonesOf(state),
   started_at: Instant.format(state.startedAt),
   uptime_seconds: Math.floor(Duration.toSeconds(state.upFor)),
   links: {

@@ -2,6 +2,7 @@ import { EXIT_CODES } from "@tocsin/contract/exitCodes"
 import type { CheckState } from "@tocsin/reporting/agent/ResultQueue"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 import { createServer, type Server } from "node:http"
+import process from "node:process"
 import type { SelfState } from "./selfReport.ts"
 
 interface MetricsState {
@@ -25,8 +26,8 @@ const seconds = (millis: number): number => millis / 1_000
 const counted = ({ notes }: MetricsState, name: string): number => Number(notes.get(name) ?? 0)
 
 const METRICS: Readonly<Record<string, ReturnType<typeof gauge>>> = {
-  tocsin_agent_info: gauge("The version of the agent; always 1.", () => ({
-    [`version="${AGENT_VERSION}"`]: 1,
+  tocsin_agent_info: gauge("The versions of the agent and of its time zones; always 1.", () => ({
+    [`version="${AGENT_VERSION}",tz="${process.versions["tz"] ?? ""}"`]: 1,
   })),
   tocsin_agent_checks: gauge("Checks of the configuration.", ({ own }) => own.checks),
   tocsin_agent_backlog_results: gauge("Results that the server has not taken.", ({ own }) => own.backlog),

@@ -1,3 +1,4 @@
+import process from "node:process"
 import { type AgentConfig, type CheckConfig, OWN_CHECK_ID } from "../config/readConfig.ts"
 import { durationText } from "@tocsin/contract/durationMillis"
 import { acceptedPeriod, type ExpectedCheckText } from "@tocsin/reporting/agent/Schedule"
@@ -40,6 +41,15 @@ const terms = (check: CheckConfig): Omit<ExpectedCheckText, "check_id"> => {
   return { every: durationText(period), ...(after !== undefined && { after: durationText(after) }) }
 }
 
+const MOST_LABELS = 32
+
+/** The labels of the agent. The version of its time zones is left out where an agent has no room for it. */
+const labelsOf = ({ labels }: AgentConfig): Readonly<Record<string, string>> => {
+  const stated = { ...Object.fromEntries(labels), service_agent_version: AGENT_VERSION }
+  const { tz } = process.versions
+  return tz === undefined || labels.size > MOST_LABELS - 2 ? stated : { ...stated, service_agent_tz: tz }
+}
+
 /** The agent's statements about itself, by its configuration and the checks that `tocsin-agent run` has reported. */
 export const statementsOf = (config: AgentConfig, jobs: ReadonlySet<string>): Statements => ({
   agentId: config.agentId,
@@ -47,7 +57,7 @@ export const statementsOf = (config: AgentConfig, jobs: ReadonlySet<string>): St
   heartbeat: {
     hostname: config.hostname,
     features: { push: true, metrics: config.metricsPort !== undefined },
-    labels: { ...Object.fromEntries(config.labels), service_agent_version: AGENT_VERSION },
+    labels: labelsOf(config),
   },
   expected: [
     ...[...config.checks.values()].map((check) => declared(check, jobs)),

@@ -24,6 +24,14 @@ const faultsText = ({ notifications: { status }, storage }: ServiceState, letter
   return `${lettersText(letters)}${receivers === "" ? "" : ` to ${receivers}`}, one within the last hour.`
 }
 
+const zonesOf = ({ host_version, status, version }: NonNullable<ServiceState["time_zones"]>) => (
+  <>
+    <Mark state={status === "ok" ? "ok" : "warning"} word={status} /> {version ?? "of no version"}
+    {host_version !== null && `, ${host_version} on its machine`}
+    {status === "differ" && ": tocsin doctor names the zones"}
+  </>
+)
+
 const factsOf = (state: ServiceState, letters: Letters) => {
   const [mark, delivery] = DELIVERY[state.notifications.status]
   const counts = summary.value
@@ -49,6 +57,7 @@ const factsOf = (state: ServiceState, letters: Letters) => {
         )}
       </>
     ),
+    "Time zones": state.time_zones && zonesOf(state.time_zones),
     Policy: (
       <>
         <a href={linkTo("policy")}>who is notified of what</a>, <a href={linkTo("receivers")}>receivers</a>

@@ -11,6 +11,12 @@ export interface ServiceState {
     readonly status: "in_time" | "late" | "given_up" | "unusable" | "policy_outdated" | "unknown"
   }
   readonly started_at: string
+  /** Absent where the program that serves the page does not say it. */
+  readonly time_zones?: {
+    readonly version: string | null
+    readonly host_version: string | null
+    readonly status: "ok" | "differ"
+  }
 }
 
 export const WELLNESS: Readonly<Record<ServiceState["status"], readonly [mark: string, text: string]>> = {

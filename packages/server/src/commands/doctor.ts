@@ -30,6 +30,7 @@ import { examineIssuer } from "./doctor/examineIssuer.ts"
 import { examineLost } from "./doctor/examineLost.ts"
 import { examineSecrets } from "./doctor/examineSecrets.ts"
 import { examineUse } from "./doctor/examineUse.ts"
+import { examineZones } from "./doctor/examineZones.ts"
 import { attention, type Finding, type Findings, failed, ok, orFailed } from "./doctor/Finding.ts"
 import { useCases } from "./UseCases.ts"
 import { command } from "./define.ts"
@@ -193,6 +194,7 @@ const examineStored = Effect.fnUntraced(function* (receivers: ExaminedReceivers,
     ...(yield* orFailed("delivery", examineDelivery(receivers))),
     ...(yield* orFailed("matchers", examineLost)),
     ...(yield* orFailed("secrets", examineSecrets)),
+    ...(yield* orFailed("time zones", examineZones)),
     ...(yield* orFailed("integrations", examineIntegrations)),
     ...(yield* orFailed("numbers", examineNumbers(settings.SERVICE_NUMBERS_SERIES))),
   ]
