@@ -92,6 +92,21 @@ export const integrationSuite = <Place>(subject: StorageUnderTest<Place>): void 
         assert.deepStrictEqual(yield* sent("POST", `/in/ping/${other}/words${query}`, "disk"), [200, "OK"])
         assert.deepStrictEqual<ReadonlyArray<unknown>>(yield* checkOf("other", "words"), expected)
       }
+      const long = `${"äx".repeat(30_000)}\nno space left`
+      assert.deepStrictEqual(yield* sent("POST", `/in/ping/${other}/words/1`, long), [200, "OK"])
+      const [, , output] = yield* checkOf("other", "words")
+      assert.match(
+        String(output),
+        /^exit 1: no space left\n\.\.\.\[truncated \d+ bytes\]\n[äx]+\nno space left$/,
+      )
+      const { kept = "", lost } =
+        /\[truncated (?<lost>\d+) bytes\]\n(?<kept>[^]*)$/.exec(String(output))?.groups ?? {}
+      assert.strictEqual(Number(lost) + Buffer.byteLength(kept), Buffer.byteLength(long))
+      assert.strictEqual((yield* sent("POST", `/in/ping/${other}/words/0`, "x".repeat(1_048_576)))[0], 200)
+      assert.deepStrictEqual(yield* sent("POST", `/in/ping/${other}/words/0`, "x".repeat(1_048_577)), [
+        413,
+        "the request body must not be larger than 1 MiB (1048576 bytes)",
+      ])
       yield* sent("GET", `/in/ping/${other}/backup/7?evry=1d`)
       assert.include((yield* operate("GET", "/ops/v1/integrations/other")).text, `"message":"${mistyped}"`)
       for (const path of ["/%E9", "/backup/%", "/%zz/fail", "/backup/%C3", "/a%2", "/start/%FF"])

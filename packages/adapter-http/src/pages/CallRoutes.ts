@@ -7,7 +7,7 @@ import { Operations } from "@tocsin/core/usecases/Operations"
 import { Duration, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { FailedAuthentications } from "../request/authentication.ts"
-import { readStart } from "../request/RequestBody.ts"
+import { readEnd } from "../request/RequestBody.ts"
 import { errorFields, failureOfCause } from "../response/failures.ts"
 import { RequestId } from "../response/headerFields.ts"
 import { type KnownRoute, pathOf } from "../routes.ts"
@@ -58,7 +58,8 @@ export const layer = HttpRouter.use((router) =>
       // Bodies for unknown tokens stay unread; each costs as much as a failed authentication.
       const link = yield* Effect.tapErrorTag(followLink(look), "NotFound", () => noteToken)
       if (link.outcome !== "open") return link
-      const form = new URLSearchParams(yield* readStart(request))
+      const { text } = yield* Effect.catch(readEnd(request), () => Effect.succeed({ text: "" }))
+      const form = new URLSearchParams(text)
       return form.get("Digits") === "1" ? yield* followLink({ ...look, isPressed: true }) : link
     })
     const answer = Effect.gen(function* () {

@@ -241,24 +241,41 @@ export const readBody = <S extends Schema.ConstraintDecoder<unknown>>(
     }),
   )
 
-/** As much of a body as {@link readStart} keeps. */
-export const MOST_OF_START = 65_536
+/** As much of a body as {@link readEnd} keeps. */
+export const MOST_OF_END = 65_536
 const lenientDecoder = new TextDecoder()
 
-/** The beginning of a body as text. Tocsin drops the rest: a job's output may have any length. */
-export const readStart = (request: Request): Effect.Effect<string> =>
+/** The end of a body, and how many bytes precede it. */
+export interface EndOfBody {
+  readonly text: string
+  readonly droppedBytes: number
+}
+
+const endOf = (parts: ReadonlyArray<Uint8Array>, size: number): EndOfBody => {
+  const kept = joined(parts).subarray(-MOST_OF_END)
+  // The first bytes may be the rest of a character.
+  const start = kept.length === size ? 0 : kept.findIndex((byte) => (byte & 0xc0) !== 0x80)
+  return { text: lenientDecoder.decode(kept.subarray(start)), droppedBytes: size - kept.length + start }
+}
+
+/** The end of a body of at most 1 MiB as text: how a job failed stands there. A body that breaks off has none. */
+export const readEnd = (request: Request): Effect.Effect<EndOfBody, PayloadTooLarge> =>
   Effect.suspend(() => {
+    if (Number(request.headers["content-length"]) > MAX_BODY_BYTES) return tooLarge
     const parts: Array<Uint8Array> = []
-    let size = 0
-    const taken = Stream.runForEachWhile(request.stream, (part) =>
-      Effect.sync(() => {
-        parts.push(part.subarray(0, MOST_OF_START - size))
-        size += part.length
-        return size < MOST_OF_START
-      }),
-    )
-    return Effect.match(taken, {
-      onSuccess: () => lenientDecoder.decode(Buffer.concat(parts)),
-      onFailure: () => "",
+    let [size, kept] = [0, 0]
+    const whole = Stream.catch(request.stream, () => Stream.fromEffect(Effect.fail("broken" as const)))
+    const taken = Stream.runForEach(whole, (part): Effect.Effect<void, PayloadTooLarge> => {
+      size += part.length
+      kept += part.length
+      if (size > MAX_BODY_BYTES) return tooLarge
+      parts.push(part)
+      while (kept - (parts[0]?.length ?? 0) >= MOST_OF_END) kept -= parts.shift()?.length ?? 0
+      return Effect.void
+    })
+    return Effect.matchEffect(taken, {
+      onSuccess: () => Effect.succeed(endOf(parts, size)),
+      onFailure: (why) =>
+        why === "broken" ? Effect.succeed({ text: "", droppedBytes: 0 }) : Effect.fail(why),
     })
   })

@@ -11,11 +11,11 @@ import { FailedAuthentications } from "../request/authentication.ts"
 import { AgentIntake } from "../request/Intake.ts"
 import {
   announcedBytes,
-  MOST_OF_START,
+  MOST_OF_END,
   MOST_UNNAMED_BYTES,
   readNamed,
   readParsed,
-  readStart,
+  readEnd,
 } from "../request/RequestBody.ts"
 import { type Failure, failureOfCause } from "../response/failures.ts"
 import type { KnownRoute } from "../routes.ts"
@@ -43,8 +43,12 @@ interface Unread {
   readonly request: Request
   readonly protocol: Protocol
   /** The request with what was read of its body. */
-  readonly readAs: (body: string) => SenderRequest
-  readonly report: (sender: Sender, body: string) => ReturnType<Integrations["Service"]["report"]>
+  readonly readAs: (body: string, droppedBytes?: number) => SenderRequest
+  readonly report: (
+    sender: Sender,
+    body: string,
+    droppedBytes?: number,
+  ) => ReturnType<Integrations["Service"]["report"]>
 }
 
 /** Takes requests whose key is known before their bodies are read: those of unknown senders stay unread. */
@@ -56,9 +60,11 @@ const takingByKey = Effect.map(AgentIntake, (intake) =>
     const sender = yield* recognised
     if (!hasBody(request.method)) return yield* report(sender, "")
     const announced = announcedBytes(request)
-    const bytes = body === "start" ? Math.min(announced, MOST_OF_START) : announced
-    const read = body === "start" ? readStart(request) : readParsed(request, PARSERS[body])
-    const taken = Effect.flatMap(read, (text) => report(sender, text))
+    const bytes = body === "end" ? Math.min(announced, MOST_OF_END) : announced
+    const taken =
+      body === "end"
+        ? Effect.flatMap(readEnd(request), ({ droppedBytes, text }) => report(sender, text, droppedBytes))
+        : Effect.flatMap(readParsed(request, PARSERS[body]), (text) => report(sender, text))
     return yield* intake.within(request, { bytes, sender: sender.key_hash }, taken)
   }),
 )
@@ -117,12 +123,14 @@ export const layer = HttpRouter.use((router) =>
           protocol,
         )
         let asked: SenderRequest = { ...given, body: "" }
-        const readAs = (body: string) => (asked = withBody(protocol, given, body))
+        const readAs = (body: string, droppedBytes = 0) =>
+          (asked = { ...withBody(protocol, given, body), ...(droppedBytes > 0 && { droppedBytes }) })
         const received: Unread = {
           request,
           protocol,
           readAs,
-          report: (sender, body) => integrations.report(kind, sender, readAs(body)),
+          report: (sender, body, droppedBytes) =>
+            integrations.report(kind, sender, readAs(body, droppedBytes)),
         }
         const take = key === undefined ? takeByBody(received, recognise) : takeByKey(received, recognise(key))
         return yield* take.pipe(

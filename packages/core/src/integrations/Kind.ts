@@ -6,8 +6,8 @@ import type { SenderRequest, Translate, TranslationContext } from "./Report.ts"
 /** How senders of a kind make their requests, and how they are answered. */
 export interface Protocol {
   readonly methods: ReadonlyArray<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">
-  /** How much of a body is read: the start of any text, or a whole one of at most 1 MiB. A form joins the query. */
-  readonly body: "start" | "whole" | "form"
+  /** How much of a body of at most 1 MiB is kept: the end of any text, or all of it. A form joins the query. */
+  readonly body: "end" | "whole" | "form"
   /** Whether the header Authorization may have the key, instead of the path. */
   readonly hasHeader: boolean
   /** Finds the key in a query and a body, of which it gets the first 512 KiB. A key in the path counts alone. */
@@ -60,7 +60,7 @@ export const OF_MANY_CHECKS = {
 } as const
 
 /** Senders of any text: it is the output of a job. */
-export const ANY_TEXT = { body: "start", hasHeader: false } as const
+export const ANY_TEXT = { body: "end", hasHeader: false } as const
 
 /** Senders of JSON: they log the status, and at most the text. */
 export const JSON_TEXT: Protocol = {

@@ -18,6 +18,8 @@ export interface SenderRequest {
   readonly query: ReadonlyArray<readonly [name: string, value: string]>
   /** The body as text; empty without one. */
   readonly body: string
+  /** How many bytes of the body preceded its text. */
+  readonly droppedBytes?: number
   /** The check whose alert the path names by the ID that its kind made of it, if the integration has it. */
   readonly alert?: CheckId | undefined
 }
@@ -75,7 +77,11 @@ export interface Report
   /** Labels of the check; absent where senders of the kind have none. */
   readonly labels?: Labels
   /** The text of a job and, if it failed, how it ended: the output, unless a log precedes it. */
-  readonly job?: { readonly text: string; readonly end: string | undefined }
+  readonly job?: {
+    readonly text: string
+    readonly droppedBytes: number
+    readonly end: string | undefined
+  }
   /** The output where neither it nor a log before has a text. */
   readonly otherwise?: string
   /** Whether it is ignored for a check that is not known. */

@@ -66,8 +66,8 @@ export const withRun = (run: JobRunRecord | undefined, report: Report, now: Inst
       ? report.duration_ms
       : Math.max(0, Math.round((Number(now) - start.at) / MICROS_PER_MILLI))
   if (log === undefined) return { ...report, duration_ms }
-  const { text = "", end } = report.job ?? {}
-  return { ...report, duration_ms, ...lastOutput(text === "" ? log : `${log}\n${text}`, { end }) }
+  const { text = "", ...cut } = report.job ?? {}
+  return { ...report, duration_ms, ...lastOutput(text === "" ? log : `${log}\n${text}`, cut) }
 }
 
 /** Forgets a run that has ended, and the log. Needs the check, its expectation and its runs, after its result. */

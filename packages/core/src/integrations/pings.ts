@@ -63,7 +63,7 @@ const ignoredOf = (query: SenderRequest["query"]): ReadonlyArray<Refusal> => {
   ].map((message): Refusal => ({ refused: "ignored", message }))
 }
 
-const translatePing: Translate = ({ body, path, query: given }, { options, sha256 }) => {
+const translatePing: Translate = ({ body, droppedBytes = 0, path, query: given }, { options, sha256 }) => {
   const parts = partsOf(path, options)
   const ofPath = parts?.segment === undefined ? undefined : signalOfSegment(parts.segment)
   if (parts === undefined || (parts.segment !== undefined && ofPath === undefined)) return NOT_FOUND
@@ -81,17 +81,17 @@ const translatePing: Translate = ({ body, path, query: given }, { options, sha25
     expects: { by: "terms", terms: termsOf(query) },
   } as const
   if (signal === "start") return readingOf({ signal, ...ofCheck }, ignored)
-  if (signal === "log") return readingOf({ signal, text: lastOutput(body).output ?? "", ...ofCheck }, ignored)
+  const text = (end?: string) => lastOutput(body, { end, droppedBytes })
+  if (signal === "log") return readingOf({ signal, text: text().output ?? "", ...ofCheck }, ignored)
   const { end, ...result } = signal
-  const job = { text: body, end }
   return readingOf(
     {
       signal: "result",
       ...ofCheck,
       ...result,
       duration_ms: 0,
-      ...(body === "" ? { output_truncated: false } : lastOutput(body, job)),
-      job,
+      ...(body === "" ? { output_truncated: false } : text(end)),
+      job: { text: body, droppedBytes, end },
     },
     ignored,
   )

@@ -267,6 +267,19 @@ describe("a ping", () => {
     }
   })
 
+  it("of a body whose beginning is not there counts that in its marker", () => {
+    const body = `${"x".repeat(65_528)}\nreason\n`
+    for (const path of ["job/fail", "job/0"]) {
+      const reading = ping.translate(request(path, { body, droppedBytes: 1_000 }), context)
+      const [report] = "refused" in reading ? [] : reading.reports
+      if (report?.signal !== "result") return assert.fail("no result")
+      const [, lost, kept = ""] = /\.\.\.\[truncated (\d+) bytes\]\n([^]*)$/.exec(report.output ?? "") ?? []
+      assert.isTrue(body.endsWith(kept))
+      assert.strictEqual(Number(lost) + kept.length, body.length + 1_000)
+      if (path === "job/fail") assert.strictEqual(headlineOf(report.output), "failed: reason")
+    }
+  })
+
   it.each([
     ["job/fail", "copying\nno space left\n", "failed: no space left"],
     [
