@@ -25,7 +25,7 @@ import { type Ran, StrangersProject } from "./StrangersProject.ts"
  * A compiler, npm and a suite of two hundred tests on a busy machine: nothing hangs longer than
  * this.
  */
-const PATIENCE_MILLIS = 300_000
+const PATIENCE_MILLIS = 1_800_000
 const TOKEN = "operators-token"
 const MEGABYTE = 1_000_000
 

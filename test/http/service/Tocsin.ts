@@ -111,7 +111,7 @@ export class Tocsin extends Context.Service<
           operatorTokens: [Redacted.make(tokens.uiToken), Redacted.make(tokens.otherUiToken)],
           readTokens: [Redacted.make(tokens.readToken)],
         })
-        const { spoil = (sound: Storage["Service"]) => sound, storageTimeout = "10 seconds" } = options
+        const { spoil = (sound: Storage["Service"]) => sound, storageTimeout = "1 minute" } = options
         const watched = Layer.effect(
           Storage,
           Effect.map(Storage, (found) => spoil(observatory.watch(found))),

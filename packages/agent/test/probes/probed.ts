@@ -26,7 +26,7 @@ export const probed = async (
   name: ProbeName,
   settings: object,
   {
-    timeoutMillis = 20_000,
+    timeoutMillis = 300_000,
     note,
     clock = systemClock,
   }: { readonly timeoutMillis?: number; readonly note?: string | undefined; readonly clock?: Clock } = {},
