@@ -80,10 +80,11 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             await page.getByRole("textbox", { name: "Times" }).fill("0 3 * *")
             await page.getByText("The times must have five fields").waitFor()
             await page.getByRole("textbox", { name: "Times" }).fill("0 3 * * 1-5")
+            await page.getByText("Choose the time zone of the machine that runs it").waitFor()
+            await page.getByLabel("Time zone").selectOption("Europe/Berlin")
             await page
               .getByText(/^Next: .*03:00.*; .*03:00.*; .*03:00.*\. Late an hour after each\.$/)
               .waitFor()
-            await page.getByLabel("Time zone").selectOption("Europe/Berlin")
             await click("Add a job")
             const line = (await page.locator("code", { hasText: "; curl" }).textContent()) ?? ""
             execFileSync("sh", ["-c", `true ${line}`])

@@ -214,7 +214,7 @@ describe("the policy of a monitor", () => {
       [
         "options",
         [
-          "policy.windows[0].tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST",
+          "policy.windows[0].tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as BST",
           "policy.windows[0].match must hold at least one matcher that names something: = with a value, or a glob with a literal character, on a field other than severity",
         ],
       ],

@@ -78,6 +78,13 @@ describe("the labels of a check", () => {
     yield* after("1 second")
     assert.deepStrictEqual(yield* declare([labelled("net")]), { expected: 0, withdrawn: 0 })
     assert.deepStrictEqual(labels(), { team: "net" })
+    assert.deepStrictEqual(yield* declare([{ check_id: "backup", cron: "0 3 * * 5-7", tz: "UTC" }]), {
+      expected: 1,
+      withdrawn: 0,
+      warnings: [
+        "checks[0].cron has the weekday 7, and that of systemd takes 5-7 for every day: write 0 or sun for Sunday",
+      ],
+    })
   })
 
   test("stay when the check is no longer expected, and end with a complete declaration", function* (opened) {

@@ -38,12 +38,14 @@ interface CronProblem {
   readonly message: string
 }
 
+const WEEKLY = "0 0 * * 0"
+
 /** Short forms of other programs, and the five fields that they stand for. */
 const NICKNAMES: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
   "@daily": "0 0 * * *",
   "@midnight": "0 0 * * *",
-  "@weekly": "0 0 * * 0",
+  "@weekly": WEEKLY,
   "@monthly": "0 0 1 * *",
   "@yearly": "0 0 1 1 *",
   "@annually": "0 0 1 1 *",
@@ -58,7 +60,10 @@ class FieldError extends Error {}
 export const parseCron = (cron: string): CronTimes | CronProblem => {
   const fields = cron.trim().split(/\s+/u)
   const meant = NICKNAMES[cron.trim().toLowerCase()]
-  if (meant !== undefined) return { message: `must have five fields: write ${meant} for ${cron.trim()}` }
+  if (meant !== undefined)
+    return {
+      message: `must have five fields: write ${meant} for ${cron.trim()}${meant === WEEKLY ? ", or 0 0 * * 1 where systemd means it" : ""}`,
+    }
   if (fields.length !== 5) return { message: "must have five fields: minute, hour, day, month, weekday" }
   const [minute = "", hour = "", day = "", month = "", weekday = ""] = fields
   try {
@@ -84,13 +89,15 @@ export const parseCron = (cron: string): CronTimes | CronProblem => {
 
 /** The values of one field. A field that begins with `*` or `*` + `/1` allows everything. */
 const valuesOf = (text: string, field: Field): ReadonlySet<number> => {
-  const parts = text.split(",").map((part) => partValues(part, field))
+  const parts = text
+    .split(",")
+    .map((part) => (field === FIELDS.days && /^l$/iu.test(part) ? [LAST_DAY] : partValues(part, field)))
   return /^\*(?:\/0*1)?(?:,|$)/.test(text) ? new Set() : new Set(parts.flat())
 }
 
 const partValues = (part: string, field: Field): ReadonlyArray<number> => {
   const [range = "", ...steps] = part.split("/")
-  const step = steps.length === 0 ? undefined : stepOf(steps.join("/"), field)
+  const step = steps.length === 0 ? undefined : stepOf(steps.join("/"))
   const [from, to] = range === "*" ? [field.min, field.max] : boundsOf(range, field)
   const last = to ?? (step === undefined ? from : field.max)
   const by = step ?? 1
@@ -106,6 +113,9 @@ const boundsOf = (range: string, field: Field): readonly [number, number | undef
   return [from, to]
 }
 
+/** Stands for the last day of any month in {@link CronTimes.days}. */
+export const LAST_DAY = 32
+
 const valueOf = (text: string, { min, max, names = [] }: Field): number => {
   const named = names.indexOf(text.toLowerCase())
   const value = named >= 0 ? min + named : numberOf(text)
@@ -114,10 +124,10 @@ const valueOf = (text: string, { min, max, names = [] }: Field): number => {
   return value
 }
 
-const stepOf = (text: string, { max }: Field): number => {
+/** A step beyond the field leaves its first value, as Debian's cron has it. */
+const stepOf = (text: string): number => {
   const step = numberOf(text)
-  if (step === undefined || step < 1 || step > max)
-    throw new FieldError(`/${text} is not a step from 1 to ${max}`)
+  if (step === undefined || step < 1) throw new FieldError(`/${text} is not a step of 1 or more`)
   return step
 }
 
@@ -130,5 +140,6 @@ const hasDate = ({ days, months, needsBoth }: CronTimes): boolean =>
   !needsBoth ||
   days.size === 0 ||
   LONGEST_MONTHS.some(
-    (longest, n) => (months.size === 0 || months.has(n + 1)) && Math.min(...days) <= longest,
+    (longest, n) =>
+      (months.size === 0 || months.has(n + 1)) && (days.has(LAST_DAY) || Math.min(...days) <= longest),
   )

@@ -64,5 +64,11 @@ export const ExpectationsResponse = Schema.Struct({
         "Checks that keep their labels, which changed within the last minute; absent without any. Declare them again after it.",
     }),
   ),
+  warnings: Schema.optionalKey(
+    Schema.Array(Schema.String).annotate({
+      description:
+        "Valid schedules that other crons or most people read otherwise, at most ten; absent without any.",
+    }),
+  ),
 }).annotate(named("ExpectationsResponse", "The declaration was applied."))
 export type ExpectationsResponse = typeof ExpectationsResponse.Type

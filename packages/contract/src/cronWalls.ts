@@ -1,5 +1,5 @@
 import { civilFromDays, daysInMonth } from "./civilDate.ts"
-import type { CronTimes } from "./CronTimes.ts"
+import { type CronTimes, LAST_DAY } from "./CronTimes.ts"
 
 const MINUTE = 60_000
 const MINUTES_PER_HOUR = 60
@@ -27,19 +27,25 @@ const search = (times: CronTimes, minute: number, isAhead: boolean): number => {
     const today = Math.floor(at / MINUTES_PER_DAY)
     const [year, month, day] = civilFromDays(today)
     const isInMonth = allows(times.months, month)
-    if (isInMonth && allowsDay(times, today, day)) {
+    const days = daysInMonth(year, month)
+    if (isInMonth && allowsDay(times, today, { day, isLast: day === days })) {
       const time = timeOfDay(times, at - today * MINUTES_PER_DAY, isAhead)
       if (time !== undefined) return (today * MINUTES_PER_DAY + time) * MINUTE
     }
-    const left = isAhead ? daysInMonth(year, month) - day : day - 1
-    const days = isInMonth ? 1 : left + 1
-    at = isAhead ? (today + days) * MINUTES_PER_DAY : (today - days + 1) * MINUTES_PER_DAY - 1
+    const left = isAhead ? days - day : day - 1
+    const step = isInMonth ? 1 : left + 1
+    at = isAhead ? (today + step) * MINUTES_PER_DAY : (today - step + 1) * MINUTES_PER_DAY - 1
   }
 }
 
-const allowsDay = ({ days, needsBoth, weekdays }: CronTimes, today: number, day: number): boolean => {
+const allowsDay = (
+  { days, needsBoth, weekdays }: CronTimes,
+  today: number,
+  { day, isLast }: { readonly day: number; readonly isLast: boolean },
+): boolean => {
   const weekday = (((today + FIRST_WEEKDAY) % 7) + 7) % 7
-  return needsBoth ? allows(days, day) && allows(weekdays, weekday) : days.has(day) || weekdays.has(weekday)
+  const isDay = days.has(day) || (isLast && days.has(LAST_DAY))
+  return needsBoth ? (days.size === 0 || isDay) && allows(weekdays, weekday) : isDay || weekdays.has(weekday)
 }
 
 /** The time of a day nearest to one of its minutes, itself included. */

@@ -54,7 +54,7 @@ describe("the text of a policy", () => {
       "8 routes[0].colour is not a known field",
       "9 routes[0].after must be a duration such as 90s, 8h or 7d, from 0s to 7d",
       "12 windows[0].cron never fires: no date matches it",
-      "13 windows[0].tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST",
+      "13 windows[0].tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as BST",
       "15 windows[0].match must hold at least one matcher that names something: = with a value, or a glob with a literal character, on a field other than severity",
     ])
   })

@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from "node:fs"
 import { basename, resolve } from "node:path"
 import { DEFAULT_PATH } from "../checks/startCheck.ts"
 import { Range } from "@tocsin/contract/Range"
+import { scheduleWarnings } from "@tocsin/contract/scheduleWarnings"
 import { PemFile } from "./PemFile.ts"
 import type { AgentConfig, RunCheck } from "./readConfig.ts"
 import { codeOf } from "./Reader.ts"
@@ -15,7 +16,10 @@ const REFUSES = "the packaged unit refuses it (NoNewPrivileges): allow it with s
 export const warningsOf = (config: AgentConfig, folder: string): ReadonlyArray<string> => [
   ...hiddenIn({ ca_file: config.ca }, "").map((words) => words.slice(1)),
   ...[...config.checks].flatMap(([id, check]) =>
-    check.kind === "run" ? warningsOfCheck(check, folder).map((words) => `checks.${id}${words}`) : [],
+    (check.kind === "run"
+      ? warningsOfCheck(check, folder)
+      : scheduleWarnings(check.schedule ?? {}).map(({ message, path }) => `.${path.join()} ${message}`)
+    ).map((words) => `checks.${id}${words}`),
   ),
 ]
 

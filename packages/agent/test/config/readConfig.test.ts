@@ -86,7 +86,7 @@ describe("a configuration", () => {
       "config.yaml:7: checks.none must have one of command, shell, http, tcp, tls, dns, unix, disk, mount, file, log, memory, load, process, systemd, or report_only: true",
       "config.yaml:8: checks.with space must have a name of 1 to 128 letters, digits or the characters . _ : -",
       "config.yaml:9: checks.job must have either every or cron and tz",
-      "config.yaml:10: checks.tz.tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST",
+      "config.yaml:10: checks.tz.tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as BST",
       "config.yaml:11: checks.tocsin-agent is the agent's own check: choose another name",
       'config.yaml:12: checks.yes.command must be a list of the program and its arguments, such as [check_load, -w, "5"]; shell takes a command line',
     ])
@@ -107,8 +107,8 @@ describe("a configuration", () => {
       [
         "config.yaml:2: hostname must not contain half of a character (a lone surrogate)",
         "config.yaml:3: labels.auth has a name that looks like a secret: remove the label or rename it",
-        "config.yaml:5: checks.job.tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST",
-        "config.yaml:6: checks.other.tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST",
+        "config.yaml:5: checks.job.tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as BST",
+        "config.yaml:6: checks.other.tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as BST",
       ],
     )
   })

@@ -26,6 +26,9 @@ const warnings = (check: string, programs: Readonly<Record<string, number>> = {}
 describe("warnings of a configuration", () => {
   it.each<[string, ReadonlyArray<RegExp>]>([
     ["{ command: [check_it, -w, '5'] }", []],
+    ["{ report_only: true, cron: '0 3 * * 1-5', tz: UTC }", []],
+    ["{ report_only: true, cron: '0 3 */2 * *', tz: UTC }", [/^checks\.one\.cron has a step in its days/]],
+    ["{ report_only: true, cron: '0 3 * * *', tz: EST }", [/^checks\.one\.tz knows no summer time/]],
     ["{ command: [bin/check_it], every: 30s, timeout: 30s }", []],
     ["{ command: [check_none] }", [/^checks\.one\.command: the program check_none does not exist$/]],
     ["{ command: [bin/check_none] }", [/^checks\.one\.command: the program bin\/check_none does not exist$/]],

@@ -1,4 +1,5 @@
 import { parseCron } from "@tocsin/contract/CronTimes"
+import { scheduleWarnings } from "@tocsin/contract/scheduleWarnings"
 import { runAfter, timeZoneOf } from "@tocsin/contract/zoneClocks"
 import type { Texts } from "../view/FormField.ts"
 
@@ -8,10 +9,11 @@ const WALL = { weekday: "short", month: "short", day: "numeric", hour: "2-digit"
 export const nextText = ({ cron = "", tz = "" }: Texts, now: number): string => {
   const [times, zone] = [parseCron(cron), timeZoneOf(tz)]
   if ("message" in times) return `The times ${times.message}`
-  if (zone === undefined) return ""
+  if (zone === undefined) return "Choose the time zone of the machine that runs it: timedatectl shows it."
   const clock = new Intl.DateTimeFormat(undefined, { ...WALL, timeZone: tz })
   const moments = [now]
   for (let count = 0; count < 3; count += 1) moments.push(runAfter(times, zone, moments[count] ?? 0))
   const next = moments.slice(1).map((moment) => clock.format(moment))
-  return `Next: ${next.join("; ")}. Late an hour after each.`
+  const warnings = scheduleWarnings({ cron, tz }).map(({ message }) => ` This line ${message}.`)
+  return `Next: ${next.join("; ")}. Late an hour after each.${warnings.join("")}`
 }

@@ -5,7 +5,7 @@ import { SENDER_KINDS, senderKind } from "@tocsin/contract/senderKinds"
 import { senderLines } from "@tocsin/contract/senderLines"
 import { nextText } from "../format/nextText.ts"
 import { numberText } from "../format/times.ts"
-import { ZONE, ZONES } from "../format/zones.ts"
+import { ZONES } from "../format/zones.ts"
 import { now } from "../state/clock.ts"
 import { listOf } from "../state/lists.ts"
 import { linkTo } from "../state/Route.ts"
@@ -139,7 +139,13 @@ export const Job = () => {
             isAsked: hasTimes,
             hint: (texts) => nextText(texts, now.peek()),
           },
-          tz: { label: "Time zone", options: ZONES, initial: ZONE, isAsked: hasTimes },
+          // That of the browser is often not the zone of a crontab's machine.
+          tz: {
+            label: "Time zone",
+            options: [["", "choose"], ...ZONES],
+            isAsked: hasTimes,
+            isNeeded: hasTimes,
+          },
         }}
         acts={[["Add a job", add, "main"]]}
       />

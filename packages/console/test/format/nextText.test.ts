@@ -14,6 +14,14 @@ describe("the next times of a job", () => {
     )
   })
 
+  it("of a line that other crons read otherwise are said with that, and none without a zone", () => {
+    assert.match(
+      nextText({ cron: "0 3 */2 * *", tz: "UTC" }, 0),
+      /^Next: .*\. This line has a step in its days: /,
+    )
+    assert.match(nextText({ cron: "0 3 * * *", tz: "" }, 0), /^Choose the time zone of the machine/)
+  })
+
   it("a wrong expression says what is wrong", () => {
     assert.strictEqual(
       nextText({ cron: "0 3 * *", tz: "UTC" }, 0),

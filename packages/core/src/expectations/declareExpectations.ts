@@ -1,6 +1,7 @@
 import { Duration, Result } from "effect"
 import type { Labels } from "@tocsin/contract/Labels"
 import * as Instant from "@tocsin/contract/Instant"
+import { scheduleWarnings } from "@tocsin/contract/scheduleWarnings"
 import { commandOf, type Decision } from "../unitOfWork/Decision.ts"
 import { load } from "../unitOfWork/load.ts"
 import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
@@ -17,6 +18,15 @@ import { Incidents } from "../incidents/Incidents.ts"
 import { expectCheck, withdrawExpectation } from "./changeExpectation.ts"
 import { followPolicy } from "./followPolicy.ts"
 import { decideTerms, type DeclaredCheck } from "../policy/decideTerms.ts"
+
+const MOST_WARNINGS = 10
+
+const warningsOf = ({ checks }: ExpectationsRequest): Pick<ExpectationsResponse, "warnings"> => {
+  const warnings = checks.flatMap((each, n) =>
+    scheduleWarnings(each).map(({ message, path }) => `checks[${n}].${path.join()} ${message}`),
+  )
+  return warnings.length === 0 ? {} : { warnings: warnings.slice(0, MOST_WARNINGS) }
+}
 
 /** The labels of a check change at most this often; a later declaration changes them. */
 const AT_MOST_EVERY = Duration.minutes(1)
@@ -139,6 +149,6 @@ export const declareExpectations = commandOf(function* (
   const expected = unit.expectations.group(registration_id).length
   return {
     outcome: "declared",
-    counts: { expected, withdrawn, ...(labels_kept > 0 && { labels_kept }) },
+    counts: { expected, withdrawn, ...(labels_kept > 0 && { labels_kept }), ...warningsOf(request) },
   }
 })

@@ -1,5 +1,6 @@
 import type { IntegrationOptions } from "@tocsin/contract/Integrations"
 import { firstOutput, lastOutput } from "@tocsin/contract/outputText"
+import { scheduleWarnings } from "@tocsin/contract/scheduleWarnings"
 import { ANY_TEXT, type Kind } from "./Kind.ts"
 import {
   checkIdOf,
@@ -52,9 +53,10 @@ const ignoring = (query: SenderRequest["query"], known: ReadonlySet<string>): Re
 
 /** Parameters of a ping that are ignored. */
 const ignoredOf = (query: SenderRequest["query"]): ReadonlyArray<Refusal> => {
-  const { rid = "" } = Object.fromEntries(query)
+  const { rid = "", ...terms } = Object.fromEntries(query)
   const [name, value = ""] = query.at(-1) ?? []
   return [
+    ...scheduleWarnings(terms).map(({ message, path }) => `${path.join()} ${message}`),
     ...(rid === "" || UUID.test(rid) ? [] : ["the rid is ignored: use a UUID"]),
     // An exit status behind `cron=0 3 * * *` makes `0 3 * * */1` of it.
     ...(name === "cron" && /\/\d+$/u.test(value)

@@ -1,9 +1,9 @@
-import { parseCron } from "@tocsin/contract/CronTimes"
 import { isPositive, type Matcher } from "@tocsin/contract/Matcher"
 import { formatMatcher } from "@tocsin/contract/matcherText"
 import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import { linesOf } from "@tocsin/contract/PublicPages"
 import type { Receiver } from "@tocsin/contract/Receiver"
+import { scheduleWarnings } from "@tocsin/contract/scheduleWarnings"
 import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
 import { callWarnings } from "./callWarnings.ts"
 import { at, problemIf, type Problems } from "./problemsAt.ts"
@@ -17,9 +17,6 @@ export const quotesWarning = (matcher: Matcher): string | undefined =>
   QUOTED.test(matcher.value)
     ? `compares with quotes as a part of the value (${formatMatcher(matcher)}); leave them out`
     : undefined
-
-const EITHER =
-  "names a day of the month and a weekday, and so fires on each of both: on the day or the weekday; write * for one of them unless that is meant"
 
 const FOREIGN =
   "has characters before the @ that only a mail server with SMTPUTF8 takes; write an address of ASCII there unless yours does"
@@ -59,6 +56,7 @@ export const policyWarnings = (policy: PolicyDocument): Problems => {
     ...callWarnings(policy),
     ...rulesIn(policy).flatMap(({ place, rule }) => at(ruleWarnings(rule), ...place)),
     ...rotaWarnings(policy),
+    ...timeWarnings(policy),
   ]
 }
 
@@ -78,16 +76,30 @@ const addressWarnings = (receiver: Receiver): Problems => {
 
 const isEmpty = ({ op, value }: Matcher): boolean => op === "=" && value.trim() === ""
 
-type Rule = Partial<Pick<Dependency, "child" | "parent"> & Pick<Freshness, "cron" | "match">>
+type Rule = Partial<Pick<Dependency, "child" | "parent"> & Pick<Freshness, "match">>
 
 const matchersIn = (rule: Rule) =>
   (["match", "parent", "child"] as const).flatMap((field) =>
     (rule[field] ?? []).map((matcher, index) => ({ matcher, path: [field, index] })),
   )
 
-const ruleWarnings = ({ cron, ...matched }: Rule): Problems => {
-  const times = cron === undefined ? undefined : parseCron(cron)
-  const isEither = times !== undefined && "needsBoth" in times && !times.needsBoth
+/** Warnings of all schedules and time zones in a part of a policy. */
+const timeWarnings = (part: unknown): Problems => {
+  if (typeof part !== "object" || part === null) return []
+  const { cron, tz } = part as Readonly<Record<string, unknown>>
+  const own = {
+    ...(typeof cron === "string" && { cron }),
+    ...(typeof tz === "string" && { tz }),
+  }
+  return [
+    ...scheduleWarnings(own),
+    ...Object.entries(part).flatMap(([key, value]) =>
+      at(timeWarnings(value), Array.isArray(part) ? Number(key) : key),
+    ),
+  ]
+}
+
+const ruleWarnings = (matched: Rule): Problems => {
   const quoted = matchersIn(matched).flatMap(({ matcher, path }) => {
     const message = quotesWarning(matcher)
     return message === undefined ? [] : [{ message, path }]
@@ -96,5 +108,5 @@ const ruleWarnings = ({ cron, ...matched }: Rule): Problems => {
     const matchers = matched[field] ?? []
     return problemIf(matchers.some(isEmpty) && !matchers.some(isPositive), NAMELESS, field)
   })
-  return [...quoted, ...nameless, ...problemIf(isEither, EITHER, "cron")]
+  return [...quoted, ...nameless]
 }

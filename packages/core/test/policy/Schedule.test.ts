@@ -148,13 +148,16 @@ describe("a schedule in its time zone", () => {
       "EST5EDT",
       "CET",
       "Japan",
+      "EST",
+      "mst",
+      "HST",
       "America/Indiana/Knox",
     ]
     for (const tz of [...Intl.supportedValuesOf("timeZone"), ...others])
       expect([tz, scheduleProblems({ cron: "0 3 * * *", tz })]).toEqual([tz, []])
   })
 
-  it.each(["BST", "IST", "CST", "AST", "PST", "JST", "bst", "EST", "MST", "HST", "SystemV/AST4ADT", "ECT"])(
+  it.each(["BST", "IST", "CST", "AST", "PST", "JST", "bst", "SystemV/AST4ADT", "ECT"])(
     "is refused in %s, and read where an earlier version stored it",
     (tz) => {
       const problems = scheduleProblems({ cron: "0 3 * * *", tz })

@@ -60,7 +60,7 @@ describe("the terms of a declared check", () => {
     [
       "an unknown zone",
       [{ ...nightly, tz: "Europe/Atlantis" }],
-      "checks[0].tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST",
+      "checks[0].tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as BST",
     ],
     [
       "a date that never comes",

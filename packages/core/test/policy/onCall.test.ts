@@ -267,7 +267,7 @@ describe("the problems of rotas", () => {
     [
       "an unknown zone",
       { r: { ...WEEKLY, tz: "Berlin" } },
-      ["rotas.r.tz: must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST"],
+      ["rotas.r.tz: must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as BST"],
     ],
     [
       "hours that are none",

@@ -82,6 +82,17 @@ it("a policy warns of addresses that only some mail servers take", () => {
   )
 })
 
+it("a policy warns of schedules that other crons read otherwise, and of zones without summer, wherever they are", () => {
+  const found = warned({
+    receivers: { a: { kind: "debug", quiet: { hours: "22:00-07:00", tz: "EST", below: "critical" } } },
+    windows: [{ ...window, cron: "0 2 */2 * *", tz: "MST" }],
+  })
+  assert.deepStrictEqual(
+    found.map((text) => text.split(" ").slice(0, 4).join(" ")),
+    ["receivers.a.quiet.tz knows no summer", "windows.0.cron has a step", "windows.0.tz knows no summer"],
+  )
+})
+
 it("a policy warns of a cron with a day and a weekday, which fires on either", () => {
   const windows = ["0 2 13 * fri", "0 2 */2 * fri", "0 2 13 * *", "0 2 * * fri", "0 2 1-7 * 1"]
   const found = warned({
@@ -90,9 +101,9 @@ it("a policy warns of a cron with a day and a weekday, which fires on either", (
   })
   assert.deepStrictEqual(
     found.map((text) => text.split(" ")[0]),
-    ["windows.0.cron", "windows.4.cron", "freshness.0.cron"],
+    ["windows.0.cron", "windows.1.cron", "windows.4.cron", "freshness.0.cron"],
   )
-  assert.include(found[0], "on the day or the weekday")
+  assert.include(found[0], "names a day of the month and a weekday")
 })
 
 const receivers = { ann: { kind: "debug" }, bob: { kind: "debug" }, chat: { kind: "debug" } }

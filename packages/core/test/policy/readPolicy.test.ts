@@ -221,7 +221,7 @@ describe("a policy", () => {
       [
         "receivers.a.quiet.hours must not end when they begin",
         "receivers.a.quiet.days must be weekdays as in cron, such as mon-fri",
-        "receivers.b.quiet.tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST",
+        "receivers.b.quiet.tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as BST",
       ],
     ],
     [

@@ -48,6 +48,9 @@ describe("the times of a cron expression", () => {
   it.each([
     ["29 February on a Sunday, as 2100 is no leap year", "0 0 29 2 */7", "2088-02-29", "2128-02-29"],
     ["a day that few months have", "0 0 31 4,12 *", "2026-12-31", "2027-12-31"],
+    ["the last day of a month", "0 0 L * *", "2028-01-31", "2028-02-29"],
+    ["the last day of February", "0 0 l 2 *", "2027-02-28", "2028-02-29"],
+    ["the last day or a weekday", "0 0 L * 5", "2026-02-27", "2026-02-28"],
     ["a day or a weekday", "0 0 13 * 5", "2026-02-13", "2026-02-20"],
     ["a day and a weekday", "0 0 13 * */5", "2026-02-13", "2026-03-13"],
   ])("%s: %j leads from %s to %s and back", (_, cron, from, to) => {

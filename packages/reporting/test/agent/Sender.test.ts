@@ -246,7 +246,7 @@ describe("a sender", () => {
     const error = {
       code: "validation",
       message:
-        "checks[0].tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as EST",
+        "checks[0].tz must be an IANA time zone, such as Europe/Berlin, and no abbreviation such as BST",
     }
     answers.declaration = { status: 400, body: JSON.stringify({ error }) }
     await pass(3_000_000)

@@ -403,7 +403,7 @@ describe("a configuration of Alertmanager", () => {
     )
   })
 
-  it.each(["Local", "EST", "Mars/Base"])("has no times of the location %s, and says so", (location) => {
+  it.each(["Local", "IST", "Mars/Base"])("has no times of the location %s, and says so", (location) => {
     const routes = [
       { receiver: "chat", matchers: ["team=web"], mute_time_intervals: ["night"] },
       { receiver: "chat", matchers: ["team=db"], active_time_intervals: ["night"] },
