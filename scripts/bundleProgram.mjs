@@ -1,7 +1,8 @@
-import { copyFileSync, renameSync, writeFileSync } from "node:fs"
+import { renameSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import process from "node:process"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { gzipSync } from "node:zlib"
 import { rolldown } from "rolldown"
 import { bundleConsole } from "../packages/console/bundle.mjs"
 import { agentFiles } from "./build/agentPackage.ts"
@@ -22,10 +23,26 @@ const MADE = new Map([
 ])
 
 /**
- * Modules of megabytes without imports, and the files that they become beside the program. The
+ * Modules of megabytes without imports, which export texts, and the files that they become beside the program. The
  * server loads them on demand.
  */
 const BESIDE = new Map([["httpApiSwagger.js", "viewer.mjs"]])
+
+/**
+ * A module of the same texts, compressed: they are the largest of the package, and few ask for them.
+ *
+ * @param {string} module
+ * @returns {Promise<string>}
+ */
+async function packedModule(module) {
+  const lines = Object.entries(await import(pathToFileURL(module).href)).map(
+    ([name, text]) => `export const ${name} = text("${gzipSync(text, { level: 9 }).toString("base64")}")\n`,
+  )
+  return `import { Buffer } from "node:buffer"
+import { gunzipSync } from "node:zlib"
+const text = (packed) => gunzipSync(Buffer.from(packed, "base64")).toString()
+${lines.join("")}`
+}
 
 /**
  * Bundles a program and its imports into one file, with modules loaded on demand beside it. Resolves
@@ -72,7 +89,7 @@ export async function bundleProgram({ source, target, format = "esm" }) {
   })
   // First, so that an existing program has them.
   for (const [file, module] of beside) {
-    copyFileSync(module, `${unfinished}.${file}`)
+    writeFileSync(`${unfinished}.${file}`, await packedModule(module))
     renameSync(`${unfinished}.${file}`, join(dirname(target), file))
   }
   const others = await Promise.all(Array.from(made, (finished) => writeMade(finished, dirname(target))))

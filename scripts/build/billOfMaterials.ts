@@ -47,7 +47,7 @@ const componentOf = (
 
 /** Swagger UI, which `effect` carries as one text, and the server as `viewer.mjs`. */
 const viewerIn = (viewer: string): Component => {
-  const [, version] = /PACKAGE_VERSION:\\"([\d.]+)\\"/.exec(viewer) ?? []
+  const [, version] = /PACKAGE_VERSION:"([\d.]+)"/.exec(viewer) ?? []
   if (version === undefined) throw new Error("viewer.mjs does not state the version of Swagger UI")
   return componentOf("swagger-ui-dist", { version, license: "Apache-2.0" })
 }

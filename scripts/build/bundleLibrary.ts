@@ -34,6 +34,40 @@ const besideServer: Plugin = {
   },
 }
 
+/** Packages of others that entries of both kinds contain: one file each, with what is used of it. */
+const OF_OTHERS = {
+  nodemailer: ["createTransport"],
+  yaml: [
+    "isAlias",
+    "isMap",
+    "isNode",
+    "isPair",
+    "isScalar",
+    "isSeq",
+    "Lexer",
+    "LineCounter",
+    "parseDocument",
+    "stringify",
+    "visit",
+  ],
+}
+
+const ofOthers: Plugin = {
+  name: "of-others",
+  resolveId: (name, importer) => {
+    if (!Object.hasOwn(OF_OTHERS, name)) return null
+    return importer === undefined
+      ? `\0${name}`
+      : importer.startsWith("\0")
+        ? null
+        : { id: `./${name}.js`, external: true }
+  },
+  load: (id) => {
+    const [name, used] = Object.entries(OF_OTHERS).find(([other]) => id === `\0${other}`) ?? []
+    return used === undefined ? null : `export { ${used.join(", ")} } from "${name}"`
+  },
+}
+
 /** Imports the errors from their files. */
 const sharedErrors: Plugin = {
   name: "shared-errors",
@@ -60,6 +94,7 @@ export const bundleLibrary = async (root: string, folder: string): Promise<Reado
   const errors = Object.fromEntries(Object.entries(ERRORS).map(([name, path]) => [name, join(root, path)]))
   const inputs: ReadonlyArray<InputOptions> = [
     { input: errors },
+    { input: Object.fromEntries(Object.keys(OF_OTHERS).map((name) => [name, name])) },
     // For itself, because modules of others have `require`, which browsers have not.
     { input: entriesOf(root, ["client"]), platform: "browser" },
     {
@@ -72,7 +107,7 @@ export const bundleLibrary = async (root: string, folder: string): Promise<Reado
   ]
   const modules = new Set<string>()
   for (const input of inputs) {
-    const plugins = [sharedErrors, besideServer]
+    const plugins = [sharedErrors, besideServer, ofOthers]
     const bundle = await rolldown({ platform: "node", ...input, plugins, onwarn: () => {} })
     const { output } = await bundle.write({
       dir: folder,

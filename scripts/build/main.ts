@@ -1,10 +1,10 @@
 // `npm run build [FOLDER]`: the packages to publish, each as a folder and a tarball in dist/ or FOLDER, with a bill
 // of materials and checksums.
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import process from "node:process"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { buildAgent } from "./buildAgent.ts"
 import { billOfMaterials } from "./billOfMaterials.ts"
 import { bundleLibrary } from "./bundleLibrary.ts"
@@ -53,7 +53,7 @@ try {
           { folder: "tocsin", bundled: packagesOf(modules) },
           { folder: "agent", bundled: packagesOf(agent.modules) },
         ],
-        readFileSync(join(unfinished, "tocsin/bin/viewer.mjs"), "utf8"),
+        (await import(pathToFileURL(join(unfinished, "tocsin/bin/viewer.mjs")).href)).javascript,
       ),
     )
     await packPackages(unfinished, [join(unfinished, "tocsin")])

@@ -161,6 +161,10 @@ export const statusAnswer = (
   if (making === undefined) return undefined
   const entry: { readonly making: Promise<StatusAnswer>; answer?: StatusAnswer } = { making }
   answers.set(file, entry)
-  void making.then((answer) => (entry.answer = answer))
+  // A failure reaches those who wait for it, and is tried again.
+  making.then(
+    (answer) => (entry.answer = answer),
+    () => answers.delete(file),
+  )
   return making
 }
