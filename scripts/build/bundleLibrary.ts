@@ -86,6 +86,30 @@ export const fileOf = (entry: string): string => entry.replace("/", "-")
 const entriesOf = (root: string, entries: ReadonlyArray<string>) =>
   Object.fromEntries(entries.map((entry) => [fileOf(entry), sourceOf(root, entry)]))
 
+/** Optional packages of others are none here: they throw, as if they were not installed. */
+const TAKE = `var __require = (name) => {
+	const found = globalThis.process.getBuiltinModule(name);
+	if (found === undefined) throw new Error(\`\${name} is not part of Node.js\`);
+	return found;
+};`
+
+/**
+ * Modules of Node.js are asked of the process, not of `createRequire(import.meta.url)`: webpack refuses that, and
+ * CommonJS, as of esbuild, has no `import.meta.url` (seen with webpack 5.113 and esbuild 0.28).
+ */
+const takingBuiltins = (code: string): string => {
+  const taken = code
+    .replaceAll(/^import \{ createRequire \} from "node:module";\n/gm, "")
+    .replaceAll(/^var __require = .*createRequire\(import\.meta\.url\)\)\(\);$/gm, TAKE)
+    .replaceAll(
+      /\(\/\* @__PURE__ \*\/ createRequire\([^\n]*?import\.meta\.url\)\)\(/g,
+      "globalThis.process.getBuiltinModule(",
+    )
+  if (taken.includes("createRequire"))
+    throw new Error("the library asks for modules by createRequire in a new way")
+  return taken
+}
+
 /**
  * Writes the library to `folder`, in readable modules that entries share. Resolves with the paths of the bundled
  * modules.
@@ -117,8 +141,12 @@ export const bundleLibrary = async (root: string, folder: string): Promise<Reado
       comments: COMMENTS,
     })
     await bundle.close()
-    for (const chunk of output)
-      if (chunk.type === "chunk") for (const module of Object.keys(chunk.modules)) modules.add(module)
+    for (const chunk of output) {
+      if (chunk.type !== "chunk") continue
+      for (const module of Object.keys(chunk.modules)) modules.add(module)
+      if (chunk.code.includes("createRequire"))
+        writeFileSync(join(folder, chunk.fileName), takingBuiltins(chunk.code))
+    }
   }
   writeFileSync(join(folder, "LICENSES.txt"), licencesOf(root, Array.from(modules)))
   return Array.from(modules)

@@ -164,6 +164,14 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
     assert.deepStrictEqual(output[0].imports, [])
   })
 
+  it("ask Node.js for its modules in a way that bundlers and CommonJS have, too", () => {
+    const folder = join(project.path, "node_modules/tocsin/lib")
+    const asking = readdirSync(folder).filter(
+      (file) => file.endsWith(".js") && readFileSync(join(folder, file), "utf8").includes("createRequire"),
+    )
+    assert.deepStrictEqual(asking, [])
+  })
+
   const ways = inTurn([["in several files", true] as const, ["in one, minified", false] as const], 1)
   it.each(ways)("can be bundled, as the page on bundling does it: %s", async (_, codeSplitting) => {
     const program = /```ts\n([^]*?)```/.exec(readFileSync("docs/bundling.md", "utf8"))?.[1] ?? ""
