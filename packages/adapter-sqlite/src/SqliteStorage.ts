@@ -115,11 +115,32 @@ interface Parts {
   readonly lock: LockOptions
 }
 
+/** So long, reads of one turn of the event loop hold it: later ones wait for the next turn, and results pass. */
+const TURN_MILLIS = 5
+
+const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
+  const next = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(next))
+})
+
+const takingTurns = () => {
+  let endsAt: number | undefined
+  const inTurn = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> =>
+    Effect.suspend(() => {
+      const now = performance.now()
+      if (endsAt === undefined) setImmediate(() => (endsAt = undefined))
+      endsAt ??= now + TURN_MILLIS
+      return now < endsAt ? read : Effect.andThen(nextTurn, inTurn(read))
+    })
+  return inTurn
+}
+
 const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service"] => {
   const { tables } = rows
   const source = rowSource(rows)
   const readPage = makePageReads(connection)
-  const read = <A>(use: () => A): Effect.Effect<A, StorageError> => whileLocked(use, lock)
+  const inTurn = takingTurns()
+  const read = <A>(use: () => A): Effect.Effect<A, StorageError> => inTurn(whileLocked(use, lock))
   const counts = makeCounts(connection)
   const metricCounts = makeMetricCounts(connection)
   const expire = makeExpiry(connection)

@@ -15,8 +15,14 @@ import { IsStillAuthorized } from "../request/authentication.ts"
 import { readBody, readText } from "../request/RequestBody.ts"
 import { actingOnce, type Arrived, type BodyCodec } from "./actingOnce.ts"
 import { answeringMatch, type CoreError, fail, toApiError } from "../response/failures.ts"
+import { numbersResponse } from "../response/numbersResponse.ts"
 import { endpointsOf } from "../routes.ts"
 import { opsUseCases, v1UseCases } from "./useCases.ts"
+
+/** Answers that are too long to be encoded at once. */
+const written: Readonly<Record<string, (answer: never) => Effect.Effect<unknown>>> = {
+  readNumbers: numbersResponse,
+}
 
 interface Handlers {
   readonly handle: (name: string, handler: (given: never) => Effect.Effect<unknown, unknown>) => unknown
@@ -85,9 +91,11 @@ const group = <
     const once = api.identifier === OpsApi.identifier ? yield* actingOnce : undefined
     for (const [endpoint, useCase] of Object.entries(makeUseCases(yield* Effect.context<R>()))) {
       const { codec, read } = served.get(endpoint) ?? {}
+      // The use case of an endpoint gives what its answer is made of.
+      const write = (written[endpoint] ?? Effect.succeed) as (made: unknown) => Effect.Effect<unknown>
       const answer = (request: Arrived) =>
         once === undefined || codec === undefined
-          ? answeringMatch(useCase(request as never))
+          ? Effect.flatMap(answeringMatch(useCase(request as never)), write)
           : once(codec, request, useCase(request as never))
       if (read === undefined) handlers.handle(endpoint, answer)
       else

@@ -5,6 +5,7 @@ import {
   DELETION,
   DELETIONS_KEPT,
   kindNumber,
+  type KnownSeries,
   type PartRef,
   startsIn,
   type WrittenPart,
@@ -12,7 +13,7 @@ import {
 import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
 import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
 import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Effect } from "effect"
+import { Effect } from "effect"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
 type SeriesRow = readonly [
@@ -32,8 +33,10 @@ const seriesOf = ([agent_id, registration_id, check_id, name, unit]: SeriesRow) 
   unit,
 })
 
-const findSeries = `SELECT ${SERIES}, newest FROM number_series WHERE name <> '${DELETION}'`
+const findSeries = `SELECT ${SERIES}, newest, id FROM number_series WHERE name <> '${DELETION}'`
 export const findSeriesOf = `${findSeries} AND registration_id = ?1 AND check_id = ?2`
+/** Series that are read at once: some milliseconds. */
+const SERIES_PIECE = 2_000
 
 /** CROSS JOIN: SQLite would read the parts of all series, and look for those of the check. */
 export const findParts = `SELECT ${SERIES}, kind, start, spans
@@ -41,10 +44,15 @@ export const findParts = `SELECT ${SERIES}, kind, start, spans
     AND kind = ?4 AND start IN (SELECT value FROM json_each(?5))
   WHERE registration_id = ?1 AND check_id = ?2 AND coalesce(name = ?3, 1)`
 
-type KnownRow = readonly [...SeriesRow, newest: bigint]
+type KnownRow = readonly [...SeriesRow, newest: bigint, id: bigint]
+
+const knownOf = ([agent_id, registration, check, name, unit, newest]: KnownRow): KnownSeries => ({
+  ...seriesOf([agent_id, registration, check, name, unit]),
+  newest: Number(newest),
+})
 
 const statements = (connection: SqliteConnection) => ({
-  series: connection.query<KnownRow>(findSeries),
+  series: connection.query<KnownRow>(`${findSeries} AND id > ? ORDER BY id LIMIT ${SERIES_PIECE}`),
   ofCheck: connection.query<KnownRow>(findSeriesOf),
   /** The id of a series; none if its check is gone, or was deleted since. */
   put: connection.query<readonly [id: bigint]>(
@@ -106,15 +114,20 @@ export const sqliteNumbers = (
   const made = statements(connection)
   const { expire, expireSeries, moveBack, ofCheck, parts, series } = made
   const { replace, stored } = ownParts(made)
+  const allSeries = Effect.gen(function* () {
+    const all: Array<KnownSeries> = []
+    let rows: ReadonlyArray<KnownRow>
+    let after = 0n
+    do {
+      rows = yield* read(() => series.all(after))
+      for (const row of rows) all.push(knownOf(row))
+      after = rows.at(-1)?.[6] ?? after
+    } while (rows.length === SERIES_PIECE)
+    return all
+  })
   return {
     series: (of) =>
-      read(() => {
-        const rows = of === undefined ? series.all() : ofCheck.all(of.registration_id, of.check_id)
-        return rows.map(([agent_id, registration, check, name, unit, newest]) => ({
-          ...seriesOf([agent_id, registration, check, name, unit]),
-          newest: Number(newest),
-        }))
-      }),
+      of === undefined ? allSeries : read(() => ofCheck.all(of.registration_id, of.check_id).map(knownOf)),
     own: (server, asked) =>
       read(() =>
         asked.flatMap((part) => {

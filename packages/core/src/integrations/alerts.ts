@@ -8,7 +8,7 @@ import type { Labels } from "@tocsin/contract/Labels"
 import { firstOutput } from "@tocsin/contract/outputText"
 import type { CheckStatus } from "@tocsin/contract/Status"
 import { durationOf, watchdogExpects } from "./sources.ts"
-import { deriveCheck, type KnownAlert, keepReport, plainText, type Texts } from "./deriveCheck.ts"
+import { deriveCheck, type DerivedCheck, plainText, type Texts } from "./deriveCheck.ts"
 import {
   checkIdOf,
   declare,
@@ -21,7 +21,7 @@ import {
 } from "./Report.ts"
 
 interface Alert {
-  readonly known: KnownAlert
+  readonly known: DerivedCheck
   readonly summary: string
   readonly description: string
   readonly starts_at: Instant.Instant | undefined
@@ -220,7 +220,7 @@ const reportOf = (
   rules: AlertRules,
   readers: Readers,
 ): Report | undefined => {
-  const { name, now, options, sha256 } = context
+  const { now, options, sha256 } = context
   const { address, known, source } = alert
   const isFiring = rules.isFiring(alert, now)
   const text = outputOf(alert, isFiring)
@@ -233,28 +233,15 @@ const reportOf = (
     }
   }
   const lease_millis = isFiring && rules.repeats ? readers.leaseOf(alert.ends_at) : undefined
-  const { last } = known
-  if (
-    last?.isFiring === isFiring &&
-    last.text === text &&
-    last.lease_millis === lease_millis &&
-    last.source === source &&
-    last.address === address &&
-    last.options === options &&
-    last.name === name
-  )
-    return last.report
   const firing = firingStatus(known.texts, options)
   if (firing === undefined) return undefined
   const expects: Expects = { by: "source", source, lease_millis, address }
   const incident_key = groupKey(known.texts, context)
-  const report = {
+  return {
     ...resultOf(known.check_id, isFiring ? firing : "ok", text, expects, known.labels),
     ...(incident_key !== undefined && { incident_key }),
     declaration: declare(known.labels, expects, sha256),
   }
-  keepReport(known, { isFiring, text, lease_millis, source, address, options, name, report })
-  return report
 }
 
 const MOST_ALERTS = 10_000

@@ -8,34 +8,38 @@ import {
   type NumberStep,
   stepMillis,
 } from "@tocsin/contract/Numbers"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { NumberMemory } from "./NumberMemory.ts"
 import { reachedBounds } from "../numbers/NumberBounds.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
 import {
   HOURS_KEPT,
+  type KnownSeries,
   namedBy,
   nameKey,
   type NumberPart,
   PART_KINDS,
   type PartKind,
-  partKinds,
   startOf,
 } from "../numbers/NumberPart.ts"
 import { type Reading, readingsOf } from "../numbers/readings.ts"
 import { longer, mergeSpans, type Span, type Spans } from "../numbers/Span.ts"
-import type { Storage } from "../ports/Storage.ts"
+import type { NumberStorage, PartsQuery } from "../ports/NumberStorage.ts"
+import type { Storage, StorageError } from "../ports/Storage.ts"
 import { noSuch, NotFound } from "./OperationErrors.ts"
 
 const DAY = stepMillis["1d"]
 const USUAL_SPANS = 1_000
 const MOST_SPANS = 2_500
+/** A reader does not wait longer for what is not written. */
+const WRITTEN_WITHIN = Duration.seconds(2)
 
 /** For each step, the rows that have it, and how many of their spans it takes. */
 const STEPS = {
   "5m": { kinds: ["hour"], many: 1 },
   "1h": { kinds: ["day", "late"], many: 1 },
   "1d": { kinds: ["day", "late"], many: DAY / stepMillis["1h"] },
-} as const satisfies Record<NumberStep, { kinds: ReadonlyArray<PartKind>; many: number }>
+} as const satisfies Record<NumberStep, { kinds: readonly [PartKind, ...Array<PartKind>]; many: number }>
 
 const isFine = (step: NumberStep, from: number, to: number, now: number): boolean =>
   (to - from) / stepMillis[step] <= USUAL_SPANS &&
@@ -68,8 +72,107 @@ const whole = (spans: Spans, length: number): Spans => Array.from({ length }, (_
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1)
 
-/** Reads numbers over time (docs/rules.md#numbers). */
-export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory["Service"]) => {
+/** Parts that are read and merged in one turn of the event loop: some milliseconds, also where two servers have some. */
+const PIECE = 200
+
+/** Reads parts of kinds of one length in the order of their starts, in pieces between which other work goes on. */
+const eachPiece = Effect.fnUntraced(function* (
+  numbers: NumberStorage<StorageError>,
+  { kinds, to, ...query }: PartsQuery & { readonly kinds: readonly [PartKind, ...Array<PartKind>] },
+  use: (parts: ReadonlyArray<NumberPart>) => void,
+) {
+  const { length } = PART_KINDS[kinds[0]]
+  let many = 4
+  let from = startOf(kinds[0], query.from)
+  while (from < to) {
+    const end = Math.min(to, from + many * length)
+    const parts = yield* numbers.parts({ ...query, kinds, from, to: end })
+    use(parts)
+    from = end
+    const fitting = Math.floor((many * PIECE) / Math.max(1, parts.length))
+    many = Math.max(1, Math.min(fitting, 4 * many))
+    yield* Effect.yieldNow
+  }
+})
+
+interface Asked {
+  readonly check: CheckRef
+  readonly name: string | undefined
+  readonly first: number
+  readonly step: NumberStep
+  readonly to: number
+}
+
+const readSpans = Effect.fnUntraced(function* (
+  numbers: NumberStorage<StorageError>,
+  { check, first, name, step, to }: Asked,
+) {
+  const { kinds } = STEPS[step]
+  // Hours keep seven digits: others would be noise.
+  const shown = (value: number) => (step === "5m" ? value : Number(value.toPrecision(7)))
+  const series = new Map<string, Array<NumbersAnswer["series"][number]["spans"][number]>>()
+  yield* eachPiece(numbers, { ...check, name, kinds, from: first, to }, (parts) => {
+    for (const [key, all] of Map.groupBy(parts, nameKey)) {
+      const spans = series.get(key) ?? []
+      series.set(key, spans)
+      for (const [at, { count, last, least, mean, most }] of timeline(all, step))
+        if (at >= first && at < to)
+          spans.push({
+            at: Instant.fromMillis(at),
+            count,
+            min: shown(least),
+            max: shown(most),
+            mean: shown(mean),
+            last: shown(last),
+          })
+    }
+  })
+  const inOrder = Array.from(series).toSorted(byName)
+  return { step, series: inOrder.map(([key, spans]) => ({ ...namedBy(key), spans })) } satisfies NumbersAnswer
+})
+
+/** From the part that has an exact moment to the coarsest. */
+const LAST_IN = ["hour", "late", "day"] as const satisfies ReadonlyArray<PartKind>
+
+interface Last {
+  readonly value: number
+  readonly at: number
+}
+
+/** The last values of the series of a check by their names. Those that ended on one day are read together. */
+const readLast = Effect.fnUntraced(function* (
+  numbers: NumberStorage<StorageError>,
+  check: CheckRef,
+  series: ReadonlyArray<KnownSeries>,
+) {
+  const now = Instant.toMillis(yield* Instant.now)
+  const last = new Map<string, Last>()
+  const note = (parts: ReadonlyArray<NumberPart>) => {
+    for (const { kind, spans, start, ...named } of parts)
+      for (const [place, span] of spans.entries()) {
+        const at = span === undefined ? now : start + (place + span.lastAt) * PART_KINDS[kind].span
+        // A later moment is of a clock that was ahead.
+        const isLater = at > (last.get(nameKey(named))?.at ?? 0) && at <= now + PART_KINDS.hour.span
+        if (span !== undefined && isLater) last.set(nameKey(named), { value: span.last, at })
+      }
+  }
+  for (const [day, ended] of Map.groupBy(series, ({ newest }) => startOf("day", Math.min(newest, now))))
+    for (const kind of LAST_IN) {
+      const lacking = ended.filter((one) => !last.has(nameKey(one)))
+      if (lacking.length === 0) break
+      const from = Math.min(...lacking.map(({ newest }) => Math.min(newest, now)))
+      const name = lacking.length === 1 ? lacking[0]?.name : undefined
+      yield* eachPiece(numbers, { ...check, name, kinds: [kind], from, to: day + DAY }, note)
+    }
+  return last
+})
+
+/** Reads numbers over time (docs/rules.md#numbers). `shared` runs once for all concurrent callers. */
+export const readingNumbers = (
+  storage: Storage["Service"],
+  memory: NumberMemory["Service"],
+  shared: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Effect.Effect<A, E>>,
+) => {
   /** The check, and the storage of its numbers, which has what this server measured of it until now. */
   const open = Effect.fnUntraced(function* (agentId: AgentId, checkId: CheckId) {
     const { numbers } = memory
@@ -77,9 +180,10 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
     const check = yield* storage.check(agentId, checkId)
     if (check === undefined) return yield* noSuch("check")
     // A storage that takes no writes has what was written before.
-    yield* Effect.ignore(memory.write(numbers, check))
+    yield* Effect.ignore(Effect.timeoutOption(memory.write(numbers, check), WRITTEN_WITHIN))
     return { check, numbers }
   })
+  const underWay = new Map<string, Effect.Effect<NumbersAnswer, StorageError>>()
   return {
     /** The bounds that what is stored has reached, where `most` series are kept in all. */
     reachedBounds: Effect.fnUntraced(function* (most: number) {
@@ -94,64 +198,42 @@ export const readingNumbers = (storage: Storage["Service"], memory: NumberMemory
         duration_ms: 1,
         ...(check.summary !== undefined && { output: check.summary }),
       })
-      const inOrder = (yield* numbers.series(check)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      const items = yield* Effect.forEach(inOrder, ({ name, newest, unit }) =>
-        Effect.map(
-          numbers.parts({ ...check, name, from: startOf("day", newest), to: newest + DAY, kinds: partKinds }),
-          (parts) => ({
-            name,
-            unit,
-            ...lastOf(parts.filter((part) => part.unit === unit)),
-            ...shownBounds(stated.find((reading) => reading.name === name && reading.unit === unit)),
-          }),
-        ),
-      )
+      const series = (yield* numbers.series(check)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      const lastOf = yield* readLast(numbers, check, series)
+      const items = series.map(({ name, unit }): NumberSeries => {
+        const last = lastOf.get(nameKey({ name, unit }))
+        return {
+          name,
+          unit,
+          last: last?.value ?? null,
+          last_at: last === undefined ? null : Instant.fromMillis(Math.round(last.at)),
+          ...shownBounds(stated.find((reading) => reading.name === name && reading.unit === unit)),
+        }
+      })
       return { items }
     }),
     /** Spans of the series of a check, of a step that fits the time. */
     read: Effect.fnUntraced(function* ({ agent_id, check_id, name, ...asked }: NumbersParameters) {
       const { first, step, to } = yield* spanOf(asked, Instant.toMillis(yield* Instant.now))
       const { check, numbers } = yield* open(agent_id, check_id)
-      const { kinds } = STEPS[step]
-      // Hours keep seven digits: others would be noise.
-      const shown = (value: number) => (step === "5m" ? value : Number(value.toPrecision(7)))
-      const parts = yield* numbers.parts({ ...check, name, kinds, from: startOf(kinds[0], first), to })
-      const named = Array.from(Map.groupBy(parts, nameKey)).toSorted(byName)
-      const series = named.map(([key, all]) => ({
-        ...namedBy(key),
-        spans: Array.from(timeline(all, step)).flatMap(([at, { count, last, least, mean, most }]) =>
-          at < first || at >= to
-            ? []
-            : [
-                {
-                  at: Instant.fromMillis(at),
-                  count,
-                  min: shown(least),
-                  max: shown(most),
-                  mean: shown(mean),
-                  last: shown(last),
-                },
-              ],
-        ),
-      }))
-      return { step, series } satisfies NumbersAnswer
+      const { registration_id } = check
+      const key = JSON.stringify([
+        registration_id,
+        check_id,
+        name,
+        step,
+        first,
+        Math.ceil(to / stepMillis[step]),
+      ])
+      const present = underWay.get(key)
+      if (present !== undefined) return yield* present
+      const of = { check: { agent_id, registration_id, check_id }, name, first, step, to }
+      const end = Effect.sync(() => underWay.delete(key))
+      const reading = yield* shared(Effect.ensuring(readSpans(numbers, of), end))
+      underWay.set(key, reading)
+      return yield* reading
     }),
   }
-}
-
-const lastOf = (parts: ReadonlyArray<NumberPart>): Pick<NumberSeries, "last" | "last_at"> => {
-  const exact = parts.filter(({ kind }) => kind !== "day")
-  const last = (exact.length > 0 ? exact : parts)
-    .flatMap(({ kind, spans, start }) =>
-      spans.flatMap((span, place) =>
-        span === undefined ? [] : [{ span, at: start + (place + span.lastAt) * PART_KINDS[kind].span }],
-      ),
-    )
-    .toSorted((a, b) => a.at - b.at)
-    .at(-1)
-  return last === undefined
-    ? { last: null, last_at: null }
-    : { last: last.span.last, last_at: Instant.fromMillis(Math.round(last.at)) }
 }
 
 const shownBounds = ({ crit, max, min, warn }: Partial<Reading> = {}) => ({

@@ -118,7 +118,7 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/usecases/Q
     return {
       ...lists(pageReader(storage, sha256)),
       /** Numbers that checks measured (docs/rules.md#numbers). */
-      numbers: readingNumbers(storage, yield* NumberMemory),
+      numbers: readingNumbers(storage, yield* NumberMemory, shared),
       agents: Effect.fnUntraced(function* (parameters: PageParameters) {
         const found = yield* readPage(storage, sha256, ALL_AGENTS, parameters)
         const context = yield* statusContext
