@@ -6,6 +6,7 @@ import { Effect, Logger } from "effect"
 import { criticalChecks } from "../service/agents.ts"
 import { type Answer, delivered, refused, throwing } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
+import { transact } from "@tocsin/testing/transact"
 
 /** Requests go to another process, whose storage is always reachable. */
 const open = Effect.fnUntraced(function* (answer: Answer = delivered, hints = true) {
@@ -78,6 +79,7 @@ describe("while the storage is unreachable", () => {
     Effect.gen(function* () {
       const { after, process } = yield* openTimeline({
         process: {
+          reports: true,
           probes: {
             check: () => Effect.void,
             run: () => Effect.succeed({ status: "ok", output: "", duration_ms: 1 }),
@@ -101,7 +103,18 @@ describe("while the storage is unreachable", () => {
       assert.lengthOf(yield* watches, 0)
       process.faults.isUnreachable = false
       yield* after("10 seconds")
-      assert.lengthOf(yield* watches, 1)
+      const [created] = yield* watches
+      assert.strictEqual(created?.name, "shop")
+      // A newer version stores a field that this one does not know: nothing is known of the watch from then on.
+      const probe = { tcp: { host: "shop", port: 443, later: true } }
+      yield* transact(process.storage, function* (unit) {
+        yield* [{ rows: { watch: [created.name] } }]
+        unit.of("watch").put({ ...created, probe })
+      })
+      yield* after("3 minutes")
+      const [unread] = yield* watches
+      assert.include(unread, { status: "unknown" })
+      assert.include(unread?.output, "this version cannot read the watch")
     }),
   )
 

@@ -1,4 +1,4 @@
-import { type Cause, Duration, Effect, Layer, Queue, Stream } from "effect"
+import { type Cause, Duration, Effect, Layer, Queue, Result, Stream } from "effect"
 import { currentSignature } from "../audit/Signature.ts"
 import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
@@ -55,9 +55,20 @@ const makeRunner = Effect.gen(function* () {
 })
 type Runner = Effect.Success<typeof makeRunner>
 
+/** Nothing is known of what it watches. */
+const UNREADABLE = {
+  status: "unknown" as const,
+  output:
+    "this version cannot read the watch, which another one stored: upgrade this server, or create it again",
+  duration_ms: 0,
+}
+
 const startProbe = ({ results, underWay }: Runner, probes: WatchProbes, watch: WatchRecord) => {
   underWay.add(watch.name)
-  return Effect.suspend(() => probes.run(decodeProbe(watch.probe))).pipe(
+  return Effect.suspend(() => {
+    const probe = Result.try(() => decodeProbe(watch.probe))
+    return Result.isFailure(probe) ? Effect.succeed(UNREADABLE) : probes.run(probe.success)
+  }).pipe(
     // Stored under other settings.
     Effect.catchTag("ValidationError", (error) =>
       Effect.succeed({ status: "unknown" as const, output: error.message, duration_ms: 0 }),
