@@ -6,9 +6,9 @@ import { diskMounts } from "../../src/probes/disk.ts"
 import { allMounts } from "../../src/probes/mount.ts"
 import { probed } from "./probed.ts"
 
-const { readFile } = fs
+const { readFile, stat } = fs
 afterEach(() => {
-  fs.readFile = readFile
+  Object.assign(fs, { readFile, stat })
   syncBuiltinESMExports()
 })
 
@@ -142,6 +142,23 @@ describe("the disks of a host", () => {
       host === undefined ? [] : [root("rw"), host],
     )
     assert.deepInclude(await diskMounts(await allMounts(), systemClock), expected)
+  })
+
+  it.each([
+    // XFS after its shutdown on Linux 6.18, and a mount of bindfs 1.14 whose process was killed: statfs of XFS succeeds.
+    ["EIO", "critical", "/no/dead cannot be examined: EIO: refused, stat"],
+    ["ENOTCONN", "critical", "/no/dead cannot be examined: ENOTCONN: refused, stat"],
+    ["EACCES", "ok", "/no/dead mounted; /no/dead by the list of mounts alone, as this user may not enter it"],
+  ])("are asked, not only the list: stat answers %s", async (code, status, words) => {
+    mounting([root("rw"), "40 30 8:17 / /no/dead rw - xfs /dev/sdb1 rw"])
+    const refusing = () => Promise.reject(Object.assign(new Error(`${code}: refused, stat`), { code }))
+    Object.assign(fs, { stat: refusing })
+    syncBuiltinESMExports()
+    const found = await probed("mount", { mounts: "/no/dead" })
+    const count = status === "ok" ? 0 : 1
+    assert.strictEqual(found.output, `MOUNT ${status.toUpperCase()} - ${words} | mounts=${count};;0`)
+    const disk = await probed("disk", { mounts: "/no/dead" })
+    assert.strictEqual(disk.output, `DISK CRITICAL - /no/dead cannot be examined: ${code}: refused, stat`)
   })
 
   it.each([

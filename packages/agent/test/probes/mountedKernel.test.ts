@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AGENT } from "@tocsin/test/processes/program"
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { release, tmpdir } from "node:os"
 import { join } from "node:path"
 import { lacking } from "../../../../scripts/programs.mjs"
 
@@ -10,14 +10,19 @@ const ISOLATOR = "unshare"
 const runs = (program: string, ...args: ReadonlyArray<string>): boolean =>
   spawnSync(program, args, { encoding: "utf8" }).status === 0
 
+const [major = "", minor = ""] = release().split(".")
+const kernel = Number(`${major}.${minor.padStart(2, "0")}`)
+
 const obstacle =
   process.geteuid?.() !== 0
     ? "only root mounts"
     : !runs(ISOLATOR, "--mount", "true")
       ? "mounts cannot be made here"
-      : existsSync("/dev/loop-control")
-        ? lacking("mkfs.ext4")
-        : "there are no loop devices"
+      : !existsSync("/dev/loop-control")
+        ? "there are no loop devices"
+        : kernel < 6.15
+          ? "Linux before 6.15 does not say what a private mount lost"
+          : lacking("mkfs.ext4")
 
 /** File systems of the kernel that runs this, in a namespace that ends with the script. */
 const MOUNTS = `
