@@ -104,7 +104,7 @@ describe("while the storage is unreachable", () => {
       process.faults.isUnreachable = false
       yield* after("10 seconds")
       const [created] = yield* watches
-      assert.strictEqual(created?.name, "shop")
+      if (created === undefined) return assert.fail("no watch is created")
       // A newer version stores a field that this one does not know: nothing is known of the watch from then on.
       const probe = { tcp: { host: "shop", port: 443, later: true } }
       yield* transact(process.storage, function* (unit) {
