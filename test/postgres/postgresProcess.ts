@@ -60,8 +60,8 @@ const serverOf = async (databaseDir: string, givenPort?: number) => {
     authMethod: "scram-sha-256",
     persistent: true,
     // PostgreSQL refuses to run as root: there it runs as the user postgres, who is created when
-    // missing.
-    createPostgresUser: true,
+    // missing. Others run it themselves, and may create no user.
+    createPostgresUser: process.getuid?.() === 0,
     // Not the order of bytes, so that a query that forgot COLLATE "C" is seen.
     initdbFlags: [
       "--encoding=UTF8",
