@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { definitions } from "@tocsin/server/settings/Settings"
 import { blocksOf } from "../docs/CodeBlock.ts"
-import { lacking } from "../../scripts/programs.mjs"
+import { lacking, programPath } from "../../scripts/programs.mjs"
 import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 const FOLDER = "deploy/high-availability"
@@ -19,7 +19,7 @@ const variables = new Set(
 )
 
 const CERTIFIER = "openssl"
-const HAPROXY = "haproxy"
+const HAPROXY = programPath("haproxy") ?? "haproxy"
 const withoutHaproxy = lacking("haproxy", "openssl")
 
 // test/failover/patroni.test.ts runs Patroni and etcd with their files.
