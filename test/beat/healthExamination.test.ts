@@ -33,6 +33,7 @@ const openWith = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
           Layer.succeed(Storage, storage),
           Layer.succeed(PolicyInForce, {
             current: () => ({ ...compilePolicy({}, configured), ...inForce }),
+            since: () => Instant.fromMillis(0),
             given: () => ({ notifiers: configured, keepsNotifiers: true }),
             elsewhere: () => [],
             giveElsewhere: () => Effect.void,

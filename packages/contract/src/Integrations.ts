@@ -111,6 +111,10 @@ const ValuesOption = closedStruct({
   named("IntegrationValues", "Values by status: its name unless given. Those of ignore are no results."),
 )
 
+/** A shell and a crontab read none of these characters as something else. */
+const SCHEDULE = /^(?:every|after|cron|tz|grace|severity|incident)=[\w+*/,.:-]+(?:&[a-z]+=[\w+*/,.:-]+)*$/u
+const SCHEDULE_RULE = { expected: "a query such as every=1d&after=26h" }
+
 /** An integration's kind as it is shown: the service itself reports the results of its watches. */
 const ShownKind = Schema.Literals([...IntegrationKind.literals, "watch"]).annotate(
   named("ShownIntegrationKind", "The protocol of its senders; watch for the results of watches."),
@@ -122,6 +126,10 @@ export const IntegrationOptions = closedStruct({
   methods: optional(
     Schema.Array(Schema.Literals(["GET", "HEAD", "POST"])).check(Schema.isMinLength(1)),
     "The methods that report: all unless given. POST alone refuses previews of links, which open URLs.",
+  ),
+  schedule: optional(
+    Schema.String.check(Schema.isPattern(SCHEDULE, SCHEDULE_RULE), Schema.isMaxLength(256, SCHEDULE_RULE)),
+    "When its job runs, as the query of its address: a line to paste has it, also after a rotation.",
   ),
   create: optional(Schema.Boolean, "Whether a report for an unknown check creates it: true unless given."),
   max_checks: optional(

@@ -1,7 +1,10 @@
 /** An integration with its new key, as the API answers it. */
 export interface Made {
   readonly kind: string
-  readonly options: { readonly methods?: ReadonlyArray<string> | undefined }
+  readonly options: {
+    readonly methods?: ReadonlyArray<string> | undefined
+    readonly schedule?: string | undefined
+  }
   readonly urls: ReadonlyArray<string>
   readonly key: string
 }
@@ -18,11 +21,11 @@ interface SenderKind {
   /** Where the key is in a request whose path has none: in the header Authorization unless stated. */
   readonly keyAt?: string
   /** The lines to paste into a sender beside the addresses: they use the first of these. */
-  readonly lines?: (address: string, made: Made, schedule: string) => ReadonlyArray<SenderLine>
+  readonly lines?: (address: string, made: Made) => ReadonlyArray<SenderLine>
 }
 
 /** The end of a crontab line: it reports how its command ended. Without a schedule, what is expected stays. */
-const cronText = (address: string, { options: { methods } }: Made, schedule: string): string => {
+const cronText = (address: string, { options: { methods, schedule = "" } }: Made): string => {
   const method = methods === undefined || methods.includes("GET") ? "" : ` -X ${methods[0]}`
   return `; curl -fsS -m 10 --retry 3 -o /dev/null${method} "${address}/$?${schedule === "" ? "" : `?${schedule}`}"`
 }
@@ -69,8 +72,8 @@ const icingaLines = (address: string, { key }: Made): ReadonlyArray<SenderLine> 
 export const SENDER_KINDS = {
   ping: {
     senders: "cron jobs, curl, Healthchecks",
-    options: '{"check": "backup", "methods": ["POST"]}',
-    lines: (address, made, schedule) => [["end of a line in a crontab", cronText(address, made, schedule)]],
+    options: '{"check": "backup", "schedule": "every=1d&after=26h"}',
+    lines: (address, made) => [["end of a line in a crontab", cronText(address, made)]],
   },
   push: { senders: "Uptime Kuma", options: '{"check": "web"}' },
   alertmanager: {

@@ -36,7 +36,8 @@ describe("the lines to paste into a sender", () => {
     const curl = "; curl -fsS -m 10 --retry 3 -o /dev/null"
     const address = `${ORIGIN}/in/ping/${KEY}`
     assert.deepStrictEqual(textsOf(ping, ORIGIN), [`${curl} "${address}/$?"`, address, `${address}/fail`])
-    assert.strictEqual(textsOf(ping, ORIGIN, "every=1d")[0], `${curl} "${address}/$??every=1d"`)
+    const expected = { ...ping, options: { ...job, schedule: "every=1d" } }
+    assert.strictEqual(textsOf(expected, ORIGIN)[0], `${curl} "${address}/$??every=1d"`)
     const posted = { ...ping, options: { ...job, methods: ["POST"] } as const }
     assert.strictEqual(textsOf(posted, ORIGIN)[0], `${curl} -X POST "${address}/$?"`)
     const named = made("ping", [`https://other.example.org/in/ping/${KEY}/CHECK`])

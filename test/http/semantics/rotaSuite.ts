@@ -235,10 +235,11 @@ export const rotaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const { headers, status, text } = yield* call("GET", path)
       assert.strictEqual(status, 200)
       assert.strictEqual(headers["content-type"], "text/calendar; charset=utf-8")
-      assert.notMatch(text, /wedding|primary|override|turn\b/)
-      const events = new ICAL.Component(ICAL.parse(text))
-        .getAllSubcomponents("vevent")
-        .map((event) => new ICAL.Event(event))
+      assert.notMatch(text, /wedding|override|turn\b/)
+      const read = new ICAL.Component(ICAL.parse(text))
+      for (const name of ["name", "x-wr-calname"])
+        assert.strictEqual(read.getFirstPropertyValue(name), "On call: primary")
+      const events = read.getAllSubcomponents("vevent").map((event) => new ICAL.Event(event))
       const seconds = (at: unknown) => String(at).slice(0, 19)
       // The first and the last turn are whole in the calendar.
       const middle = turns
@@ -251,11 +252,22 @@ export const rotaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       ])
       for (const turn of middle) assert.deepInclude(shown, turn)
       assert.lengthOf(new Set(events.map(({ uid }) => uid)), events.length)
+      assert.strictEqual(headers["cache-control"], "private, no-cache")
       assert.strictEqual((yield* call("GET", path)).text, text)
+      // Thunderbird 153 names a calendar by the last part of its address.
+      const named = path.replace(/\.ics$/, "/primary.ics")
+      assert.strictEqual((yield* call("GET", named)).text, text)
       assert.strictEqual((yield* call("HEAD", path)).status, 200)
+      const same = yield* call("GET", named, { headers: { "if-none-match": String(headers["etag"]) } })
+      assert.deepStrictEqual([same.status, same.text], [304, ""])
+      const { headers: zipped } = yield* call("GET", path, { headers: { "accept-encoding": "gzip" } })
+      assert.deepStrictEqual([zipped["content-encoding"], zipped["etag"]], ["gzip", headers["etag"]])
       for (const unknown of [
         path.replace(/[0-9a-f]{64}/, "0".repeat(64)),
         path.replace(".ics", ""),
+        named.replace("primary", "hourly"),
+        named.replace(".ics", ""),
+        named.replace("/primary.ics", "/.ics"),
         "/on-call/.ics",
         "/on-call/x.ics",
       ]) {

@@ -21,8 +21,8 @@ const KINDS = Object.entries(SENDER_KINDS).map(
 )
 
 /** The texts to paste into the senders of an integration, which reach the server as this page does. */
-export const textsOf = (made: IntegrationWithKey, schedule?: string): ReadonlyArray<string> =>
-  senderLines(made, globalThis.location.origin, schedule).map(([, text]) => text)
+export const textsOf = (made: IntegrationWithKey): ReadonlyArray<string> =>
+  senderLines(made, globalThis.location.origin).map(([, text]) => text)
 
 const optionsIn = (text: string): unknown => {
   try {
@@ -122,9 +122,9 @@ export const Job = () => {
     const schedule = hasTimes(texts) ? queryOf(texts) : texts["schedule"]
     const secretOf = (made: IntegrationWithKey) => ({
       title: `Append this to the line of ${made.name} in the crontab`,
-      texts: textsOf(made, schedule).slice(0, 1),
+      texts: textsOf(made).slice(0, 1),
     })
-    const body = { name: job, kind: "ping", options: { check: job } }
+    const body = { name: job, kind: "ping", options: { check: job, schedule } }
     return createNamed({ ...INTEGRATIONS, secretOf }, body, linesOfJob)
   }
   return (

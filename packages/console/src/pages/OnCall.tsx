@@ -82,8 +82,10 @@ const Plan = ({ name }: { readonly name: string }) => {
         <>
           <h2>Calendar</h2>
           <p class="lead">Subscribe to this address. All who have it can read who is on call.</p>
-          {/* Without a public address of the service, it is below that of this page. */}
-          <CopyText text={new URL(plan.calendar.replace(/^\//, ""), base).href} />
+          {/* Programs name a calendar by its file. Without a public address of the service, it is below that of this page. */}
+          <CopyText
+            text={new URL(plan.calendar.replace(/^\//, "").replace(/\.ics$/, `/${name}.ics`), base).href}
+          />
         </>
       )}
     </>

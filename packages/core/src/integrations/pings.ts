@@ -115,7 +115,7 @@ export const ping: Kind = {
   isLimited: true,
   hasRuns: true,
   mostChecks: 1_000,
-  options: ["check", "methods"],
+  options: ["check", "methods", "schedule"],
   paths: (key, { check }) => {
     const path = `/${key}${check === undefined ? "/CHECK" : ""}`
     return [path, `${path}/fail`]

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, PubSub, Stream } from "effect"
 import { RuleSettings } from "../ports/RuleSettings.ts"
+import * as Instant from "@tocsin/contract/Instant"
 import type { NotifierName } from "@tocsin/contract/Status"
 import {
   compileGiven,
@@ -17,6 +18,7 @@ export class PolicyInForce extends Context.Service<PolicyInForce>()("@tocsin/cor
     const replacements = yield* PubSub.unbounded<void>()
     let policy: Policy = compileGiven(settings.policy, settings)
     let elsewhere: ReadonlyArray<NotifierName> = []
+    let since = yield* Instant.now
     /** The receivers outside policies, those of other live servers included. */
     const given = (): PolicyNotifiers => ({ ...settings, elsewhere })
     /** A policy with the receivers of other servers, and without those that none gives any more. */
@@ -28,13 +30,16 @@ export class PolicyInForce extends Context.Service<PolicyInForce>()("@tocsin/cor
         new Map(others),
       )
     }
-    const putInForce = (next: Policy) => {
+    const putInForce = Effect.fnUntraced(function* (next: Policy) {
+      if (next.document !== policy.document) since = yield* Instant.now
       policy = next
-      return Effect.asVoid(PubSub.publish(replacements, undefined))
-    }
+      yield* PubSub.publish(replacements, undefined)
+    })
     return {
       /** The policy now. A decision reads it once; a use case reads it for each decision. */
       current: () => policy,
+      /** Since when this process follows its document. */
+      since: () => since,
       given,
       elsewhere: () => elsewhere,
       /** Puts another policy in force for every decision from now on. */

@@ -43,6 +43,8 @@ export type Policy = ReturnType<typeof compilePolicy> & {
   readonly unavailable?: ReadonlyMap<NotifierName, string>
   /** The receivers that no live server can use, each with the time from which another one of a rota stands beside it. */
   readonly unusable?: ReadonlyMap<NotifierName, Instant.Instant>
+  /** Its number, where it is stored. */
+  readonly version?: number
   /** How it breaks rules of this version without harm, where it is stored. */
   readonly outdated?: ReadonlyArray<PolicyIssue>
 }

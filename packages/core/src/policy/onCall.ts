@@ -4,6 +4,7 @@ import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/Status"
 import type { RotaOverrideRecord } from "../model/RotaOverrideRecord.ts"
 import { compileRota, periodAt, type Rota } from "./Rota.ts"
+import { toInstant } from "./Schedule.ts"
 
 /** An override, without the columns that decide nothing. */
 export interface RotaOverride extends Omit<RotaOverrideRecord, "created_by" | "id" | "note"> {
@@ -172,6 +173,21 @@ export const turnsBetween = (
   }
   return turns
 }
+
+/** When the first turn of a rota begins. */
+export const firstTurn = ({ byName }: Rotas, name: NotifierName): Instant.Instant | undefined => {
+  const rota = byName.get(name)
+  return rota && toInstant(rota.clock, rota.first)
+}
+
+/** Turns without what precedes the first one of their rota, unless an override puts someone on call then. */
+export const turnsSince = (
+  turns: ReadonlyArray<Turn>,
+  first: Instant.Instant | undefined = Instant.fromMicros(0n),
+): ReadonlyArray<Turn> =>
+  turns
+    .filter(({ by, to }) => by === "override" || to > first)
+    .map((turn) => (turn.by === "override" ? turn : { ...turn, from: Instant.max(turn.from, first) }))
 
 /** Turns of whole seconds, whatever puts their receivers on call. One within a second is none. */
 export const wholeTurns = (turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> => {

@@ -43,31 +43,36 @@ const puttingInForce = Effect.fnUntraced(function* (
 ) {
   const storage = yield* Storage
   const readSecrets = namedSecretsReader(storage, yield* SecretCipher)
-  let current: FollowedPolicy & { readonly text: string } = { text: NO_RULES, document: {}, outdated: [] }
+  let current: FollowedPolicy & { readonly text: string; readonly version: number } = {
+    text: NO_RULES,
+    document: {},
+    outdated: [],
+    version: 0,
+  }
   let marks: ReadonlyMap<NotifierName, string> = new Map()
   const putWith = Effect.fnUntraced(function* <E>(
     { open, rows }: Effect.Success<ReturnType<typeof readSecrets>>,
     next: typeof current,
     put: Put<E>,
   ) {
-    const { document, outdated } = next
+    const { document, outdated, version } = next
     const { made, unavailable } = yield* source.notifiers(document, open())
     // Compiled each time: other servers may give other receivers by now.
-    yield* put(withUnavailable({ ...compileGiven(document, given()), outdated }, unavailable), made)
+    yield* put(withUnavailable({ ...compileGiven(document, given()), outdated, version }, unavailable), made)
     current = next
     marks = new Map(rows.map((row) => [row.name, secretMark(row)]))
   })
-  const use = Effect.fnUntraced(function* <E>(text: string, put: Put<E>) {
+  const use = Effect.fnUntraced(function* <E>(text: string, version: number, put: Put<E>) {
     const read = yield* Effect.result(source.follow(text))
     if (read._tag === "Failure") return issuesText(read.failure)
-    yield* putWith(yield* readSecrets(read.success.document), { ...read.success, text }, put)
+    yield* putWith(yield* readSecrets(read.success.document), { ...read.success, text, version }, put)
     return undefined
   })
   return {
     /** Puts a text in force. Returns why it cannot be read, if it cannot. */
     use,
     /** Puts the present text in force as it reads now: settings may have changed. */
-    reread: <E>(put: Put<E>) => Effect.suspend(() => Effect.asVoid(use(current.text, put))),
+    reread: <E>(put: Put<E>) => Effect.suspend(() => Effect.asVoid(use(current.text, current.version, put))),
     /** Puts the present policy in force again if its stored secrets have changed. */
     again: Effect.fnUntraced(function* <E>(put: Put<E>) {
       const names = Array.from(namedSecrets(current.document).keys())
@@ -104,7 +109,7 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
 
   const useVersion = Effect.fnUntraced(function* <F>({ text, version }: PolicyVersionRecord, put: Put<F>) {
     versions.newest = version
-    const problem = yield* use(text, put)
+    const problem = yield* use(text, version, put)
     if (problem === undefined) versions.followed = version
     else instruments.policyVersionsRefused.value += 1
     return problem

@@ -16,14 +16,23 @@ import {
   MAX_UNENDED_OVERRIDES,
   overridesEndingAfter,
 } from "../onCall/overrideDecisions.ts"
-import { calendarText } from "../policy/calendarText.ts"
-import type { Policy } from "../policy/compilePolicy.ts"
+import { calendarText, lastChange } from "../policy/calendarText.ts"
+import { compileGiven, type Policy } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
-import { missingReceivers, type Rotas, stayFrom, type Turn, turnsBetween } from "../policy/onCall.ts"
+import {
+  firstTurn,
+  missingReceivers,
+  type Rotas,
+  stayFrom,
+  type Turn,
+  turnsBetween,
+  turnsSince,
+} from "../policy/onCall.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { CurrentOperator } from "../ports/CurrentOperator.ts"
 import { Hashing, LinkTokens } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
+import { PolicySource } from "../ports/PolicySource.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listedReceivers.ts"
@@ -34,7 +43,7 @@ const LONGEST_SPAN = Duration.days(366)
 const MOST_TURNS = 1_000
 
 /** A calendar has whole turns: it is computed from a day that is far enough from the turns that it shows. */
-const CALENDAR = { back: Duration.days(31), ahead: Duration.days(93), beyond: Duration.days(62) }
+const CALENDAR = { back: Duration.days(31), ahead: Duration.days(94), beyond: Duration.days(62) }
 /** The hours of rotas change at most this often in the time of a calendar. */
 const MOST_EVENTS = 20_000
 const DAY_MICROS = 86_400_000_000n
@@ -143,6 +152,7 @@ interface RotaPorts {
   readonly storage: Storage["Service"]
   readonly receivers: Receivers["Service"]
   readonly policy: PolicyInForce["Service"]
+  readonly source: PolicySource
   readonly tokens: LinkTokens | undefined
   readonly publicUrl: string
   readonly sha256: Hashing["Service"]["sha256"]
@@ -205,24 +215,75 @@ const readOverrides = Effect.fnUntraced(function* (
   return { items: shownOverrides(ofRota, rotas, now) }
 })
 
+/** Changes before the last of these spans that a calendar has no turns of count as its begin: their rows may be gone. */
+const FORGOTTEN_MICROS = 62n * DAY_MICROS
+
+const EPOCH = Instant.fromMicros(0n)
+/** As many versions are read at once; few are stored within a second. */
+const VERSIONS_AT_ONCE = 5
+
+/** When a version of the policy was stored, and those before it that were within as many seconds as there are. */
+const storedAt = Effect.fnUntraced(function* ({ storage }: RotaPorts, version: number) {
+  const changes: Array<Instant.Instant> = []
+  for (let upTo = version; upTo > 0; upTo -= VERSIONS_AT_ONCE) {
+    const read = yield* storage.policyVersions(0, VERSIONS_AT_ONCE, upTo)
+    changes.push(...read.map(({ applied_at }) => applied_at))
+    const span = Instant.secondsBetween(changes.at(-1) ?? EPOCH, changes[0] ?? EPOCH)
+    if (read.length < VERSIONS_AT_ONCE || span > changes.length) break
+  }
+  return changes
+})
+
+/** The policy in force, or a later one that another server has stored, which this one follows within seconds. */
+const newestPolicy = Effect.fnUntraced(function* ({ policy, source, storage }: RotaPorts) {
+  const current = policy.current()
+  if (current.version === undefined || source.source !== "stored") return current
+  const [later] = yield* storage.policyVersions(current.version, 1)
+  if (later === undefined) return current
+  return yield* source.follow(later.text).pipe(
+    Effect.map(({ document }): Policy => ({
+      ...compileGiven(document, policy.given()),
+      version: later.version,
+    })),
+    Effect.orElseSucceed(() => current),
+  )
+})
+
 /** The calendar of the rota that has this token, in whole turns (docs/rules.md#calendars). */
-const readCalendar = Effect.fnUntraced(function* (ports: RotaPorts, token: string) {
-  const { rotas } = ports.policy.current()
+const readCalendar = Effect.fnUntraced(function* (ports: RotaPorts, token: string, called?: string) {
+  const since = ports.policy.since()
+  const { rotas, version } = yield* newestPolicy(ports)
   const name = Array.from(rotas?.byName.keys() ?? []).find((one) => ports.tokens?.isOfCalendar(token, one))
-  if (rotas === undefined || name === undefined)
+  if (rotas === undefined || name === undefined || (called ?? name) !== name)
     return yield* new NotFound({
       message: "no rota has this calendar; list rotas with GET /ops/v1/rotas",
     })
+  const stored = version === undefined ? [since] : yield* storedAt(ports, version)
   const now = yield* Instant.now
   const day = Instant.fromMicros(now - (now % DAY_MICROS))
   const begin = Instant.minus(day, CALENDAR.back)
   const end = Instant.plus(day, CALENDAR.ahead)
   const from = Instant.minus(begin, CALENDAR.beyond)
-  const overrides = yield* ports.transact(overridesEndingAfter(from))
+  const forgotten = Instant.fromMicros(begin - (begin % FORGOTTEN_MICROS))
+  const overrides = yield* ports.transact(overridesEndingAfter(Instant.min(from, forgotten)))
   const to = Instant.plus(end, CALENDAR.beyond)
   const turns = turnsBetween(rotas, name, overrides, { from, to, most: MOST_EVENTS }) ?? []
-  const shown = turns.filter((turn) => turn.to > begin && turn.from < end)
-  return calendarText(shown, ports.sha256(token).slice(0, 16), { from, to })
+  const shown = turnsSince(turns, firstTurn(rotas, name)).filter((turn) => turn.to > begin && turn.from < end)
+  const names = [name, ...(rotas.byName.get(name)?.otherwise ?? [])]
+  const changes = [
+    forgotten,
+    ...stored,
+    ...overrides
+      .filter(({ rota }) => names.includes(rota))
+      .flatMap(({ created_at, ends_at }) => (ends_at <= now ? [created_at, ends_at] : [created_at])),
+  ].filter((at) => at >= forgotten)
+  return calendarText(shown, {
+    rota: name,
+    id: ports.sha256(token).slice(0, 16),
+    edges: { from, to },
+    changed: lastChange(changes),
+    moved: lastChange([...changes, day]),
+  })
 })
 
 /** Refuses receivers whose messages would not arrive. */
@@ -252,6 +313,7 @@ export const onCallOperations = Effect.fnUntraced(function* (signed: ReturnType<
     storage: yield* Storage,
     receivers: yield* Receivers,
     policy: yield* PolicyInForce,
+    source: yield* PolicySource,
     tokens: yield* LinkTokens,
     publicUrl: (yield* RuleSettings).publicUrl ?? "",
     sha256: (yield* Hashing).sha256,
@@ -260,7 +322,7 @@ export const onCallOperations = Effect.fnUntraced(function* (signed: ReturnType<
     rotas: readRotas(ports),
     rota: (name: NotifierName, parameters: RotaParameters) => readPlan(ports, name, parameters),
     overrides: (name: NotifierName, since: Pick<RotaParameters, "from">) => readOverrides(ports, name, since),
-    calendar: (token: string) => readCalendar(ports, token),
+    calendar: (token: string, rota?: string) => readCalendar(ports, token, rota),
     override: Effect.fn("Operations.override")(function* (
       rota: NotifierName,
       { note, ...asked }: OverrideRequest,
