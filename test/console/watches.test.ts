@@ -131,7 +131,10 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
             await page.locator('[data-id="nightly"]').getByRole("button", { name: "New key" }).click()
             await page.getByText("Lines to paste for nightly").waitFor()
             // As for a new job: the line reports how its command ended, and when it is late.
-            await page.getByText(/\/in\/ping\/in_[\w-]+\/\$\?\?every=1d&after=26h"$/).waitFor()
+            await page
+              .getByText(/\/in\/ping\/in_[\w-]+\/\$\?\?every=1d&after=26h"$/)
+              .nth(1)
+              .waitFor()
             await page.locator('[data-id="backup"]').getByRole("button", { name: "Change" }).click()
             const field = page.getByLabel("Options (JSON)")
             await field.fill('{"check": 1}')

@@ -78,6 +78,12 @@ const serverOn = (storage: Storage["Service"]) =>
     ),
   )
 
+interface SeenEvent {
+  readonly shown: string
+  readonly stamp: string
+  readonly sequence: number
+}
+
 /** The events of a calendar by their UIDs: the text, with the revision apart. */
 const eventsOf = (text: string) =>
   new Map(
@@ -108,18 +114,17 @@ it.effect(
           const storage = MemoryStorage.make(new MemoryTables())
           const [one, other] = [yield* serverOn(storage), yield* serverOn(storage)]
           const hashing = yield* Hashing.pipe(Effect.provide(NodeHashing.layer()))
-          const seen = [new Map(), new Map()].map(
-            () => new Map<string, { shown: string; stamp: string; sequence: number }>(),
-          )
+          const servers = { 0: one, 1: other }
+          const seen = { 0: new Map<string, SeenEvent>(), 1: new Map<string, SeenEvent>() }
           const texts: Array<string> = []
           const versions: Array<PolicyDocument> = []
           const ids: Array<OverrideId> = []
           const look = Effect.fnUntraced(function* (server: 0 | 1) {
-            const text = yield* [one, other][server]!.calendar
+            const text = yield* servers[server].calendar
             texts[server] = text
             for (const [uid, event] of eventsOf(text)) {
-              const before = seen[server]!.get(uid)
-              seen[server]!.set(uid, event)
+              const before = seen[server].get(uid)
+              seen[server].set(uid, event)
               if (before === undefined) continue
               const isMoved = event.stamp > before.stamp && event.sequence > before.sequence
               const isSame = event.stamp === before.stamp && event.sequence === before.sequence
@@ -132,7 +137,7 @@ it.effect(
           const follow = Effect.fnUntraced(function* (server: 0 | 1) {
             const document = versions.at(-1)
             if (document === undefined) return
-            yield* [one, other][server]!.follow(document, versions.length)
+            yield* servers[server].follow(document, versions.length)
           })
           const apply = Effect.fnUntraced(function* (pick: number) {
             const order = [...PEOPLE.slice(pick % 3), ...PEOPLE.slice(0, pick % 3)].slice(0, 2 + (pick % 2))

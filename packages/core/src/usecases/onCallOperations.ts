@@ -16,18 +16,9 @@ import {
   MAX_UNENDED_OVERRIDES,
   overridesEndingAfter,
 } from "../onCall/overrideDecisions.ts"
-import { calendarText, lastChange } from "../policy/calendarText.ts"
-import { compileGiven, type Policy } from "../policy/compilePolicy.ts"
+import type { Policy } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
-import {
-  firstTurn,
-  missingReceivers,
-  type Rotas,
-  stayFrom,
-  type Turn,
-  turnsBetween,
-  turnsSince,
-} from "../policy/onCall.ts"
+import { missingReceivers, type Rotas, stayFrom, type Turn, turnsBetween } from "../policy/onCall.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { CurrentOperator } from "../ports/CurrentOperator.ts"
 import { Hashing, LinkTokens } from "../ports/Hashing.ts"
@@ -37,16 +28,11 @@ import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../ports/Storage.ts"
 import { servedReceivers } from "../replicas/listedReceivers.ts"
 import { NotFound, refusalError, StateConflict } from "./OperationErrors.ts"
+import { type CalendarPorts, readCalendar } from "./readCalendar.ts"
 
 const SPAN = Duration.days(31)
 const LONGEST_SPAN = Duration.days(366)
 const MOST_TURNS = 1_000
-
-/** A calendar has whole turns: it is computed from a day that is far enough from the turns that it shows. */
-const CALENDAR = { back: Duration.days(31), ahead: Duration.days(94), beyond: Duration.days(62) }
-/** The hours of rotas change at most this often in the time of a calendar. */
-const MOST_EVENTS = 20_000
-const DAY_MICROS = 86_400_000_000n
 
 /** The receivers of turns that an override splits, such as a person's phone. */
 const leftOut = ({ receivers, rota }: RotaOverrideRecord, { byName }: Rotas): ReadonlyArray<NotifierName> => {
@@ -147,15 +133,9 @@ const spanOf = ({ from, to }: RotaParameters, now: Instant.Instant) => {
     : Effect.succeed({ from: begin, to: end })
 }
 
-interface RotaPorts {
-  readonly transact: Commits["Service"]["transact"]
-  readonly storage: Storage["Service"]
+interface RotaPorts extends CalendarPorts {
   readonly receivers: Receivers["Service"]
-  readonly policy: PolicyInForce["Service"]
-  readonly source: PolicySource
-  readonly tokens: LinkTokens | undefined
   readonly publicUrl: string
-  readonly sha256: Hashing["Service"]["sha256"]
 }
 
 /** The rotas of the policy in force, of which this is one. */
@@ -213,77 +193,6 @@ const readOverrides = Effect.fnUntraced(function* (
   const found = yield* ports.transact(overridesEndingAfter(from ?? now))
   const ofRota = found.filter(({ rota }) => rota === name)
   return { items: shownOverrides(ofRota, rotas, now) }
-})
-
-/** Changes before the last of these spans that a calendar has no turns of count as its begin: their rows may be gone. */
-const FORGOTTEN_MICROS = 62n * DAY_MICROS
-
-const EPOCH = Instant.fromMicros(0n)
-/** As many versions are read at once; few are stored within a second. */
-const VERSIONS_AT_ONCE = 5
-
-/** When a version of the policy was stored, and those before it that were within as many seconds as there are. */
-const storedAt = Effect.fnUntraced(function* ({ storage }: RotaPorts, version: number) {
-  const changes: Array<Instant.Instant> = []
-  for (let upTo = version; upTo > 0; upTo -= VERSIONS_AT_ONCE) {
-    const read = yield* storage.policyVersions(0, VERSIONS_AT_ONCE, upTo)
-    changes.push(...read.map(({ applied_at }) => applied_at))
-    const span = Instant.secondsBetween(changes.at(-1) ?? EPOCH, changes[0] ?? EPOCH)
-    if (read.length < VERSIONS_AT_ONCE || span > changes.length) break
-  }
-  return changes
-})
-
-/** The policy in force, or a later one that another server has stored, which this one follows within seconds. */
-const newestPolicy = Effect.fnUntraced(function* ({ policy, source, storage }: RotaPorts) {
-  const current = policy.current()
-  if (current.version === undefined || source.source !== "stored") return current
-  const [later] = yield* storage.policyVersions(current.version, 1)
-  if (later === undefined) return current
-  return yield* source.follow(later.text).pipe(
-    Effect.map(({ document }): Policy => ({
-      ...compileGiven(document, policy.given()),
-      version: later.version,
-    })),
-    Effect.orElseSucceed(() => current),
-  )
-})
-
-/** The calendar of the rota that has this token, in whole turns (docs/rules.md#calendars). */
-const readCalendar = Effect.fnUntraced(function* (ports: RotaPorts, token: string, called?: string) {
-  const since = ports.policy.since()
-  const { rotas, version } = yield* newestPolicy(ports)
-  const name = Array.from(rotas?.byName.keys() ?? []).find((one) => ports.tokens?.isOfCalendar(token, one))
-  if (rotas === undefined || name === undefined || (called ?? name) !== name)
-    return yield* new NotFound({
-      message: "no rota has this calendar; list rotas with GET /ops/v1/rotas",
-    })
-  const stored = version === undefined ? [since] : yield* storedAt(ports, version)
-  const now = yield* Instant.now
-  const day = Instant.fromMicros(now - (now % DAY_MICROS))
-  const begin = Instant.minus(day, CALENDAR.back)
-  const end = Instant.plus(day, CALENDAR.ahead)
-  const from = Instant.minus(begin, CALENDAR.beyond)
-  const forgotten = Instant.fromMicros(begin - (begin % FORGOTTEN_MICROS))
-  const overrides = yield* ports.transact(overridesEndingAfter(Instant.min(from, forgotten)))
-  const to = Instant.plus(end, CALENDAR.beyond)
-  const turns = turnsBetween(rotas, name, overrides, { from, to, most: MOST_EVENTS }) ?? []
-  const shown = turnsSince(turns, firstTurn(rotas, name)).filter((turn) => turn.to > begin && turn.from < end)
-  const names = [name, ...(rotas.byName.get(name)?.otherwise ?? [])]
-  const changes = [
-    forgotten,
-    ...stored,
-    ...overrides
-      .filter(({ rota }) => names.includes(rota))
-      .flatMap(({ created_at, ends_at }) => (ends_at <= now ? [created_at, ends_at] : [created_at])),
-  ].filter((at) => at >= forgotten)
-  return calendarText(shown, {
-    rota: name,
-    id: ports.sha256(token).slice(0, 16),
-    edges: { from, to },
-    changed: lastChange(changes),
-    moved: lastChange([...changes, day]),
-  })
 })
 
 /** Refuses receivers whose messages would not arrive. */
