@@ -383,7 +383,9 @@ describe("e-mail", () => {
 
   const MANY = ["a", "b", "c", "d", "e"].map((name) => `${name}@example.org`)
   it.effect.each([
+    // Seen at Postfix 3.7.11, OpenSMTPD 6.8.0 and Exim 4.96 of Debian 12 in November 2026; of RFC 821; with a code of RFC 3463.
     ["452 4.5.3", 2],
+    ["451 4.5.3", 2],
     ["452", 1],
     ["552", 2],
     ["550 5.5.3", 4],

@@ -16,22 +16,22 @@ const ofSettings = ({ receivers }: Policy): ReadonlyArray<NotifierName> =>
     definition === undefined && kind !== "debug" ? [name] : [],
   )
 
-/** Whether a policy notifies people, only writes to the log, or does neither. */
-const audienceOf = (policy: Policy): "people" | "log" | "none" => {
-  const sending = reachedIn(policy).flatMap((name) => {
+/** The receivers that a policy sends to: those of people, and those that only write to the log. */
+const audienceOf = (policy: Policy) => {
+  const sending = reachedIn(policy).filter((name) => {
     const receiver = policy.receivers.get(name)
-    return receiver === undefined || receiver.definition?.shadow === true ? [] : [receiver.kind]
+    return receiver !== undefined && receiver.definition?.shadow !== true
   })
-  if (sending.length === 0) return "none"
-  return sending.some((kind) => kind !== "debug") ? "people" : "log"
+  const isLog = (name: NotifierName) => policy.receivers.get(name)?.kind === "debug"
+  return { people: sending.filter((name) => !isLog(name)), logs: sending.filter(isLog) }
 }
 
 /** Changes of who is notified by another policy that few people mean (docs/rules.md#a-stored-policy). */
 export const audienceWarnings = (before: Policy, after: Policy): ReadonlyArray<FieldProblem> => {
   const silent = ofSettings(before).filter((name) => !after.receivers.has(name))
   const speaking = ofSettings(after).filter((name) => !before.receivers.has(name))
-  const audience = audienceOf(after)
-  const isLost = audience === "log" && audienceOf(before) === "people"
+  const { logs, people } = audienceOf(after)
+  const lost = people.length === 0 && logs.length > 0 ? audienceOf(before).people : []
   return [
     ...(silent.length > 0
       ? [`replaces the notifiers of the settings, which fall silent: ${silent.join(", ")}`]
@@ -39,9 +39,13 @@ export const audienceWarnings = (before: Policy, after: Policy): ReadonlyArray<F
     ...(speaking.length > 0
       ? [`is absent, so that the notifiers of the settings notify again: ${speaking.join(", ")}`]
       : []),
-    ...(audience === "none"
+    ...(people.length === 0 && logs.length === 0
       ? ["has no one to notify: each of them that an incident can reach is a shadow"]
       : []),
-    ...(isLost ? ["has no one to notify any more: notifications are only written to the log"] : []),
+    ...(lost.length > 0
+      ? [
+          `no longer reach ${lost.join(", ")}: notifications go to ${logs.join(", ")} alone, which writes them to the log`,
+        ]
+      : []),
   ].map((message) => ({ message, path: ["receivers"] }))
 }

@@ -18,10 +18,18 @@ const LONGEST_CASE = 3
 /** The name of a person in the audit. Names of operators, tokens and users of the command line never begin like it. */
 export const actorName = (all: ReadonlyArray<Claims>, subject: string): string => {
   // Two people may have one `name`, which is still better to read than a `sub`.
-  const given = (all.map(nameIn).find(isName) ?? all.map(({ name }) => name).find(isName) ?? subject).trim()
-  const plain = given.slice(0, LONGEST_NAME * LONGEST_CASE).toLowerCase()
-  return `oidc:${plain.replaceAll(/[^a-z0-9._-]/gu, "_").slice(0, LONGEST_NAME)}`
+  const given = [...all.map(nameIn), ...all.map(({ name }) => name)].filter(isName).map(plainName)
+  // A name in another script would be `oidc:__`.
+  return `oidc:${given.find((name) => /[a-z0-9]/.test(name)) ?? plainName(subject)}`
 }
+
+const plainName = (given: string): string =>
+  given
+    .trim()
+    .slice(0, LONGEST_NAME * LONGEST_CASE)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]/gu, "_")
+    .slice(0, LONGEST_NAME)
 
 /** Digits of an identity's hash behind a name that another identity has; more where that is taken, too. */
 const DIGITS = [6, 12, 64]

@@ -9,11 +9,15 @@ const EVERYONE = "*"
 const pathOf = (claim: string): ReadonlyArray<string> =>
   claim.startsWith("/") ? pathOfPointer(claim) : [claim]
 
-/** The texts of a claim: a text or a truth value counts as one. `undefined` if it is absent, or has another type. */
+/**
+ * The texts of a claim: a text or a truth value counts as one, and an object as its keys, as Zitadel states roles.
+ * `undefined` if it is absent, or has another type.
+ */
 const valuesOf = (claims: Claims, claim: string): ReadonlyArray<string> | undefined => {
   const value = valueAt(claims, pathOf(claim))
   const values: unknown = typeof value === "string" || typeof value === "boolean" ? [String(value)] : value
-  return Array.isArray(values) ? values.filter((one) => typeof one === "string") : undefined
+  if (Array.isArray(values)) return values.filter((one) => typeof one === "string")
+  return typeof values === "object" && values !== null ? Object.keys(values) : undefined
 }
 
 /** The values of the first claims that have any. */

@@ -23,6 +23,7 @@ describe("the role of a person", () => {
     ["may be given by a text", "respond", [{ groups: "on call" }]],
     ["is none for other values", "role", [{ groups: ["OPS", "ops "] }]],
     ["is none for an absent claim", "role", [{}]],
+    ["may be given by the keys of an object", "respond", [{ groups: { ops: { id: "x" }, other: "" } }]],
     ["is none for numbers, objects and lists in lists", "role", [{ groups: [1, { a: "ops" }, ["ops"]] }]],
     ["is none for an inherited property", "role", [{}], { claim: "constructor" }],
     ["follows a pointer", "respond", [{ realm_access: { roles: ["ops"] } }], POINTER],
@@ -134,6 +135,8 @@ describe("the name of a person", () => {
     ["oidc:7f3_a", [{ name: " " }]],
     ["oidc:7f3_a", [{ preferred_username: 7 }]],
     [`oidc:${"a".repeat(51)}`, [{ preferred_username: "A".repeat(9_999) }]],
+    ["oidc:yamada", [{ preferred_username: "山田", name: "Yamada" }]],
+    ["oidc:7f3_a", [{ preferred_username: "山田" }]],
     ["oidc:token-5f6a1b2c", [{ preferred_username: "token-5f6a1b2c" }]],
   ])("is %s", (expected, claims) => {
     assert.strictEqual(actorName(claims, "7f3|A"), expected)

@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration } from "effect"
+import type { Standing } from "../../src/email/handOver.ts"
+import { resultOfMail } from "../../src/email/mailResult.ts"
+import type { MailAnswer, MailFault } from "../../src/email/mailServer.ts"
+import type { MailSettings } from "../../src/email/mailWords.ts"
+
+const SETTINGS: MailSettings = {
+  timeout: Duration.seconds(45),
+  port: 587,
+  isSecure: false,
+  needsTls: true,
+  hasLogin: false,
+}
+
+const answerOf = (text: string): MailAnswer => {
+  const [command = "", status, enhanced] = text.split(" ")
+  return { command, status: Number(status), enhanced }
+}
+
+const judge = (
+  standing: Standing,
+  fault: MailFault | undefined,
+  { offersLogin = true, ...settings }: Partial<MailSettings> & { readonly offersLogin?: boolean },
+) => {
+  const standings = new Map<string, Standing>([["ops@example.org", standing]])
+  const offer = { hasUtf8: true, hasLogin: offersLogin }
+  const { result } = resultOfMail({ standings, fault, offer }, [], { ...SETTINGS, ...settings })
+  return `${result.outcome}: ${result.error ?? ""}`
+}
+
+describe("the answer for a recipient", () => {
+  it.each([
+    // Postfix 3.7.11 of Debian 12, November 2026.
+    ["RCPT 550 5.1.1", /^refused: .*550 5\.1\.1: the address does not exist/],
+    ["RCPT 554 5.7.1", /^refused: .*: it refuses this sender, or that domain to strangers: check from/],
+    ["RCPT 450 4.2.0", /^deferred: The mail server answered 450 4\.2\.0\.$/],
+    ["RCPT 530 5.7.0", /^deferred: .*: it takes mails over TLS or after a login alone: remove tls: off/],
+    ["RCPT 504 5.5.2", /^refused: .*: it refuses the name of this host: set hello/],
+    ["MAIL 552 5.3.4", /^refused: .*: the mail is larger than it takes: set details: false/],
+    // Exim 4.96 of Debian 12, which sends no codes of RFC 3463.
+    ["RCPT 550", /^refused: .*550: check the sender and the recipients/],
+    ["RCPT 451", /^deferred: The mail server answered 451\.$/],
+    ["DATA 552", /^refused: .*: the mail is larger than it takes/],
+    // OpenSMTPD 6.8.0 of Debian 12, for one recipient too many.
+    ["RCPT 451 4.5.3", /^deferred: /],
+    // As RFC 3463, 4954 and 6531 define them.
+    ["RCPT 552 5.2.2", /^refused: .*: the mailbox is full or closed/],
+    ["DATA 550 5.7.26", /^refused: .*: it takes the text for spam or unsigned/],
+    ["MAIL 550 5.7.60", /^refused: .*: check from in the receiver's settings/],
+    ["MAIL 530 5.7.1", /^deferred: /],
+  ])("%s is judged with advice", (text, expected) => {
+    assert.match(judge(answerOf(text), undefined, {}), expected)
+  })
+
+  it("is no refusal for good where the server offers no login that the address has", () => {
+    for (const text of ["RCPT 554 5.7.1", "MAIL 550"])
+      assert.match(
+        judge(answerOf(text), undefined, { hasLogin: true, offersLogin: false, needsTls: false }),
+        /^deferred: The mail server offers no login on this connection: check the port \(587 or 465\), and remove tls: off/,
+      )
+  })
+})
+
+describe("an end of the connection", () => {
+  const answered = (text: string): MailFault => ({ answer: answerOf(text), code: "EAUTH" })
+  const failed = (code: string): MailFault => ({ answer: undefined, code })
+  it.each<[string, MailFault, Partial<MailSettings>, RegExp]>([
+    ["a wrong password", answered("AUTH 535 5.7.8"), {}, /^deferred: .*: check the user and the password/],
+    ["another mechanism", answered("AUTH 534 5.7.9"), {}, /^deferred: .*: create an app password/],
+    ["a login over TLS alone", answered("AUTH 538 5.7.11"), {}, /^deferred: .*: remove tls: off/],
+    ["no login at all", answered("AUTH 502 5.5.1"), {}, /^deferred: .*: check the port \(587 or 465\)/],
+    ["a blocked host", answered("CONN 554 5.7.1"), {}, /^refused: .*: use a server that knows you/],
+    [
+      "too many connections",
+      answered("CONN 421 4.7.0"),
+      {},
+      /^deferred: The mail server answered 421 4\.7\.0\.$/,
+    ],
+    ["a refused name", answered("EHLO 550"), {}, /^refused: .*: set hello to a name/],
+    [
+      "no STARTTLS",
+      { answer: answerOf("STARTTLS 502"), code: "ETLS" },
+      {},
+      /^deferred: STARTTLS is not offered/,
+    ],
+    [
+      "smtps on 587",
+      failed("ERR_SSL_WRONG_VERSION_NUMBER"),
+      { isSecure: true },
+      /^deferred: Port 587 .* write smtp:/,
+    ],
+    ["smtp on 465", failed("ELATE"), { port: 465 }, /^deferred: Port 465 begins with TLS: write smtps:/],
+    [
+      "a refused port 465",
+      failed("ECONNREFUSED"),
+      { port: 465 },
+      /^deferred: The receiver refused the connection/,
+    ],
+    [
+      "self-signed",
+      failed("DEPTH_ZERO_SELF_SIGNED_CERT"),
+      {},
+      /: add the authority .* by NODE_EXTRA_CA_CERTS\.$/,
+    ],
+    ["an unknown authority", failed("UNABLE_TO_GET_ISSUER_CERT_LOCALLY"), {}, /by NODE_EXTRA_CA_CERTS\.$/],
+    [
+      "another name",
+      failed("ERR_TLS_CERT_ALTNAME_INVALID"),
+      {},
+      /is for another name: write a name that it states/,
+    ],
+    ["expired", failed("CERT_HAS_EXPIRED"), {}, /has expired, or a clock is wrong/],
+    ["an old TLS", failed("ERR_SSL_UNSUPPORTED_PROTOCOL"), {}, /check that it offers TLS 1\.2 or newer/],
+    ["a target that is refused", failed("ETARGET"), {}, /^deferred: The request failed \(ETARGET\)/],
+  ])("by %s says what helps", (_, fault, settings, expected) => {
+    assert.match(judge(undefined, fault, { hasLogin: true, ...settings }), expected)
+  })
+})
