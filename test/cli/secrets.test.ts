@@ -1,16 +1,75 @@
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect, Redacted } from "effect"
 import { secretOf } from "../processes/secrecy.ts"
 import { scratchFolder } from "../processes/scratch.ts"
+import { operate } from "../processes/api.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { until } from "../processes/until.ts"
 import { feed } from "./feed.ts"
-import { jsonOf, type Place, tocsin } from "./tocsin.ts"
+import { jsonOf, type Place, serverAt, tocsin } from "./tocsin.ts"
 
 const [OLD, NEW] = ["0a".repeat(32), "b1".repeat(32)]
 const idOf = (key: string) => secretCipher(Redacted.make(key)).keyIds[0]
+
+const TOKEN = secretOf("header")
+
+/** A database as an earlier version left it: header fields in clear, and what it replaced still in the file. */
+const asEarlier = (file: string) => {
+  const database = new DatabaseSync(file)
+  database.exec("PRAGMA secure_delete = OFF")
+  const probe = { http: { url: "http://127.0.0.1:9/", headers: { authorization: TOKEN } } }
+  database.prepare("UPDATE watch SET probe = ?, headers = NULL").run(JSON.stringify(probe))
+  database.prepare("UPDATE watch SET output = ?").run(TOKEN.repeat(2_000))
+  database.exec("UPDATE watch SET output = NULL")
+  database.exec("UPDATE schema_migration SET applied_at = applied_at + 1 WHERE id = 5")
+  database.close()
+}
+
+describe("header fields of watches", () => {
+  it.live("are encrypted, also those of an earlier version, and leave the file and its backups", () =>
+    Effect.gen(function* () {
+      const place = { cwd: yield* scratchFolder, environment: { SERVICE_WATCH_LOOPBACK: "true" } }
+      const file = join(place.cwd, "data", "tocsin.db")
+      const holds = (name: string) => readFileSync(name).includes(TOKEN)
+      const stored = Effect.sync(() => {
+        const database = new DatabaseSync(file, { readOnly: true })
+        const row = database.prepare("SELECT probe, headers FROM watch").get()
+        database.close()
+        return row
+      })
+      const server = yield* startServer(serverAt(place))
+      const http = { url: "http://127.0.0.1:9/", headers: { authorization: TOKEN } }
+      yield* operate(server, "POST", "/ops/v1/watches", { json: { name: "home", http } })
+      assert.notInclude(JSON.stringify(yield* stored), TOKEN)
+      yield* server.stop
+      assert.isFalse(holds(file))
+
+      asEarlier(file)
+      assert.isTrue(holds(file))
+      const said = (yield* tocsin(place, "doctor")).stdout
+      assert.include(
+        said,
+        "header fields stand in clear in the database, of the watch home: stop servers of other versions",
+      )
+      const again = yield* startServer(serverAt(place))
+      yield* until(
+        "they are encrypted",
+        Effect.map(stored, (row) => row?.["headers"] !== null),
+      )
+      assert.notInclude(JSON.stringify(yield* stored), TOKEN)
+      const { code, stdout } = yield* tocsin(place, "backup", "copy.db")
+      assert.strictEqual(code, 0)
+      assert.include(stdout, "its stored secrets need the key")
+      assert.isFalse(holds(join(place.cwd, "copy.db")))
+      yield* again.stop
+    }),
+  )
+})
 
 describe("tocsin secrets", () => {
   it.live("are stored, listed with their use and deleted; doctor, backup and copy name their key", () =>

@@ -138,6 +138,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       every_millis: 60_000,
       confirm: { bad: 3, good: 1 },
       probe: { dns: { name: "home.example" } },
+      headers: undefined,
       origin: "operator",
       paused_until: undefined,
       created_at: start,

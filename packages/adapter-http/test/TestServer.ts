@@ -64,6 +64,7 @@ const noSecrets = {
   list: Effect.die("unexpected"),
   put: unexpected,
   remove: unexpected,
+  watchStates: Effect.never,
   encryptAgain: Effect.void,
 }
 

@@ -26,6 +26,7 @@ const watchRecord: fc.Arbitrary<WatchRecord> = fc.record({
   name: fc.stringMatching(/^[A-Za-z0-9._:-]{1,64}$/).map((name) => CheckId.make(name)),
   every_millis: fc.integer({ min: 10_000, max: 86_400_000 }),
   confirm: fc.record({ bad: count, good: count }),
+  headers: maybe(fc.constant({ ciphertext: "c2VhbGVk", key_id: "0123abcd" })),
   probe: fc.record({ tcp: fc.record({ host: plain(20), port: fc.integer({ min: 1, max: 65_535 }) }) }),
   origin: fc.constantFrom("operator", "policy"),
   paused_until: maybe(instant),
@@ -214,6 +215,7 @@ const follows = Effect.fnUntraced(function* (replica: Replica) {
     every_millis,
     confirm: { bad: 2, good: 1 },
     probe: { http },
+    headers: undefined,
   })
   const follow = (...defined: ReadonlyArray<ReturnType<typeof terms>>) =>
     commits.transact(

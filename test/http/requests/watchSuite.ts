@@ -43,32 +43,52 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
-  scenario("a watch is shown with its defaults, and without its header fields", () =>
+  scenario(
+    "a watch is shown with its defaults, and without its header fields",
+    () =>
+      Effect.gen(function* () {
+        const http = { url: "https://home.example/", timeout: "5s" }
+        const json = { name: "home", http: { ...http, headers: { authorization: SECRET } } }
+        const created = yield* operate("POST", WATCHES, { json })
+        assert.strictEqual(created.status, 201, created.text)
+        assert.containSubset(created.body, {
+          name: "home",
+          every: "1m",
+          confirm: { bad: 2, good: 1 },
+          http,
+          is_paused: false,
+          status: null,
+          last: null,
+        })
+        for (const answer of [created, yield* operate("GET", HOME), yield* operate("GET", WATCHES)])
+          for (const hidden of ["headers", SECRET]) assert.notInclude(answer.text, hidden)
+        const changed = yield* operate("PATCH", HOME, { json: { every: "90s", confirm: { bad: 3 } } })
+        assert.containSubset(changed.body, { every: "90s", confirm: { bad: 3, good: 1 }, http })
+        const replaced = yield* operate("PATCH", HOME, { json: { tcp: { host: "home.example", port: 443 } } })
+        assert.containSubset(replaced.body, { every: "90s", tcp: { host: "home.example", port: 443 } })
+        assert.notProperty(replaced.body, "http")
+        const { body } = yield* operate("GET", WATCHES)
+        assert.containSubset(body, { items: [{ name: "home", every: "90s" }] })
+        assert.deepStrictEqual((yield* operate("DELETE", HOME)).body, { count: 1 })
+        expectError(yield* operate("GET", HOME), 404, "not_found")
+      }),
+    { secretsKey: "5a".repeat(32) },
+  )
+
+  scenario("header fields need a key that encrypts them", () =>
     Effect.gen(function* () {
-      const http = { url: "https://home.example/", timeout: "5s" }
-      const json = { name: "home", http: { ...http, headers: { authorization: SECRET } } }
-      const created = yield* operate("POST", WATCHES, { json })
-      assert.strictEqual(created.status, 201, created.text)
-      assert.containSubset(created.body, {
-        name: "home",
-        every: "1m",
-        confirm: { bad: 2, good: 1 },
-        http,
-        is_paused: false,
-        status: null,
-        last: null,
-      })
-      for (const answer of [created, yield* operate("GET", HOME), yield* operate("GET", WATCHES)])
-        for (const hidden of ["headers", SECRET]) assert.notInclude(answer.text, hidden)
-      const changed = yield* operate("PATCH", HOME, { json: { every: "90s", confirm: { bad: 3 } } })
-      assert.containSubset(changed.body, { every: "90s", confirm: { bad: 3, good: 1 }, http })
-      const replaced = yield* operate("PATCH", HOME, { json: { tcp: { host: "home.example", port: 443 } } })
-      assert.containSubset(replaced.body, { every: "90s", tcp: { host: "home.example", port: 443 } })
-      assert.notProperty(replaced.body, "http")
-      const { body } = yield* operate("GET", WATCHES)
-      assert.containSubset(body, { items: [{ name: "home", every: "90s" }] })
-      assert.deepStrictEqual((yield* operate("DELETE", HOME)).body, { count: 1 })
-      expectError(yield* operate("GET", HOME), 404, "not_found")
+      const http = { url: "https://home.example/", headers: { authorization: SECRET } }
+      const message = expectError(
+        yield* operate("POST", WATCHES, { json: { name: "home", http } }),
+        409,
+        "conflict",
+      )
+      assert.match(message, /set SERVICE_SECRETS_KEY/)
+      assert.strictEqual(
+        (yield* operate("POST", WATCHES, { json: { name: "home", http: { url: http.url } } })).status,
+        201,
+      )
+      expectError(yield* operate("PATCH", HOME, { json: { http } }), 409, "conflict")
     }),
   )
 

@@ -19,12 +19,14 @@ const BUSY_MILLIS = 5
 /** For inner pages of indexes, and leaves. Four times as much made nothing faster. */
 const CACHE_KIB = 16_384
 
-// A commit is synced before it returns, until `deferSync`. `Checkpoints` does the checkpoints.
+// A commit is synced before it returns, until `deferSync`. `Checkpoints` does the checkpoints. What is deleted or
+// replaced leaves the file: it may be a token that an earlier version kept in clear.
 const SETTINGS = `
 PRAGMA synchronous = FULL;
 PRAGMA cache_size = -${CACHE_KIB};
 PRAGMA wal_autocheckpoint = 0;
 PRAGMA temp_store = MEMORY;
+PRAGMA secure_delete = ON;
 `
 
 type CheckpointRow = readonly [busy: bigint, pages: bigint, moved: bigint]

@@ -12,9 +12,16 @@ import { migration as first } from "./0001_first.ts"
 import { migration as acceptancesLeave } from "./0002_acceptances_leave.ts"
 import { migration as separateTables } from "./0003_separate_tables.ts"
 import { migration as mailRecipients } from "./0004_mail_recipients.ts"
+import { migration as watchHeaders } from "./0005_watch_headers.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
-export const migrations: ReadonlyArray<Migration> = [first, acceptancesLeave, separateTables, mailRecipients]
+export const migrations: ReadonlyArray<Migration> = [
+  first,
+  acceptancesLeave,
+  separateTables,
+  mailRecipients,
+  watchHeaders,
+]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */
 export const checksumOf = ({ sql }: Migration): string => hash("sha256", sql)

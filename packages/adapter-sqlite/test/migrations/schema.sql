@@ -4,6 +4,7 @@
 -- 2 acceptances_leave breaking sha256:09463a6402aecc5aa520d63ab4e3b4acb32c8275e595910423411ba8ae8e9477
 -- 3 separate_tables breaking sha256:c94ee1fe19bfc3affc9a28052d10e7e4dc660678d23aa1194f689a7d92f905c1
 -- 4 mail_recipients compatible sha256:b337603126102206eddf6fb671fc255fb1e64faa04288a9ec40ca80f99e8aea4
+-- 5 watch_headers compatible sha256:dc17cbcf1b843fc95409e11f4f19321baff204d52d213fde4354f716489339a3
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -677,4 +678,4 @@ CREATE TABLE watch (
   counted TEXT,
   counted_at INTEGER,
   against INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, headers TEXT) STRICT, WITHOUT ROWID;

@@ -5,6 +5,13 @@ import type { Confirmation } from "@tocsin/contract/confirmResult"
 import { type StoredProbe, USUAL_CONFIRM } from "@tocsin/contract/Watches"
 import { instant, integer, keyedTable, long, object, orUndefined, type RecordOf, text } from "./TableShape.ts"
 
+/** Header fields of a probe, encrypted (docs/rules.md#stored-secrets). */
+export interface SealedHeaders {
+  readonly ciphertext: string
+  /** Identifies the key that opens it, without revealing that. */
+  readonly key_id: string
+}
+
 /**
  * One watch as stored, with the state of its probes (docs/rules.md#watches). The lock of the watches' agent guards
  * the rows, except that the first one creates both.
@@ -20,6 +27,8 @@ export const watch = keyedTable({
     every_millis: long,
     confirm: object<Confirmation>(USUAL_CONFIRM),
     probe: object<StoredProbe>(),
+    /** The header fields of its probe; a probe of an earlier version has them in clear. */
+    headers: orUndefined(object<SealedHeaders>()),
     origin: text<"operator" | "policy">(),
     /** When its pause ends; `FOREVER` for one that lasts until it is ended. */
     paused_until: orUndefined(instant),
@@ -41,7 +50,7 @@ export const watch = keyedTable({
 export type WatchRecord = RecordOf<typeof watch>
 
 /** A watch as an operator or the policy defines it. */
-export type WatchTerms = Pick<WatchRecord, "name" | "every_millis" | "confirm" | "probe">
+export type WatchTerms = Pick<WatchRecord, "name" | "every_millis" | "confirm" | "probe" | "headers">
 
 export const FOREVER = Instant.LATEST
 

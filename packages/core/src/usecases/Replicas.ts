@@ -19,6 +19,7 @@ import { policyHash } from "../policy/applyPolicy.ts"
 import { Hashing } from "../ports/Hashing.ts"
 import { Ids, newId } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
+import type { Storage } from "../ports/Storage.ts"
 import { WatchProbes } from "../ports/WatchProbes.ts"
 
 /** The version of a process whose host program has one that is not known here. */
@@ -27,6 +28,12 @@ export const EMBEDDED = "embedded"
 export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/ReplicaVersion", {
   defaultValue: () => EMBEDDED,
 })
+
+/** Whether a server of another version runs beside this one, as during a rolling upgrade. */
+export const otherVersionRuns = (storage: Pick<Storage["Service"], "replicas">, version: string) =>
+  Effect.zipWith(storage.replicas, Instant.now, (replicas, now) =>
+    liveReplicas(replicas, now).some((replica) => replica.version !== version),
+  )
 
 /** A notifier whose notifications other processes would not see. */
 const ONLY_LOGS = "debug"

@@ -20,11 +20,9 @@ import {
 } from "../secrets/openSecrets.ts"
 import { encryptAgain, removeSecrets, storeSecrets } from "../secrets/secretDecisions.ts"
 import { StateConflict } from "./OperationErrors.ts"
+import { NO_KEY, watchSecrets } from "./watchSecrets.ts"
 
 const BY_NAME = { list: "secrets", filter: {}, sort: "name", direction: "asc" } as const
-
-export const NO_KEY =
-  "there is no key for stored secrets: set SERVICE_SECRETS_KEY to 64 hex digits (openssl rand -hex 32), the same on every server; with the embedded database, start the server once, which makes one"
 
 export const TOO_MANY = `stored secrets may be ${MOST_SECRETS}, and encrypted 4 MiB together, which these would exceed: delete unused ones first (tocsin secrets list, or GET /ops/v1/secrets, names them)`
 
@@ -55,6 +53,7 @@ export const secretOperations = Effect.fnUntraced(function* (followedVersion: ()
   const storage = yield* Storage
   const commits = yield* Commits
   const cipher = yield* SecretCipher
+  const watches = yield* watchSecrets
   const { current } = yield* PolicyInForce
   const { follow } = yield* PolicySource
   const signed = signing(commits, yield* Ids)
@@ -108,13 +107,18 @@ export const secretOperations = Effect.fnUntraced(function* (followedVersion: ()
       const count = yield* signed((by) => removeSecrets(name, version, by))
       return count === undefined ? yield* new StateConflict({ message: ANOTHER_POLICY }) : { count }
     }),
-    /** Encrypts again, by the first key, what only the second one opens. */
-    encryptAgain: cipher?.keyIds[1]
-      ? eachRow((row, { state, values }) =>
-          state === "former" && values !== undefined
-            ? commits.transact(encryptAgain(row, encryptSecrets(row.name, values, cipher)))
-            : Effect.void,
-        )
-      : Effect.void,
+    /** The states of header fields of watches here. */
+    watchStates: watches.states,
+    /** Encrypts, by the first key, what only the second one opens, and header fields in clear. */
+    encryptAgain: Effect.andThen(
+      cipher?.keyIds[1]
+        ? eachRow((row, { state, values }) =>
+            state === "former" && values !== undefined
+              ? commits.transact(encryptAgain(row, encryptSecrets(row.name, values, cipher)))
+              : Effect.void,
+          )
+        : Effect.void,
+      watches.seal,
+    ),
   }
 })

@@ -1,5 +1,6 @@
 import { type Cause, Duration, Effect, Layer, Queue, Result, Stream } from "effect"
 import { currentSignature } from "../audit/Signature.ts"
+import { ValidationError } from "@tocsin/contract/Errors"
 import type { CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import { decodeProbe } from "@tocsin/contract/Watches"
@@ -16,7 +17,9 @@ import { idlePause } from "../ports/IdlePause.ts"
 import { Ids } from "../ports/Ids.ts"
 import { RuleSettings } from "../ports/RuleSettings.ts"
 import { Storage } from "../ports/Storage.ts"
+import { SecretCipher } from "../ports/SecretCipher.ts"
 import { WatchProbes } from "../ports/WatchProbes.ts"
+import { openProbe } from "../secrets/watchHeaders.ts"
 import { type ProbeResult, recordProbes } from "../watches/recordProbes.ts"
 import { LOOK_EVERY } from "../replicas/ownerOf.ts"
 import { dueAt, dueProbes } from "../watches/schedule.ts"
@@ -45,6 +48,7 @@ const makeRunner = Effect.gen(function* () {
     storage: yield* Storage,
     commits: yield* Commits,
     replica: yield* ReplicaIdentity,
+    cipher: yield* SecretCipher,
     agent: yield* watchAgentOf,
     instruments: yield* CurrentInstruments,
     results: yield* Queue.unbounded<ProbeResult>(),
@@ -55,7 +59,7 @@ const makeRunner = Effect.gen(function* () {
 })
 type Runner = Effect.Success<typeof makeRunner>
 
-/** Nothing is known of what it watches. */
+/** Nothing is known of the page or host that it watches. */
 const UNREADABLE = {
   status: "unknown" as const,
   output:
@@ -63,12 +67,23 @@ const UNREADABLE = {
   duration_ms: 0,
 }
 
-const startProbe = ({ results, underWay }: Runner, probes: WatchProbes, watch: WatchRecord) => {
+/** Runs a probe with its header fields; without them, its page would answer otherwise. */
+const probed = ({ cipher }: Runner, probes: WatchProbes, watch: WatchRecord) => {
+  const opened = openProbe(watch, cipher)
+  if (opened.probe === undefined)
+    return Effect.fail(
+      new ValidationError({
+        message: `no key of SERVICE_SECRETS_KEY opens its header fields: give the servers the key ${watch.headers?.key_id ?? ""}, or change the watch with its header fields`,
+      }),
+    )
+  const probe = Result.try(() => decodeProbe(opened.probe ?? watch.probe))
+  return Result.isFailure(probe) ? Effect.succeed(UNREADABLE) : probes.run(probe.success)
+}
+
+const startProbe = (runner: Runner, probes: WatchProbes, watch: WatchRecord) => {
+  const { results, underWay } = runner
   underWay.add(watch.name)
-  return Effect.suspend(() => {
-    const probe = Result.try(() => decodeProbe(watch.probe))
-    return Result.isFailure(probe) ? Effect.succeed(UNREADABLE) : probes.run(probe.success)
-  }).pipe(
+  return Effect.suspend(() => probed(runner, probes, watch)).pipe(
     // Stored under other settings.
     Effect.catchTag("ValidationError", (error) =>
       Effect.succeed({ status: "unknown" as const, output: error.message, duration_ms: 0 }),

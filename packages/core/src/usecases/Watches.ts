@@ -32,6 +32,7 @@ import { WatchProbes } from "../ports/WatchProbes.ts"
 import { isWatchAgentTaken, type WatchAgent } from "../watches/watchAgent.ts"
 import * as decisions from "../watches/watchDecisions.ts"
 import { noSuch, StateConflict } from "./OperationErrors.ts"
+import { headerSealing } from "./watchSecrets.ts"
 import { tokenOf } from "../operators/tokens.ts"
 
 const agentTaken = (name: string) =>
@@ -80,6 +81,7 @@ export const watchTerms = (name: CheckId, given: Omit<CreateWatchRequest, "name"
   every_millis: given.every === undefined ? USUAL_EVERY_MILLIS : Duration.toMillis(given.every),
   confirm: { ...USUAL_CONFIRM, ...given.confirm },
   probe: encodeProbe(given),
+  headers: undefined,
 })
 
 export const watchAgentOf = Effect.gen(function* () {
@@ -108,6 +110,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
     const hashing = yield* Hashing
     const incidents = incidentOptions(ids, yield* PolicyInForce, rules, hashing)
     const signed = signing(commits, ids)
+    const sealing = yield* headerSealing
     const page = pageReader(yield* Storage, hashing.sha256)
     const change = <A>(decide: (change: decisions.WatchChange) => Command<A>) =>
       signed((by) => decide({ agent, incidents, by }))
@@ -134,7 +137,8 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
       }),
       create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
         yield* check(given)
-        const created = yield* change((by) => decisions.createWatch(watchTerms(name, given), by))
+        const terms = yield* sealing(watchTerms(name, given))
+        const created = yield* change((by) => decisions.createWatch(terms, by))
         return yield* Effect.catchTag(shown(created), "NotFound", Effect.die)
       }),
       /** Changes a watch, or pauses it until it is resumed. */
@@ -147,7 +151,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/usecases/W
         const changes = {
           ...(every !== undefined && { every_millis: Duration.toMillis(every) }),
           ...(confirm !== undefined && { confirm: { ...USUAL_CONFIRM, ...confirm } }),
-          ...(hasProbe && { probe: encodeProbe(given) }),
+          ...(hasProbe && Struct.pick(yield* sealing(watchTerms(name, given)), ["probe", "headers"])),
           ...(is_paused !== undefined && { is_paused }),
         }
         return yield* shown(yield* change((by) => decisions.changeWatch(name, changes, by)))

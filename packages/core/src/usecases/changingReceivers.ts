@@ -16,7 +16,7 @@ import { encryptSecrets, namedSecrets } from "../secrets/openSecrets.ts"
 import { ANOTHER, type Application, type StorePolicy } from "./applyingPolicies.ts"
 import { invalidPolicy, NO_RULES } from "./followStoredPolicy.ts"
 import { AnotherPolicy, NotFound, StateConflict } from "./OperationErrors.ts"
-import { NO_KEY } from "./Secrets.ts"
+import { NO_KEY } from "./watchSecrets.ts"
 
 const NO_RECEIVER = "the stored policy defines no receiver of this name: list them with GET /ops/v1/policy"
 

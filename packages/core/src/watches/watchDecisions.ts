@@ -108,7 +108,10 @@ const auditPause = (unit: UnitOfWork, by: Signature, watch: WatchRecord): void =
 }
 
 const isSame = (a: WatchTerms, b: WatchTerms): boolean =>
-  a.every_millis === b.every_millis && Equal.equals(a.confirm, b.confirm) && Equal.equals(a.probe, b.probe)
+  a.every_millis === b.every_millis &&
+  Equal.equals(a.confirm, b.confirm) &&
+  Equal.equals(a.probe, b.probe) &&
+  Equal.equals(a.headers, b.headers)
 
 /** The changed terms of a watch, and whether it is paused from now on. */
 export interface WatchChanges extends Partial<Omit<WatchTerms, "name">> {
@@ -207,4 +210,10 @@ export const followPolicyWatches = loneCommandOf(function* (
     yield* put(unit, agent, { ...given, watch })
   }
   return undefined
+})
+
+/** Puts a watch whose header fields are encrypted in the place of the former one, unless its probe has changed. */
+export const sealHeaders = commandOf(function* (unit, former: WatchRecord, { headers, probe }: WatchTerms) {
+  const row = yield* loadRow(unit, "watch", former.name)
+  if (row !== undefined && isSame(row, former)) unit.of("watch").put({ ...row, headers, probe })
 })

@@ -8,6 +8,7 @@ export const watchOf = (given: Partial<WatchRecord>): WatchRecord => ({
   every_millis: 60_000,
   confirm: { bad: 2, good: 1 },
   probe: { http: { url: "http://page.example/" } },
+  headers: undefined,
   origin: "operator",
   paused_until: undefined,
   created_at: Instant.fromMillis(0),

@@ -1,4 +1,5 @@
 import { receiver_secrets } from "@tocsin/core/model/SecretRecord"
+import { watch } from "@tocsin/core/model/WatchRecord"
 import { Effect, Result, Stream } from "effect"
 import process from "node:process"
 import { presentSecretCipher, SECRETS_KEY_FILE } from "../keptSecret.ts"
@@ -6,11 +7,25 @@ import { commandSettings } from "../settings/checkedSettings.ts"
 import type { CopyEnd } from "tocsin/internal/storages/places"
 
 const KEY_ID = Object.keys(receiver_secrets.columns).indexOf("key_id")
+const HEADERS = Object.keys(watch.columns).indexOf("headers")
+
+/** The key of a watch's header fields, as the row has them. */
+const keyOfHeaders = (stored: unknown): ReadonlyArray<string> =>
+  typeof stored === "string" ? [String(Object(JSON.parse(stored)).key_id)] : []
 
 /** Identifies the keys of the stored secrets in a storage; one of an earlier schema has none. */
 export const secretKeysOf = ({ withSource }: CopyEnd): Effect.Effect<ReadonlyArray<string>> =>
-  withSource(({ rows }) => Stream.runCollect(rows(receiver_secrets))).pipe(
-    Effect.map((pieces) => Array.from(new Set(pieces.flat().map((row) => String(row[KEY_ID])))).toSorted()),
+  withSource(({ rows }) =>
+    Effect.zipWith(
+      Stream.runCollect(rows(receiver_secrets)),
+      Stream.runCollect(rows(watch)),
+      (secrets, watches) => [
+        ...secrets.flat().map((row) => String(row[KEY_ID])),
+        ...watches.flat().flatMap((row) => keyOfHeaders(row[HEADERS])),
+      ],
+    ),
+  ).pipe(
+    Effect.map((ids) => Array.from(new Set(ids)).toSorted()),
     Effect.orElseSucceed(() => []),
   )
 

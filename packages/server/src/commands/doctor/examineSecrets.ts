@@ -4,16 +4,40 @@ import { Effect } from "effect"
 import { plural } from "../../output/texts.ts"
 import { attention, type Findings, ok } from "./Finding.ts"
 
+const countOf = (watches: number): string => (watches === 1 ? "1 watch" : `${watches} watches`)
+
 /** Stored secrets that this shell's keys do not open, and whether the second key is still needed. */
 export const examineSecrets = Effect.gen(function* () {
-  const found = yield* Policies.use(({ secrets }) => secrets.states)
-  const [, second] = (yield* SecretCipher)?.keyIds ?? []
+  const ofReceivers = yield* Policies.use(({ secrets }) => secrets.states)
+  const ofWatches = yield* Policies.use(({ secrets }) => secrets.watchStates)
+  const cipher = yield* SecretCipher
+  const [, second] = cipher?.keyIds ?? []
+  const found = [
+    ...ofReceivers.map(({ row, state }) => ({ state, name: row.name, key: row.key_id })),
+    ...ofWatches.map(({ row, state }) => ({
+      state,
+      name: `the watch ${row.name}`,
+      key: row.headers?.key_id,
+    })),
+  ]
   const namesOf = (wanted: string) =>
     found
-      .flatMap(({ row, state }) => (state === wanted ? [`${row.name} (key ${row.key_id})`] : []))
+      .filter(({ state }) => state === wanted)
+      .map(({ key, name }) => (key === undefined ? name : `${name} (key ${key})`))
       .join(", ")
+  const plain = namesOf("plain")
   const [unreadable, former] = [namesOf("unreadable"), namesOf("former")]
   const findings = [
+    ...(plain === ""
+      ? []
+      : [
+          attention(
+            "secrets",
+            cipher === undefined
+              ? `header fields stand in clear in the database, of ${plain}: set SERVICE_SECRETS_KEY on every server`
+              : `header fields stand in clear in the database, of ${plain}: stop servers of other versions, and start one that encrypts them`,
+          ),
+        ]),
     ...(unreadable === ""
       ? []
       : [
@@ -36,6 +60,9 @@ export const examineSecrets = Effect.gen(function* () {
   ]
   if (findings.length > 0 || found.length === 0) return findings satisfies Findings
   return [
-    ok("secrets", `${plural(found.length, "receiver")} with stored secrets, which this shell's key opens`),
+    ok(
+      "secrets",
+      `${plural(ofReceivers.length, "receiver")} and ${countOf(ofWatches.length)} with stored secrets, which this shell's key opens`,
+    ),
   ]
 })
