@@ -118,7 +118,7 @@ export const secretOperations = Effect.fnUntraced(function* (followedVersion: ()
               : Effect.void,
           )
         : Effect.void,
-      watches.seal,
+      Effect.asVoid(watches.seal),
     ),
   }
 })
