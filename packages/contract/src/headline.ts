@@ -1,3 +1,4 @@
+import { isClosing, namesError } from "./closingLines.ts"
 import { readPerformance } from "./performanceData.ts"
 
 /** Sequences that colour a text, move the cursor or set a title on a terminal (ECMA-48), also without their end. */
@@ -61,11 +62,25 @@ export const headlineOf = (output: string | undefined): string | undefined => {
   return undefined
 }
 
-/** The headline of a job that failed: how it ended, and the last line of its output that has words. */
+/** A reason stands near the end; an error far above it was overcome. */
+const SEARCHED_LINES = 40
+
+/** The line that says why a job failed: before the words with which known programs close, else the last that names an error. */
+const reasonIn = (lines: ReadonlyArray<string>): string | undefined => {
+  const last = lines.at(-1)
+  const open = lines.slice(0, lines.findLastIndex((line) => !isClosing(line)) + 1)
+  const reason = open.findLast((line) => namesError(line) && !isClosing(line))
+  if (reason !== undefined || last === undefined) return reason
+  return namesError(last) ? last : (open.at(-1) ?? last)
+}
+
+/** The headline of a job that failed: how it ended, and why, by the end of its output. */
 export const failureHeadline = (end: string, output: string): string => {
-  const lines = withoutSequences(output).split(/[\r\n]/u)
-  const last = lines.findLast((line) => VISIBLE.test(withoutPerformance(line)))
-  return shortened(last === undefined ? end : `${end}: ${last.trim()}`)
+  const lines = withoutSequences(output)
+    .split(/[\r\n]/u)
+    .filter((line) => VISIBLE.test(withoutPerformance(line)))
+  const reason = reasonIn(lines.slice(-SEARCHED_LINES))
+  return shortened(reason === undefined ? end : `${end}: ${reason.trim()}`)
 }
 
 const JOB_END = /^(?:exit \d+|failed|ended by \w+|timed out after [\d.]+ s)(?=: |$)/u
@@ -75,5 +90,14 @@ const ONLY_MARKER = new RegExp(`^${MARKER.source}`, "u")
 export const isJobOutput = (output: string): boolean => {
   const [first = "", ...rest] = output.split("\n")
   const end = JOB_END.exec(first)?.[0]
-  return ONLY_MARKER.test(first) || (end !== undefined && failureHeadline(end, rest.join("\n")) === first)
+  if (end === undefined) return ONLY_MARKER.test(first)
+  const said = rest.join("\n")
+  // Its line may be cut off, or be the last one, which earlier versions took.
+  return (
+    ONLY_MARKER.test(rest[0] ?? "") ||
+    failureHeadline(end, said) === first ||
+    withoutSequences(said)
+      .split(/[\r\n]/u)
+      .some((line) => shortened(`${end}: ${line.trim()}`) === first)
+  )
 }

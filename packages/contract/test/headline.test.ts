@@ -92,6 +92,79 @@ describe("a headline", () => {
   })
 })
 
+// Outputs of Debian 12's borgmatic 1.7.7, certbot 2.1.0, git 2.39.5, GNU Make 4.3, GNU tar 1.34, restic 0.14.0,
+// rsync 3.5.0, pg_dump 15 and Python 3.11, of Node.js 20 and 24 and of npm 11, which failed on purpose.
+describe("the headline of a failed program", () => {
+  it.each([
+    [
+      "borgmatic",
+      "summary:\nbm.yaml: Error running configuration file\n/srv/repo.borg: Error running actions for repository\nRepository /srv/repo.borg does not exist.\nCommand 'borg create /srv/repo.borg::{hostname} /etc' returned non-zero exit status 2.\n\nNeed some help? https://torsion.org/borgmatic/#issues",
+      "Repository /srv/repo.borg does not exist.",
+    ],
+    [
+      "certbot",
+      "Saving debug log to /var/log/letsencrypt/letsencrypt.log\nNo certificate found with name a (expected /etc/letsencrypt/renewal/a.conf).\nAsk for help or search for solutions at https://community.letsencrypt.org. See the logfile a.log or re-run Certbot with -v for more details.",
+      "No certificate found with name a (expected /etc/letsencrypt/renewal/a.conf).",
+    ],
+    [
+      "git",
+      "Cloning into 'x'...\nssh: connect to host 127.0.0.1 port 22: Connection refused\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.",
+      "fatal: Could not read from remote repository.",
+    ],
+    [
+      "git push",
+      "error: src refspec main does not match any\nerror: failed to push some refs to 'https://127.0.0.1:9/x.git'",
+      "error: src refspec main does not match any",
+    ],
+    ["make", "false\nmake: *** [Makefile:2: all] Error 1", "make: *** [Makefile:2: all] Error 1"],
+    [
+      "make in folders",
+      "gcc a.c\ncc1: fatal error: a.c: No such file or directory\ncompilation terminated.\nmake[1]: *** [Makefile:2: all] Error 1\nmake[1]: Leaving directory '/srv/sub'\nmake: *** [Makefile:2: all] Error 2",
+      "cc1: fatal error: a.c: No such file or directory",
+    ],
+    [
+      "Node.js",
+      'file:///srv/t.mjs:1\nthrow new Error("disk is full")\n      ^\n\nError: disk is full\n    at file:///srv/t.mjs:1:7\n    at ModuleJob.run (node:internal/modules/esm/module_job:325:25)\n    at async ModuleLoader.import (node:internal/modules/esm/loader:606:24)\n\nNode.js v20.20.2',
+      "Error: disk is full",
+    ],
+    [
+      "npm",
+      "npm error code ENOENT\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory\nnpm error enoent This is related to npm not being able to find a file.\nnpm error enoent\nnpm error A complete log of this run can be found in: /root/.npm/_logs/a.log\nnpm notice New minor version of npm available!",
+      "npm error enoent Could not read package.json: Error: ENOENT: no such file or directory",
+    ],
+    [
+      "pg_dump",
+      'pg_dump: error: connection to server at "127.0.0.1", port 9 failed: Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?',
+      'pg_dump: error: connection to server at "127.0.0.1", port 9 failed: Connection refused',
+    ],
+    [
+      "restic",
+      "Fatal: unable to open config file: stat /srv/repo/config: no such file or directory\nIs there a repository at the following location?\n/srv/repo",
+      "Fatal: unable to open config file: stat /srv/repo/config: no such file or directory",
+    ],
+    [
+      "rsync",
+      'rsync: [sender] link_stat "/none" failed: No such file or directory (2)\nhostname\n\nsent 107 bytes  received 59 bytes  332.00 bytes/sec\ntotal size is 3  speedup is 0.02\nrsync error: some files/attrs were not transferred (see previous errors) (code 23) at main.c(1394) [sender=3.5.0]',
+      'rsync: [sender] link_stat "/none" failed: No such file or directory (2)',
+    ],
+    [
+      "tar",
+      "tar: Removing leading `/' from member names\ntar: /none: Cannot stat: No such file or directory\ntar: Exiting with failure status due to previous errors",
+      "tar: /none: Cannot stat: No such file or directory",
+    ],
+    [
+      "Python",
+      "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\nFileNotFoundError: [Errno 2] No such file or directory: '/none'",
+      "FileNotFoundError: [Errno 2] No such file or directory: '/none'",
+    ],
+    ["a program of one's own", "copying\ndisk is 100 % used", "disk is 100 % used"],
+    ["an error that was overcome long ago", `error: try again\n${"copied\n".repeat(50)}gave up`, "gave up"],
+  ])("of %s says why", (_, output, expected) => {
+    assert.strictEqual(failureHeadline("exit 1", output), `exit 1: ${expected}`)
+    assert.isTrue(isJobOutput(lastOutput(output, { end: "exit 1" }).output ?? ""))
+  })
+})
+
 describe("the output of a job", () => {
   const end = fc.constantFrom("exit 1", "exit 255", "failed", "ended by SIGKILL", "timed out after 2.5 s")
   const text = fc
