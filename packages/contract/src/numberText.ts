@@ -24,12 +24,17 @@ interface WrittenUnit {
 
 const seconds = (unit: string, size: number, from = size): WrittenUnit => ({ unit, size, from })
 
+const bytes = (per: string): ReadonlyArray<WrittenUnit> =>
+  ["PiB", "TiB", "GiB", "MiB", "KiB"].map((unit, index) => {
+    const size = 1_024 ** (5 - index)
+    return { unit: `${unit}${per}`, size, from: size }
+  })
+
 /** The units that people write for bytes and seconds, the largest first. */
 const WRITTEN: Readonly<Record<string, ReadonlyArray<WrittenUnit>>> = {
-  B: ["PiB", "TiB", "GiB", "MiB", "KiB"].map((unit, index) => {
-    const size = 1_024 ** (5 - index)
-    return { unit, size, from: size }
-  }),
+  B: bytes(""),
+  "B/s": bytes("/s"),
+  Bps: bytes("/s"),
   s: [
     seconds("d", 86_400, 2 * 86_400),
     seconds("h", 3_600, 2 * 3_600),

@@ -24,6 +24,12 @@ export interface Plot extends Chart {
 
 const MOST_BANDS = 3
 
+/** The dashes of lines beyond the colours. */
+const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3]]
+
+/** A unit that leaves room for its numbers on the axis; a longer one stands with the values above. */
+const LONGEST_UNIT = 4
+
 /** Steps of an axis of bytes that give round texts. */
 const BYTE_STEPS = Array.from({ length: 60 }, (_, power) => 2 ** power)
 
@@ -46,23 +52,25 @@ export const drawPlot = (place: HTMLElement, { lines, times, span, ticks, range,
       axes: [
         { size: 0, splits: [...ticks], values: () => [], grid, ticks: { show: false } },
         {
-          size: 3.75 * rem,
+          size: 4.5 * rem,
           font: `${fontSize} ${fontFamily}`,
           stroke: paint("soft", 100),
           space: 2 * rem,
           gap: rem / 2,
-          values: (_, splits) => splits.map((value) => numberText(value, unit)),
+          values: (_, splits) =>
+            splits.map((value) => numberText(value, unit.length > LONGEST_UNIT ? "" : unit)),
           grid,
           ticks: { show: false },
-          ...(unit === "B" && { incrs: BYTE_STEPS }),
+          ...(/^B(?:$|\/|ps)/.test(unit) && { incrs: BYTE_STEPS }),
         },
       ],
       series: [
         {},
-        ...lines.flatMap(({ mean, colour }) => [
+        ...lines.flatMap(({ mean, colour, dashes }) => [
           {
             stroke: paint(colour, 100),
             width: 1.5,
+            dash: DASHES[dashes % DASHES.length] ?? [],
             points: { show: true, size: 4, fill: paint(colour, 100), filter: alone(mean) },
           },
           edge,

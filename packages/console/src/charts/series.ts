@@ -11,6 +11,8 @@ export interface Line {
   readonly name: string
   /** The name of its colour in the style sheet. */
   readonly colour: string
+  /** Which of the kinds of dashes it has: lines beyond the colours differ by these. */
+  readonly dashes: number
   readonly mean: ReadonlyArray<number | null>
   readonly min: ReadonlyArray<number | null>
   readonly max: ReadonlyArray<number | null>
@@ -64,6 +66,7 @@ const chartOf = (unit: string, step: Numbers["step"], series: ReadonlyArray<Seri
   const lines = series.map(({ name }, index) => ({
     name,
     colour: `line-${index % COLOURS}`,
+    dashes: Math.floor(index / COLOURS),
     mean: valuesOf(index, "mean"),
     min: valuesOf(index, "min"),
     max: valuesOf(index, "max"),
@@ -105,12 +108,45 @@ export const readingAt = ({ name, colour, mean, min, max }: Line, index: number,
   return { name, colour, value: numberText(value, unit), range: from === to ? "" : `${from} to ${to}` }
 }
 
-/** The numbers at which a range of plugins such as `80`, `10:20`, `~:5` or `@1:2` ends. */
-export const boundsIn = (range: string | null | undefined): ReadonlyArray<number> =>
-  (range ?? "")
-    .replace(/^@/, "")
-    .split(":")
-    .flatMap((end) => (end === "" || end === "~" || !Number.isFinite(Number(end)) ? [] : [Number(end)]))
+/** A number at which a range begins or ends, and on which side of it values are bad. */
+interface Bound {
+  readonly value: number
+  readonly side: "above" | "below" | "from" | "to"
+}
+
+/** The bounds of a range of plugins such as `80`, `10:20`, `~:5` or `@1:2`, the lower one first. */
+export const boundsIn = (range: string | null | undefined): ReadonlyArray<Bound> => {
+  const isInside = range?.startsWith("@") === true
+  const ends = (range ?? "").replace(/^@/, "").split(":")
+  return ends.flatMap((end, index) => {
+    if (end === "" || end === "~" || !Number.isFinite(Number(end))) return []
+    const isLast = index === ends.length - 1
+    return [{ value: Number(end), side: isInside ? (isLast ? "to" : "from") : isLast ? "above" : "below" }]
+  })
+}
+
+/** The least distance of two texts on one side of their bounds, as a part of the height of a chart. */
+const APART = 0.14
+
+/**
+ * Where the texts of bounds stand, in the order of their values: above and below in turn, and further in where two
+ * on one side would overlap.
+ */
+export const lanesOf = (
+  values: ReadonlyArray<number>,
+  [low, high]: readonly [number, number],
+): ReadonlyArray<{ readonly isAbove: boolean; readonly lane: number }> => {
+  const taken: Array<{ readonly value: number; readonly isAbove: boolean; readonly lane: number }> = []
+  for (const [index, value] of values.entries()) {
+    const isAbove = index % 2 === 0
+    const near = taken.filter(
+      (other) => other.isAbove === isAbove && Math.abs(other.value - value) < APART * (high - low),
+    )
+    const lane = Math.max(-1, ...near.map((other) => other.lane)) + 1
+    taken.push({ value, isAbove, lane })
+  }
+  return taken
+}
 
 /** The series that makes its check critical or else a warning, by the bounds of the newest output. */
 const worstOf = (stated: ReadonlyArray<Stated>): Stated | undefined =>

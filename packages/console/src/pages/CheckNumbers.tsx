@@ -5,7 +5,7 @@ import { messageOf } from "../api/ApiFailure.ts"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
 import { call } from "../state/session.ts"
-import { Chart } from "../view/Chart.tsx"
+import { Axis } from "../view/Axis.tsx"
 import { ReadingNote } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
 
@@ -31,7 +31,7 @@ const read = async ({ agent_id, check_id, end = Infinity, length }: CheckNumbers
     call<Numbers>("GET", "ops/v1/numbers", { query: { agent_id, check_id, from, to } }),
     call<SeriesOfCheck>("GET", `ops/v1/checks/${segment(agent_id)}/${segment(check_id)}/numbers`),
   ])
-  return { charts, drawn: charts.chartsOf(numbers, span.end), stated: items, span }
+  return { Chart: charts.Chart, drawn: charts.chartsOf(numbers, span.end), stated: items, span }
 }
 
 /** The numbers of a check over time: one chart for each unit. */
@@ -50,13 +50,15 @@ export const CheckNumbers = (props: CheckNumbersProps) => {
   if (title !== undefined && drawn.length === 0) return null
   if (failure?.code === "not_found") return <p class="lead">Numbers over time: {messageOf(failure)}.</p>
   if (current === undefined) return <ReadingNote reading={reading} />
+  const { Chart, span, stated } = current
+  const axis = <Axis span={span} steps={steps} />
   return (
     <>
       <ReadingNote reading={{ value: current, failure }} />
       {title !== undefined && <h2>{title}</h2>}
       {drawn.length === 0 && <p class="lead">It measured nothing in this time.</p>}
       {drawn.map((chart) => (
-        <Chart key={chart.unit} {...current} {...{ chart, incidents, pointed, steps }} />
+        <Chart key={chart.unit} {...{ axis, chart, incidents, pointed, span, stated, steps }} />
       ))}
     </>
   )

@@ -215,6 +215,8 @@ export const CheckPage = () => {
   const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", latest)
   const runbook = useRunbook(past.value?.items ?? []) ?? undefined
   const isSilent = found !== undefined && found.agent.status !== "alive"
+  // A watch has no check before its first results agree.
+  const isNew = agent_id === WATCHER && reading.failure?.code === "not_found"
   reporting.useCurrent()
   const silence = () => go(silenceOf(name))
   useKeys((command) => {
@@ -227,7 +229,8 @@ export const CheckPage = () => {
       <h1>
         {agent_id}/{check_id}
       </h1>
-      {(found !== undefined || expected?.status !== null) && <ReadingNote reading={reading} />}
+      {(found !== undefined || (expected?.status !== null && !isNew)) && <ReadingNote reading={reading} />}
+      {isNew && <p>None of its results counts yet.</p>}
       {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
       {found !== undefined && (
         <p class="facts">

@@ -157,7 +157,9 @@ const columnsBy = (
   room: ReturnType<typeof width.peek>,
 ): Columns<ExpectedCheckState> => [
   column("State", "5.5rem", (check) => <State {...check} />),
-  column("Check", 1, (check) => mainLink(linkTo("checks", [check.agent_id, check.check_id]), nameOf(check))),
+  column("Check", "minmax(11rem, 1fr)", (check) =>
+    mainLink(linkTo("checks", [check.agent_id, check.check_id]), nameOf(check)),
+  ),
   // The output has the room that its labels leave.
   column("Last output", room === "wide" ? 3 : 2, (check) => (
     <span class="said">

@@ -1,4 +1,4 @@
-import type { Override, RotaList, RotaPlan } from "@tocsin/client"
+import type { PolicyInForce, Override, RotaList, RotaPlan } from "@tocsin/client"
 import { momentText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { topicsOf } from "../state/lists.ts"
@@ -93,24 +93,40 @@ const Plan = ({ name }: { readonly name: string }) => {
 }
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
-const EXAMPLE = `rotas:
-  primary: { tz: ${ZONE}, order: [ann, bob], every: 7d, from: "2026-12-07T09:00" }
-routes:
-  - { to: [primary] }`
+/** A rota between receivers that the policy has, so that it can be pasted there as it stands. */
+const exampleOf = ({ policy, receivers }: PolicyInForce): string => {
+  const [ann = "ann", bob] = receivers.map(({ name }) => name)
+  const rota = `rotas:
+  primary: { tz: ${ZONE}, order: [${bob === undefined ? ann : `${ann}, ${bob}`}], every: 7d, from: "2026-12-07T09:00" }`
+  return policy.routes === undefined ? `${rota}\nroutes:\n  - { to: [primary] }` : rota
+}
 
-const NoRota = () => (
-  <>
-    <Empty title="No rota yet">
-      A rota of the policy names who is on call, one turn after the other. Routes name it like a receiver.{" "}
-      <a href={`${base}console/on-call.md`}>How to write one</a>
-    </Empty>
-    <p>This one changes every week between two receivers of the policy:</p>
-    <CopyText text={EXAMPLE} />
-    <p>
-      Add it to <a href={linkTo("policy")}>the policy</a>.
-    </p>
-  </>
-)
+const NoRota = () => {
+  const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")
+  return (
+    <>
+      <Empty title="No rota yet">
+        A rota of the policy names who is on call, one turn after the other. Routes name it like a receiver.{" "}
+        <a href={`${base}console/on-call.md`}>How to write one</a>
+      </Empty>
+      {policy !== undefined && (
+        <>
+          <p>This one changes every week. Its names are those of receivers of the policy:</p>
+          <CopyText text={exampleOf(policy)} />
+          <p>
+            Add it to <a href={linkTo("policy")}>the policy</a>
+            {policy.policy.routes !== undefined && (
+              <>
+                , and write <code>primary</code> in the <code>to</code> of a route
+              </>
+            )}
+            .
+          </p>
+        </>
+      )}
+    </>
+  )
+}
 
 export const OnCall = () => {
   const reading = useRead<RotaList>("ops/v1/rotas")

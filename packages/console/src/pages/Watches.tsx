@@ -189,6 +189,9 @@ export const WatchActions = ({ name }: Pick<Watch, "name">) => {
   if (watch === undefined) return null
   return (
     <>
+      <p class="facts">
+        <code>{addressOfWatch(watch)}</code>, {drawTimes(watch)}
+      </p>
       <div class="actions">
         <Pause {...watch} />
         {mayAdminister.value && !watch.is_of_policy && (

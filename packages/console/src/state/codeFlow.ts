@@ -43,14 +43,12 @@ export type Returned =
 const LONGEST_ERROR = 200
 
 /** Advice about an answer of the authorization endpoint (RFC 6749, 4.1.2.1). */
-const ADVICE: Readonly<Record<string, string>> = {
-  access_denied: "Sign in again and agree, or ask an administrator of the issuer.",
-  consent_required: "Sign in again and agree, or ask an administrator of the issuer.",
-  invalid_request: "Ask an administrator to compare this client's settings at the issuer.",
-  invalid_scope: "Ask an administrator to compare SERVICE_OIDC_SCOPES with the issuer's.",
-  unauthorized_client: "Ask an administrator to compare this client's settings at the issuer.",
-  unsupported_response_type: "Ask an administrator to allow the authorization code flow at the issuer.",
-}
+const adviceOn = (error: string): string =>
+  /^(?:access_denied|consent)/.test(error)
+    ? "Sign in again and agree."
+    : /^(?:invalid|un)/.test(error)
+      ? "Ask an administrator to compare this client's settings at the issuer."
+      : "Try again."
 
 /** The issuer's words, which anyone can have written into the address. */
 const saidIn = (error: string, description: string | null): string =>
@@ -73,6 +71,6 @@ export const readReturn = (
   const { nonce, place, verifier } = begun
   if (code !== null) return { returned: { code, verifier, nonce }, place }
   const said = saidIn(error ?? "", given.get("error_description"))
-  const fault = `The issuer did not sign you in (${said}). ${ADVICE[error ?? ""] ?? "Try again."}`
+  const fault = `The issuer did not sign you in (${said}). ${adviceOn(error ?? "")}`
   return { returned: { fault }, place }
 }

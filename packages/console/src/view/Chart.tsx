@@ -1,15 +1,24 @@
 import { type Signal, signal, useSignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
-import type { TargetedPointerEvent } from "preact"
+import type { ComponentChildren, TargetedPointerEvent } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
-import type * as charts from "../charts/charts.ts"
-import type { Plot } from "../charts/plot.ts"
-import type { Chart as Drawn, Stated } from "../charts/series.ts"
+import { numberText } from "@tocsin/contract/numberText"
+import { drawPlot, type Plot } from "../charts/plot.ts"
+import {
+  boundsIn,
+  type Chart as Drawn,
+  lanesOf,
+  nearest,
+  rangeOf,
+  readingAt,
+  type Stated,
+} from "../charts/series.ts"
 import { ticksOf } from "../format/historyStrip.ts"
-import { clockText, dayText, momentText } from "../format/times.ts"
+import { momentText } from "../format/times.ts"
 import { matching } from "../state/browser.ts"
 import { now } from "../state/clock.ts"
 import { preferences } from "../state/preferences.ts"
+import type { AxisProps } from "./Axis.tsx"
 
 const isDark = signal(false)
 isDark.value = matching("(prefers-color-scheme: dark)", (isMatch) => (isDark.value = isMatch))()
@@ -18,29 +27,9 @@ const coloured = (colour: string) => ({ "--state": `var(--${colour})` })
 
 const DAY = 86_400_000
 
-interface AxisProps {
-  readonly span: Plot["span"]
-  readonly steps: number
-}
-
-/** The times below a picture. */
-export const Axis = ({ span, steps }: AxisProps) => (
-  <ol class="axis" aria-hidden="true">
-    {ticksOf(span, steps).map((at, index) => (
-      <li key={at}>
-        {index === steps && now.peek() - at < DAY / 100
-          ? "now"
-          : span.end - span.start > DAY
-            ? dayText(at)
-            : clockText(at)}
-      </li>
-    ))}
-  </ol>
-)
-
 interface ChartProps extends AxisProps {
-  /** The script that draws, which is loaded with the first numbers. */
-  readonly charts: typeof charts
+  /** The times below it: they are drawn on other pictures too. */
+  readonly axis: ComponentChildren
   readonly chart: Drawn
   readonly stated: ReadonlyArray<Stated>
   readonly incidents: ReadonlyArray<Pick<HeldIncident, "opened_at" | "resolved_at" | "severity">>
@@ -58,29 +47,27 @@ const LEVELS = [
 
 /** The values at which the lines of a chart become warning or critical. */
 const boundsOf = (props: ChartProps) => {
-  const { charts, chart, stated } = props
+  const { chart, stated } = props
   const { lines, unit } = chart
   const drawn = stated.filter((each) => each.unit === unit && lines.some(({ name }) => name === each.name))
   return LEVELS.flatMap(([level, kind]) => {
-    const of = (value: number) => drawn.filter((series) => charts.boundsIn(series[level]).includes(value))
-    const values = Array.from(new Set(drawn.flatMap((series) => charts.boundsIn(series[level]))))
-    return values.length > MOST_BOUNDS
+    const all = drawn.flatMap(({ name, [level]: range }) =>
+      boundsIn(range).map((bound) => ({ ...bound, name })),
+    )
+    const each = Array.from(new Map(all.map((bound) => [`${bound.side} ${bound.value}`, bound])).values())
+    return each.length > MOST_BOUNDS
       ? []
-      : values.map((value) => {
-          const names = of(value).map(({ name }) => name)
+      : each.map(({ side, value }) => {
+          const names = all.flatMap((one) => (one.side === side && one.value === value ? [one.name] : []))
           // A bound of all series needs no name.
-          return {
-            value,
-            level: names.length === drawn.length ? level : `${level} ${names.join(", ")}`,
-            kind,
-          }
+          const of = names.length === drawn.length ? "" : ` ${names.join(", ")}`
+          return { value, level: `${level}${of} ${side}`, kind }
         })
   })
 }
 
 /** Draws into an element whenever what is drawn, its room or the theme changes. */
-const usePlot = (props: ChartProps, plot: Plot) => {
-  const { charts } = props
+const usePlot = (plot: Plot) => {
   const place = useRef<HTMLDivElement>(null)
   const room = useSignal(0)
   useEffect(() => {
@@ -89,13 +76,13 @@ const usePlot = (props: ChartProps, plot: Plot) => {
     return () => watching.disconnect()
   }, [])
   useLayoutEffect(
-    () => (place.current === null ? undefined : charts.drawPlot(place.current, plot)),
+    () => (place.current === null ? undefined : drawPlot(place.current, plot)),
     [room.value, isDark.value, preferences.value.theme, plot],
   )
   return place
 }
 
-const Table = ({ charts, chart: { lines, measured, times, unit } }: Pick<ChartProps, "chart" | "charts">) => {
+const Table = ({ chart: { lines, measured, times, unit } }: Pick<ChartProps, "chart">) => {
   const isOpen = useSignal(false)
   return (
     <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
@@ -114,7 +101,7 @@ const Table = ({ charts, chart: { lines, measured, times, unit } }: Pick<ChartPr
               <tr key={place}>
                 <th scope="row">{momentText(times[place] ?? 0, now.peek())}</th>
                 {lines.map((line) => {
-                  const { name, value, range } = charts.readingAt(line, place, unit)
+                  const { name, value, range } = readingAt(line, place, unit)
                   return (
                     <td key={name}>
                       {value} <small>{range}</small>
@@ -142,7 +129,7 @@ const MOVES: Readonly<Record<string, number>> = {
   End: Infinity,
 }
 
-interface MarksProps extends Pick<ChartProps, "chart" | "charts" | "incidents"> {
+interface MarksProps extends Pick<ChartProps, "chart" | "incidents"> {
   readonly plot: Plot
   readonly bounds: ReturnType<typeof boundsOf>
   /** The place of the time that is pointed at. */
@@ -150,13 +137,18 @@ interface MarksProps extends Pick<ChartProps, "chart" | "charts" | "incidents"> 
 }
 
 /** Over the lines of a chart: incidents, bounds, and the values at the time that is pointed at. */
-const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) => {
+const Marks = ({ chart, incidents, plot, bounds, place }: MarksProps) => {
   const { start, end } = plot.span
   const [low, high] = plot.range
   const across = (at: number) => ((at - start) / (end - start)) * 100
   const top = (value: number) => `${((high - value) / (high - low)) * 100}%`
-  // Their texts are above and below in turn, from the highest on.
-  const inTurn = bounds.toSorted((a, b) => b.value - a.value)
+  const inTurn = bounds
+    .filter(({ value }) => value >= low && value <= high)
+    .toSorted((a, b) => b.value - a.value)
+  const lanes = lanesOf(
+    inTurn.map(({ value }) => value),
+    plot.range,
+  )
   const left = `${across(chart.times[place ?? 0] ?? start)}%`
   return (
     <>
@@ -167,19 +159,18 @@ const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) =>
         const sides = { left: `${from}%`, right: `max(0%, ${100 - (to ?? 0)}%)` }
         return <i key={opened_at} class={`open is-${severity}`} style={sides} />
       })}
-      {inTurn.map(
-        ({ value, level, kind }, index) =>
-          value >= low &&
-          value <= high && (
-            <i
-              key={`${level} ${value}`}
-              class={`bound ${kind}${index % 2 === 0 ? " above" : ""}`}
-              style={{ top: top(value) }}
-            >
-              {level} {charts.numberText(value, chart.unit)}
-            </i>
-          ),
-      )}
+      {inTurn.map(({ value, level, kind }, index) => {
+        const { isAbove = false, lane = 0 } = lanes[index] ?? {}
+        return (
+          <i
+            key={`${level} ${value}`}
+            class={`bound ${kind}${isAbove ? " above" : ""}`}
+            style={{ top: top(value), "--lane": lane }}
+          >
+            {level} {numberText(value, chart.unit)}
+          </i>
+        )
+      })}
       {place !== undefined && <i class="pointer" style={{ left }} />}
       {place !== undefined &&
         chart.lines.map(
@@ -193,7 +184,7 @@ const Marks = ({ charts, chart, incidents, plot, bounds, place }: MarksProps) =>
 }
 
 /** The last values of all series, unless they are later than the chart. */
-const latestOf = ({ charts, chart, span, stated }: ChartProps) => {
+const latestOf = ({ chart, span, stated }: ChartProps) => {
   const { lines, unit } = chart
   const series = lines.flatMap(({ name, colour }) =>
     stated.flatMap((each) =>
@@ -203,7 +194,7 @@ const latestOf = ({ charts, chart, span, stated }: ChartProps) => {
               name,
               colour,
               range: "",
-              value: charts.numberText(each.last, unit),
+              value: numberText(each.last, unit),
               at: Date.parse(each.last_at),
             },
           ]
@@ -216,25 +207,25 @@ const latestOf = ({ charts, chart, span, stated }: ChartProps) => {
 
 /** Series of one unit over time, with their values at the time that the reader points at. */
 export const Chart = (props: ChartProps) => {
-  const { charts, chart, pointed, span, stated, steps } = props
+  const { axis, chart, pointed, span, stated, steps } = props
   const { lines, measured, times, unit } = chart
   const bounds = useMemo(() => boundsOf(props), [chart, stated])
   const plot = useMemo(() => {
-    const range = charts.rangeOf(
+    const range = rangeOf(
       chart,
       bounds.map(({ value }) => value),
     )
     return { ...chart, span, range, ticks: ticksOf(span, steps) }
   }, [bounds])
-  const drawn = usePlot(props, plot)
-  const place = charts.nearest(chart, pointed.value ?? span.end)
+  const drawn = usePlot(plot)
+  const place = nearest(chart, pointed.value ?? span.end)
   const latest = pointed.value === undefined ? latestOf(props) : undefined
   const time = momentText(latest?.at ?? times[place] ?? 0, now.peek())
-  const values = latest?.values ?? lines.map((line) => charts.readingAt(line, place, unit))
+  const values = latest?.values ?? lines.map((line) => readingAt(line, place, unit))
   const point = ({ currentTarget, clientX }: TargetedPointerEvent<HTMLElement>): void => {
     const { left, width } = currentTarget.getBoundingClientRect()
     const wanted = span.start + ((clientX - left) / width) * (span.end - span.start)
-    pointed.value = times[charts.nearest(chart, wanted)]
+    pointed.value = times[nearest(chart, wanted)]
   }
   const leave = () => void (pointed.value = undefined)
   const move = (event: KeyboardEvent): void => {
@@ -247,8 +238,8 @@ export const Chart = (props: ChartProps) => {
   return (
     <figure class="picture">
       <figcaption class="readings">
-        {values.map(({ name, colour, value, range }) => (
-          <span key={name} class="key" style={coloured(colour)}>
+        {values.map(({ name, colour, value, range }, index) => (
+          <span key={name} class={`key dashes-${lines[index]?.dashes ?? 0}`} style={coloured(colour)}>
             {name} <b>{value}</b> <small>{range}</small>
           </span>
         ))}
@@ -276,8 +267,8 @@ export const Chart = (props: ChartProps) => {
           <Marks {...{ ...props, plot, bounds }} place={pointed.value === undefined ? undefined : place} />
         </div>
       </div>
-      <Axis span={span} steps={steps} />
-      <Table charts={charts} chart={chart} />
+      {axis}
+      <Table chart={chart} />
     </figure>
   )
 }

@@ -1,11 +1,15 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { segment } from "../api/request.ts"
-import { type List, listOf } from "../state/lists.ts"
+import { useEffect, useRef } from "preact/hooks"
+import { inNames, type List, listOf, MOST } from "../state/lists.ts"
+import { route } from "../state/location.ts"
+import { rowCount } from "../state/Pages.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
 import type { FormField, Texts } from "./FormField.ts"
 import { ActionButton, Form, type FormAct, QuietButton } from "./forms.tsx"
 import { column, type Columns, Listing, mainLink } from "./Listing.tsx"
+import { FilterField } from "./navigation.tsx"
 import { Empty, type Secret, ShownOnce, TimeAfter } from "./states.tsx"
 import { usePages } from "./usePages.ts"
 
@@ -67,10 +71,29 @@ interface TableProps<Item extends Named, Made extends Named> {
   readonly acts?: ReadonlyArray<FormAct> | undefined
   /** Called once the form has created or changed one. */
   readonly onSave?: (() => void) | undefined
+  /** Beside the form, such as what came of a trial of it. */
+  readonly children?: ComponentChildren
+}
+
+interface DialogProps {
+  readonly name: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}
+
+/** A form over the page, so that it opens where it was asked for, however long the list is. */
+const Dialog = ({ name, onClose, children }: DialogProps) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog ref={dialog} class="ask" aria-label={name} onClose={onClose}>
+      {children}
+    </dialog>
+  )
 }
 
 export const NamedForm = <Item extends Named, Made extends Named>(props: TableProps<Item, Made>) => {
-  const { of: kind, changed, acts = [], onSave, shown } = props
+  const { of: kind, changed, acts = [], children, onSave, shown } = props
   const former = changed.value
   const fields = kind.fieldsOf(former)
   if (former === undefined) {
@@ -81,7 +104,12 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
       return done
     }
     const named = "name" in fields ? fields : { name: { label: "Name" }, ...fields }
-    return <Form key="" fields={named} acts={[...acts, [kind.creates, create, "main"]]} />
+    return (
+      <>
+        <Form key="" fields={named} acts={[...acts, [kind.creates, create, "main"]]} />
+        {children}
+      </>
+    )
   }
   const change: FormAct[1] = async (texts) => {
     await call("PATCH", `${kind.path}/${segment(former.name)}`, { body: kind.bodyOf(texts, former) })
@@ -89,10 +117,14 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
     onSave?.()
     return { text: `Changed ${former.name}` }
   }
+  const close = () => (changed.value = undefined)
   return (
-    <Form key={former.name} title={former.name} fields={fields} acts={[...acts, ["Save", change, "main"]]}>
-      <QuietButton does={() => (changed.value = undefined)}>Cancel</QuietButton>
-    </Form>
+    <Dialog name={`Change ${former.name}`} onClose={close}>
+      <Form key={former.name} title={former.name} fields={fields} acts={[...acts, ["Save", change, "main"]]}>
+        <QuietButton does={close}>Cancel</QuietButton>
+      </Form>
+      {children}
+    </Dialog>
   )
 }
 
@@ -170,18 +202,30 @@ const columnsOf = <Item extends Named, Made extends Named>(
   )),
 ]
 
+/** So many are seen at once. */
+const FEW = 8
+
 export const NamedList = <Item extends Named, Made extends Named>(props: ListProps<Item, Made>) => {
-  const { empty, title, list = () => listOf<Item>(path, {}), path, size = "named" } = props.of
+  const { empty, title, list = () => listOf<Item>(path, {}, MOST), path, size = "named" } = props.of
+  const { filter = "" } = route.value.parameters
+  const listed = usePages(inNames(list(), filter))
   return (
-    <Listing
-      label={title}
-      kind={`named ${size}`}
-      columns={columnsOf(props.of, props.actionsOf)}
-      listed={usePages(list())}
-      keyOf={({ name }) => name}
-      size={size}
-      empty={<Empty title={empty[0]}>{empty[1]}</Empty>}
-    />
+    <>
+      {(filter !== "" || rowCount(listed.pages) > FEW) && (
+        <div class="filters">
+          <FilterField what="name or address" />
+        </div>
+      )}
+      <Listing
+        label={title}
+        kind={`named ${size}`}
+        columns={columnsOf(props.of, props.actionsOf)}
+        listed={listed}
+        keyOf={({ name }) => name}
+        size={size}
+        empty={filter === "" ? <Empty title={empty[0]}>{empty[1]}</Empty> : <Empty title="Nothing matches" />}
+      />
+    </>
   )
 }
 
@@ -199,8 +243,7 @@ export const NamedTable = <Item extends Named, Made extends Named>(props: {
   const parts = { of: kind, shown, changed, acts, onSave }
   return (
     <>
-      <NamedForm {...parts} />
-      {children}
+      <NamedForm {...parts}>{children}</NamedForm>
       <ShownOnce of={shown} />
       <NamedList
         of={kind}

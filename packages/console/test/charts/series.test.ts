@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { boundsIn, chartsOf, nearest, rangeOf, readingAt, smallLineOf } from "../../src/charts/series.ts"
+import {
+  boundsIn,
+  chartsOf,
+  lanesOf,
+  nearest,
+  rangeOf,
+  readingAt,
+  smallLineOf,
+} from "../../src/charts/series.ts"
 import { numberText } from "@tocsin/contract/numberText"
 
 const START = Date.parse("2026-01-01T00:00:00Z")
@@ -64,13 +72,15 @@ describe("charts of numbers", () => {
     })
   })
 
-  it("the ends of ranges are bounds, in sight unless they are far", () => {
-    assert.deepStrictEqual(["80", "10:20", "~:5", "@1:2", "9:", "", null].map(boundsIn), [
-      [80],
-      [10, 20],
-      [5],
-      [1, 2],
-      [9],
+  it("the ends of ranges are bounds with the side that is bad, in sight unless they are far", () => {
+    const sides = (range: string | null) => boundsIn(range).map(({ side, value }) => `${side} ${value}`)
+    assert.deepStrictEqual(["80", "10:20", "~:5", "@1:2", "@~:3", "9:", "", null].map(sides), [
+      ["above 80"],
+      ["below 10", "above 20"],
+      ["above 5"],
+      ["from 1", "to 2"],
+      ["to 3"],
+      ["below 9"],
       [],
       [],
     ])
@@ -82,6 +92,18 @@ describe("charts of numbers", () => {
     const [empty] = chartsOf({ step: "5m", series: [{ name: "backlog", unit: "", spans: [zero] }] }, END)
     assert.isDefined(empty)
     assert.deepStrictEqual(rangeOf(empty, []), [0, 1])
+  })
+
+  it("texts of bounds that are near stand apart, and lines beyond the colours have dashes", () => {
+    const placed = lanesOf([91, 90, 89, 88, 87, 20], [0, 100])
+    for (const [index, { isAbove, lane }] of placed.entries())
+      for (const other of placed.slice(index + 1, 5))
+        assert.isFalse(other.isAbove === isAbove && other.lane === lane)
+    assert.strictEqual(placed.at(-1)?.lane, 0)
+    const names = Array.from({ length: 19 }, (_, n) => `line ${n}`)
+    const [chart] = chartsOf({ step: "5m", series: names.map((name) => series(name, "", [5])) }, END)
+    const looks = new Set(chart?.lines.map(({ colour, dashes }) => `${colour} ${dashes}`))
+    assert.strictEqual(looks.size, 19)
   })
 
   it("the small line is of the series that is bad, or else of the first one", () => {
