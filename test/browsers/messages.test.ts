@@ -132,6 +132,8 @@ describe.skipIf(chromium === undefined)(`a link of a message in a browser${skipp
           }
           await page.goto(`${server.baseUrl}${path}`)
           await look("CRITICAL: web-1/disk")
+          const console = page.getByRole("link", { name: "Open the incident in the console" })
+          assert.match((await console.getAttribute("href")) ?? "", /^\.\.\/#\/incidents\/[0-9a-f-]{36}$/)
           await page.getByRole("button", { name: "Acknowledge for 1h" }).click()
           await page.getByText("Acknowledged by link:phone").waitFor()
           await look("up to critical")

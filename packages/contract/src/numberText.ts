@@ -24,7 +24,7 @@ interface WrittenUnit {
 
 const seconds = (unit: string, size: number, from = size): WrittenUnit => ({ unit, size, from })
 
-const bytes = (per: string): ReadonlyArray<WrittenUnit> =>
+const ofBytes = (per: string): ReadonlyArray<WrittenUnit> =>
   ["PiB", "TiB", "GiB", "MiB", "KiB"].map((unit, index) => {
     const size = 1_024 ** (5 - index)
     return { unit: `${unit}${per}`, size, from: size }
@@ -32,9 +32,9 @@ const bytes = (per: string): ReadonlyArray<WrittenUnit> =>
 
 /** The units that people write for bytes and seconds, the largest first. */
 const WRITTEN: Readonly<Record<string, ReadonlyArray<WrittenUnit>>> = {
-  B: bytes(""),
-  "B/s": bytes("/s"),
-  Bps: bytes("/s"),
+  B: ofBytes(""),
+  "B/s": ofBytes("/s"),
+  Bps: ofBytes("/s"),
   s: [
     seconds("d", 86_400, 2 * 86_400),
     seconds("h", 3_600, 2 * 3_600),

@@ -22,6 +22,8 @@ interface Page {
   readonly lines: ReadonlyArray<string>
   /** The label of its only button. */
   readonly button?: string
+  /** The incident that the console shows, for those who have a token there. */
+  readonly incident?: string
 }
 
 /** The console's colours. */
@@ -31,7 +33,7 @@ body{margin:0;padding:1rem;background:var(--ground);color:var(--ink);font:1.0625
 main{max-width:38rem;margin:1rem auto;padding:1rem 1.25rem;background:var(--card);border:1px solid var(--line);border-left:.375rem solid var(--line);border-radius:.5rem}
 main.critical{border-left-color:var(--critical)}main.warning{border-left-color:var(--warning)}main.unknown{border-left-color:var(--unknown)}
 h1{font-size:1.25rem;line-height:1.25;margin:0 0 .75rem}p{margin:0 0 .5rem}
-button{font:inherit;font-weight:600;width:100%;min-height:3rem;margin-top:.75rem;border:0;border-radius:.5rem;background:var(--accent);color:var(--on)}`
+button{font:inherit;font-weight:600;width:100%;min-height:3rem;margin-top:.75rem;border:0;border-radius:.5rem;background:var(--accent);color:var(--on)}a{color:inherit}.more{margin-top:1rem}`
 
 const HASH = createHash("sha256").update(STYLE).digest("base64")
 
@@ -43,7 +45,7 @@ const LINK_FIELDS = {
 } as const
 
 /** The page as HTML. Its form posts to its own address, whatever a proxy has put before the path. */
-const linkPage = ({ button, lines, title, tone = "" }: Page): string => `<!doctype html>
+const linkPage = ({ button, incident, lines, title, tone = "" }: Page): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -57,6 +59,7 @@ const linkPage = ({ button, lines, title, tone = "" }: Page): string => `<!docty
 <h1>${escapeHtml(title)}</h1>
 ${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("\n")}
 ${button === undefined ? "" : `<form method="post"><button>${escapeHtml(button)}</button></form>`}
+${incident === undefined ? "" : `<p class="more"><a href="../#/incidents/${incident}">Open the incident in the console</a></p>`}
 </main>
 </body>
 </html>
@@ -99,7 +102,13 @@ const pageOf = (link: FollowedLink): Page => {
   const who = acknowledgement && [
     `Acknowledged by ${acknowledgement.by} until ${momentOf(acknowledgement.until)}, up to ${acknowledgement.severity}.`,
   ]
-  const page = { status: 200, title, tone: notification.severity, lines: [...facts, ...(who ?? [])] }
+  const page = {
+    status: 200,
+    title,
+    tone: notification.severity,
+    lines: [...facts, ...(who ?? [])],
+    incident: notification.incident.id,
+  }
   switch (outcome) {
     case "open":
       return {

@@ -111,7 +111,7 @@ const NoRota = () => {
       </Empty>
       {policy !== undefined && (
         <>
-          <p>This one changes every week. Its names are those of receivers of the policy:</p>
+          <p>It changes every week between these receivers:</p>
           <CopyText text={exampleOf(policy)} />
           <p>
             Add it to <a href={linkTo("policy")}>the policy</a>

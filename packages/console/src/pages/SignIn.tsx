@@ -20,8 +20,7 @@ const HINT = (
 const WALL_HINT =
   "A token of the role read: all who come to this device can read what it reads. An administrator creates one under Operators."
 
-const KEEPS_NOTHING =
-  "This browser keeps nothing for this page: you are signed in until it is loaded again. To stay signed in, allow its cookies and site data."
+const KEEPS_NOTHING = "This browser keeps nothing for this page: you are signed in until it is loaded again."
 
 const TRY_MILLIS = 30_000
 

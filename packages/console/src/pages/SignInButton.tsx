@@ -23,7 +23,7 @@ export const SignInButton = ({ fault }: { readonly fault: Signal<string> }) => {
         const failure = asFailure(error)
         // An older server has none. What is not reached may have one.
         if (isUnreached(failure) && fault.peek() === "")
-          fault.value = `Whether people sign in without a token is not known: ${messageOf(failure)}.`
+          fault.value = `Sign-in without a token is not known: ${messageOf(failure)}.`
       })
   }, [])
   const { value: offered } = offer

@@ -1,11 +1,11 @@
-import { csvLines, type CsvName } from "@tocsin/contract/csvText"
+import { exportedColumns, linesWith } from "@tocsin/contract/csvText"
 import { countText } from "../format/times.ts"
 import type { List } from "../state/lists.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton } from "./forms.tsx"
 
 interface ExportProps {
-  readonly name: CsvName
+  readonly name: keyof typeof exportedColumns
   /** Read one after another, each to its end. */
   readonly lists: ReadonlyArray<Pick<List<object>, "read">>
 }
@@ -15,7 +15,7 @@ const jsonRows = (items: ReadonlyArray<unknown>): string =>
 
 /** How a file begins, the text of some items in it, what is between these, and how it ends. */
 const formats = {
-  csv: (name: CsvName) => ({ ...csvLines(name), between: "", end: "" }),
+  csv: (name: ExportProps["name"]) => ({ ...linesWith(exportedColumns[name]), between: "", end: "" }),
   json: () => ({ head: '{"items":[\n', rows: jsonRows, between: ",\n", end: "\n]}\n" }),
 }
 

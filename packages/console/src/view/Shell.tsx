@@ -42,16 +42,14 @@ const Lost = () => {
   if (!isLost) return null
   return (
     <div class="lost" role="alert">
+      <strong>
+        {isGated === true ? "A proxy before the server asks for a sign-in of its own." : "Connection lost."}
+      </strong>{" "}
+      What you see may be out of date.{" "}
       {isGated === true ? (
-        <>
-          <strong>A proxy before the server asks for a sign-in of its own.</strong> What you see may be out of
-          date. <QuietButton does={() => location.reload()}>Load the page again</QuietButton>
-        </>
+        <QuietButton does={() => location.reload()}>Load the page again</QuietButton>
       ) : (
-        <>
-          <strong>Connection lost.</strong> What you see may be out of date. Trying again until the server
-          answers.
-        </>
+        "Trying again until the server answers."
       )}
     </div>
   )
@@ -221,8 +219,11 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         <div class="pulse">
           <p>
             <b>{knownText(counts?.open_incidents)}</b> open
-            {taken > 0 && `, ${others} acknowledged`} · <b>{knownText(counts && aliveAgents(counts))}</b>{" "}
-            alive
+            {taken > 0 && `, ${others} acknowledged`}
+            <span class="alive">
+              {" "}
+              · <b>{knownText(counts && aliveAgents(counts))}</b> alive
+            </span>
           </p>
           <Updated />
         </div>
