@@ -66,7 +66,7 @@ export const contextOf = (browser: PlaywrightBrowser) =>
 
 const newContext = async (browser: PlaywrightBrowser): Promise<BrowserContext> => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-  context.setDefaultTimeout(60_000)
+  context.setDefaultTimeout(180_000)
   return context
 }
 

@@ -18,8 +18,9 @@ import { build } from "./build.ts"
 import { whyNotIsolated } from "./Container.ts"
 import { COPY, ISOLATOR, minimal, whyNoRootMaker } from "./roots.ts"
 import { skippedFor } from "@tocsin/testing/StorageUnderTest"
+import { lacking } from "../../scripts/programs.mjs"
 
-const obstacle = process.platform === "linux" ? whyNotIsolated() : "this is no Linux"
+const obstacle = process.platform === "linux" ? (whyNotIsolated() ?? lacking("curl")) : "this is no Linux"
 /** Why the suite makes no Debian from nothing; nothing if it does. */
 const whyNoRoot = obstacle ?? whyNotAtLength ?? whyNoRootMaker
 
@@ -226,7 +227,7 @@ describe("the script that a server hands out", () => {
   it.live.skipIf(obstacle !== undefined)(
     `installs the agent below a proxy's prefix, enrols, upgrades and removes it${skippedFor(obstacle)}`,
     () => lives(WITHOUT_SYSTEMD, (folder) => writeFileSync(join(folder, EXECUTABLE), STAND_IN)),
-    120_000,
+    600_000,
   )
 
   it.live.skipIf(whyNoRoot !== undefined)(

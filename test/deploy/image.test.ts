@@ -19,7 +19,7 @@ const image = readImage()
 
 /** The contract's: service managers kill after ten seconds. */
 const TIME_TO_STOP_MILLIS = 10_000
-const PATIENCE_MILLIS = 120_000
+const PATIENCE_MILLIS = 600_000
 
 const scope = Effect.runSync(Scope.make())
 let root: string

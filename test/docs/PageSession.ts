@@ -21,7 +21,7 @@ const run = promisify(execFile)
 /** The address that pages name, where the session's server is meant. */
 const SHOWN_ADDRESS = "http://127.0.0.1:8080"
 
-const PATIENCE_MILLIS = 60_000
+const PATIENCE_MILLIS = 300_000
 
 /** The surroundings that a page assumes. */
 export interface PageSetting {

@@ -28,7 +28,7 @@ npm() {
 /** Ends the output of a block: its exit code follows. */
 const END = "\u0001"
 
-const PATIENCE = "60 seconds"
+const PATIENCE = "5 minutes"
 
 /** Where a session works. */
 export interface ShellOptions {

@@ -18,6 +18,7 @@ import { obstacleTo } from "./PageSession.ts"
 import { pageSettings } from "./pageSettings.ts"
 import { walkPage } from "./walkPage.ts"
 import { skippedFor } from "@tocsin/testing/StorageUnderTest"
+import { lacking } from "../../scripts/programs.mjs"
 
 const blocks = pages.flatMap(blocksOf)
 const read = (path: string) => readFileSync(path, "utf8")
@@ -160,7 +161,8 @@ describe("code blocks of pages", () => {
   })
 
   it.each([...those("nginx"), ...those("caddyfile")])("is given to a proxy: %s", (_, { page }) => {
-    assert.include(read("test/proxies/proxies.test.ts"), page)
+    const tests = ["proxies", "gate"].map((name) => read(`test/proxies/${name}.test.ts`))
+    assert.isTrue(tests.some((text) => text.includes(page)))
   })
 
   it.each(those("md"))("has a badge of a line: %s", (_, { text }) => {
@@ -194,7 +196,11 @@ describe("programs of pages", { concurrent: true }, () => {
   })
 
   for (const [page, setting] of Object.entries(pageSettings)) {
-    const obstacle = obstacleTo(setting)
+    const texts = blocks.filter((block) => block.page === page).map(({ text }) => text)
+    const withoutProgram =
+      (texts.some((text) => /\bcurl\b/.test(text)) ? lacking("curl") : undefined) ??
+      (texts.some((text) => /\bopenssl\b/.test(text)) ? lacking("openssl") : undefined)
+    const obstacle = obstacleTo(setting) ?? withoutProgram
     const name = `${page} does what it shows${skippedFor(obstacle)}`
     it.live.skipIf(obstacle !== undefined)(name, () =>
       Effect.gen(function* () {

@@ -34,8 +34,8 @@ class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", {
   cause: Schema.Defect(),
 }) {}
 
-/** Longer than any answer takes: a server that exceeds it hangs. */
-const PATIENCE_MILLIS = 20_000
+/** Longer than any answer takes, beside other work too: a server that exceeds it hangs. */
+const PATIENCE_MILLIS = 120_000
 
 /** Makes a request. */
 export const call = (base: Base, method: string, path: string, { token = OPERATOR_TOKEN, json }: Call = {}) =>

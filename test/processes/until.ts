@@ -11,7 +11,7 @@ const LONGEST_PAUSE_MILLIS = 100
 export const until = <A, E, R>(
   what: string,
   look: Effect.Effect<A | undefined | false, E, R>,
-  within: Duration.Input = "2 minutes",
+  within: Duration.Input = "10 minutes",
 ): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     for (let pause = FIRST_PAUSE_MILLIS; ; pause = Math.min(1.25 * pause, LONGEST_PAUSE_MILLIS)) {

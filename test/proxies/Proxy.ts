@@ -68,7 +68,7 @@ const prepareNginx: ProxyKind["prepare"] = (text, { folder, httpPort, httpsPort,
     `pid ${join(folder, "nginx.pid")};`,
     `error_log ${join(folder, "error.log")} info;`,
     "daemon off; worker_processes 1; events { worker_connections 256; }",
-    `http { ${temporary.join(" ")} include ${join(folder, "site.conf")}; }`,
+    `http { access_log ${join(folder, "access.log")}; ${temporary.join(" ")} include ${join(folder, "site.conf")}; }`,
   ]
   writeFileSync(join(folder, "site.conf"), site)
   writeFileSync(join(folder, "main.conf"), main.join("\n"))
@@ -98,7 +98,12 @@ const prepareCaddy: ProxyKind["prepare"] = (text, { folder, httpPort, httpsPort,
 
 /** The proxies with a configuration. */
 export const proxyKinds: ReadonlyArray<ProxyKind> = [
-  { name: "nginx", file: "nginx.conf", prepare: prepareNginx, logs: ["error.log", "tocsin.log"] },
+  {
+    name: "nginx",
+    file: "nginx.conf",
+    prepare: prepareNginx,
+    logs: ["error.log", "access.log", "tocsin.log"],
+  },
   { name: "caddy", file: "Caddyfile", prepare: prepareCaddy, logs: ["tocsin.log"] },
 ]
 

@@ -93,7 +93,7 @@ describe("a real Prometheus", () => {
         yield* prometheus.follow([ALWAYS, { ...LOAD, expr: "vector(1) > 2" }])
         yield* shows(server, { Always: "warning", Load: "ok" })
       }),
-    120_000,
+    600_000,
   )
 
   it.live.skipIf(withoutPrometheus !== undefined || !AT_LENGTH)(
@@ -180,7 +180,7 @@ describe("a real Alertmanager", () => {
         yield* prometheus.follow([{ ...LOAD, expr: "vector(1) > 2" }])
         yield* shows(server, { Load: "ok" })
       }),
-    240_000,
+    600_000,
   )
 })
 

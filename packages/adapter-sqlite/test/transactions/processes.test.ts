@@ -143,8 +143,8 @@ describe("processes", () => {
           `read_only: ${folder} is not writable: give Tocsin's user write access`,
         ])
         assert.deepStrictEqual(readdirSync(folder), ["tocsin.db"])
-        rmSync(file, { force: uid !== undefined })
         chmodSync(folder, 0o755)
+        rmSync(file)
         if (uid !== undefined) chownSync(folder, uid, uid)
         assert.deepStrictEqual(yield* run(), ["b0"])
       }),

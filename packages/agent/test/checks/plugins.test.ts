@@ -11,7 +11,7 @@ import { runCommand } from "../../src/checks/runCommand.ts"
 const without = lacking("plugins")
 const FOLDER = dirname(programPath("plugins") ?? "/none")
 const SHELL = "/bin/sh"
-const PATIENCE_MILLIS = 120_000
+const PATIENCE_MILLIS = 600_000
 /** A port of this host that refuses connections. */
 const CLOSED = ["-H", "127.0.0.1", "-p", "9"]
 
