@@ -1,5 +1,5 @@
 import { isClosing, namesError } from "./closingLines.ts"
-import { readPerformance } from "./performanceData.ts"
+import { areLabelled } from "./performanceData.ts"
 
 /** Sequences that colour a text, move the cursor or set a title on a terminal (ECMA-48), also without their end. */
 const SEQUENCES =
@@ -38,10 +38,10 @@ export const withoutPerformance = (line: string): string => {
   const said = line.replace(MARKER, "")
   const bar = said.indexOf("|")
   if (bar < 0) return line
-  const data = readPerformance(said.slice(bar + 1))
+  const data = areLabelled(said.slice(bar + 1))
   // Before the marker, the last one may be half a number.
   const whole = said === line ? data : data.slice(0, -1)
-  return whole.includes(undefined) ? line : said.slice(0, bar).trimEnd()
+  return whole.includes(false) ? line : said.slice(0, bar).trimEnd()
 }
 
 /** A character that people can see. Controls and formats, such as a zero-width space, leave a line blank. */
@@ -50,16 +50,22 @@ export const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u
 const wordsOf = (text: string): string =>
   withoutPerformance(withoutSequences(text).trim()).replace(MARKER, "").trim()
 
+/** How a program in Python that failed begins: its last line says how. */
+const TRACEBACK = "Traceback (most recent call last):"
+
 /**
- * An output in one line of at most 512 characters: the first that is not blank, without terminal
- * sequences, performance data and the marker of what was cut. A carriage return ends a line.
+ * An output in one line of at most 512 characters: the first that is not blank, of a traceback the last, without
+ * terminal sequences, performance data and the marker of what was cut. A carriage return ends a line.
  */
 export const headlineOf = (output: string | undefined): string | undefined => {
+  let last: string | undefined
   for (const [line] of (output ?? "").matchAll(/[^\r\n]+/gu)) {
     const words = wordsOf(line)
-    if (VISIBLE.test(words)) return shortened(words)
+    if (!VISIBLE.test(words)) continue
+    if (last === undefined && words !== TRACEBACK) return shortened(words)
+    last = words
   }
-  return undefined
+  return last && shortened(last)
 }
 
 /** A reason stands near the end; an error far above it was overcome. */

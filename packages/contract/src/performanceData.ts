@@ -12,13 +12,13 @@ export interface PerformanceNumber {
 
 const NUMBER = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?`
 const QUOTED = String.raw`'((?:[^']|'')+)'`
-const UNIT = String.raw`([^\s\d;,'"=|\p{Cc}\p{Cf}]{0,8})`
-const ONE = new RegExp(
-  String.raw`\s*(?:${QUOTED}|([^\s'=|]+))=(${NUMBER})${UNIT}((?:;[^\s;|]*)*)(?!\S)`,
-  "yu",
-)
+/** Its quotes are part of it, but for one at its beginning. */
+const PLAIN = String.raw`[^\s'"=|][^\s=|]*`
+const UNIT = String.raw`([^\s\d;,'"=|\p{Cc}\p{Cf}]{0,20})`
+const ONE = new RegExp(String.raw`\s*(?:${QUOTED}|(${PLAIN}))=(${NUMBER})${UNIT}((?:;[^\s;|]*)*)(?!\S)`, "yu")
 /** A quoted label may contain what looks like a number. */
-const OTHER = new RegExp(String.raw`\s*(?:${QUOTED}=\S*|\S+)`, "yu")
+const OTHER = new RegExp(String.raw`\s*(?:${QUOTED}=\S*|"[^"]*"=\S*|\S+)`, "yu")
+const LABELLED = new RegExp(String.raw`^\s*(?:${QUOTED}|"[^"]*"|${PLAIN})=[^\s|]*$`, "u")
 
 const RANGE = new RegExp(String.raw`^@?(?:(?:~|${NUMBER})?:(?:${NUMBER})?|${NUMBER})$`, "u")
 const BOUND = new RegExp(`^${NUMBER}$`, "u")
@@ -39,6 +39,16 @@ export const readPerformance = (text: string): ReadonlyArray<PerformanceNumber |
     if (match === null && !OTHER.test(text)) return found
     at = match === null ? OTHER.lastIndex : ONE.lastIndex
     found.push(match === null ? undefined : numberOf(match))
+  }
+}
+
+/** Of each word that follows a `|`, whether it has a label, as performance data have. */
+export const areLabelled = (text: string): ReadonlyArray<boolean> => {
+  const found: Array<boolean> = []
+  for (OTHER.lastIndex = 0; ;) {
+    const [word] = OTHER.exec(text) ?? []
+    if (word === undefined) return found
+    found.push(LABELLED.test(word))
   }
 }
 

@@ -40,8 +40,14 @@ const readOne = (text: string): readonly [PerformanceNumber | undefined, string]
     // All of it is skipped, whatever the label contains.
     if (label !== "" && text.charAt(at) === "=")
       no = [undefined, text.slice(at + wordOf(text.slice(at)).length)]
+  } else if (text.startsWith('"')) {
+    // No plugin quotes so: all of it is skipped.
+    const end = text.indexOf('"', 1)
+    return end > 0 && text.charAt(end + 1) === "="
+      ? [undefined, text.slice(end + 1 + wordOf(text.slice(end + 1)).length)]
+      : no
   } else
-    while (at < text.length && !["'", "=", "|"].includes(text.charAt(at)) && !isSpace(text.charAt(at)))
+    while (at < text.length && !["=", "|"].includes(text.charAt(at)) && !isSpace(text.charAt(at)))
       label += text.charAt(at++)
   if (label === "" || text.charAt(at) !== "=") return no
   const word = wordOf(text.slice(at + 1))
@@ -50,7 +56,7 @@ const readOne = (text: string): readonly [PerformanceNumber | undefined, string]
   while (end > 0 && numberOf(measured.slice(0, end)) === undefined) end--
   const value = numberOf(measured.slice(0, end))
   const unit = measured.slice(end)
-  const isUnit = [...unit].length <= 8 && ![...unit].some((one) => "0123456789,'\"=|".includes(one))
+  const isUnit = [...unit].length <= 20 && ![...unit].some((one) => "0123456789,'\"=|".includes(one))
   if (value === undefined || !Number.isFinite(value) || !isUnit || word.includes("|")) return no
   const [warn, crit] = fields.map((field) => (isRange(field) ? field : undefined))
   const [min, max] = fields.slice(2).map((field) => (numberOf(field) === undefined ? undefined : field))
@@ -111,12 +117,26 @@ describe("performance data", () => {
     assert.deepStrictEqual(readPerformance("'java -Xms=5 -v'=U 'a=1"), [undefined, undefined])
   })
 
-  it.each(["a=U", "a=1,5", "a=NaN", "a=inf", "a=1e999", "=1", "a=", "a=1ninechars", "a"])(
-    "has no number in %s",
-    (data) => assert.deepStrictEqual(readPerformance(data), [undefined]),
-  )
+  it.each([
+    "a=U",
+    "a=1,5",
+    "a=NaN",
+    "a=inf",
+    "a=1e999",
+    "=1",
+    "a=",
+    "a=1twenty-one-characters",
+    "a",
+    '"a = b"=1',
+  ])("has no number in %s", (data) => assert.deepStrictEqual(readPerformance(data), [undefined]))
+
+  it("have labels with apostrophes as Icinga reads them", () => {
+    const labels = readPerformance("it's=1.5s o''brien=1B").map((one) => one?.label)
+    assert.deepStrictEqual(labels, ["it's", "o''brien"])
+  })
 
   it.each([
+    '"a '.repeat(4_000),
     "'x'' ".repeat(2_000),
     "'a".repeat(4_000),
     "1".repeat(8_000),

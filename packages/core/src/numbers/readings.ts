@@ -1,6 +1,8 @@
 import { withoutSequences } from "@tocsin/contract/headline"
+import { utf8Length } from "@tocsin/contract/outputText"
 import { type PerformanceNumber, readPerformance } from "@tocsin/contract/performanceData"
 import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import { nameKey } from "./NumberPart.ts"
 
 /** A number that one result states, in the unit that Tocsin keeps (docs/rules.md#numbers). */
 export interface Reading {
@@ -20,6 +22,8 @@ export interface Reading {
 export const DURATION = { name: "duration", unit: "s" }
 export const MILLIS_PER_SECOND = 1_000
 const MOST_NAME_CHARACTERS = 64
+/** Of a longer name, so many stay at each end: with a hash of six digits between them, 64. */
+const KEPT_AT_ENDS = 28
 
 interface KeptUnit {
   readonly unit: string
@@ -48,12 +52,22 @@ const KEPT: Readonly<Record<string, KeptUnit>> = {
 
 const CONTROLS = /\p{Cc}/gu
 
-const nameOf = (label: string): string =>
+/** FNV-1a over UTF-16, as six digits: labels that differ have names that differ. */
+const digitsOf = (label: string): string => {
+  let hash = 0
+  for (let index = 0; index < label.length; index += 1)
+    hash = Math.imul(hash ^ label.charCodeAt(index), 0x01_00_01_93)
+  return (hash >>> 0).toString(36).padStart(6, "0").slice(-6)
+}
+
+const nameOf = (label: string): string => {
   // Most labels are short, and need no splitting into characters.
-  (label.length <= MOST_NAME_CHARACTERS
-    ? label
-    : Array.from(label).slice(0, MOST_NAME_CHARACTERS).join("")
-  ).replaceAll(CONTROLS, " ")
+  const characters = label.length <= MOST_NAME_CHARACTERS ? [] : Array.from(label)
+  const isLong = characters.length > MOST_NAME_CHARACTERS
+  const [first, last] = [characters.slice(0, KEPT_AT_ENDS), characters.slice(-KEPT_AT_ENDS)]
+  const name = isLong ? `${first.join("")}~${digitsOf(label)}~${last.join("")}` : label
+  return name.replaceAll(CONTROLS, " ")
+}
 
 const NUMBERS = /[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?/gu
 
@@ -92,7 +106,22 @@ const dataIn = (output: string): ReadonlyArray<string> => {
 
 type Numbers = ReadonlyArray<PerformanceNumber | undefined>
 
-const numbersIn = (output: string): Numbers => dataIn(output).flatMap(readPerformance)
+const OF_CHECKS = "check_multi::check_multi::"
+
+/** check_multi states the name of a check before the first of its labels only. */
+const withPrefixes = (numbers: Numbers): Numbers => {
+  if (numbers[0]?.label.startsWith(OF_CHECKS) !== true) return numbers
+  let prefix = ""
+  return numbers.map((number) => {
+    if (number === undefined) return undefined
+    const end = number.label.lastIndexOf("::")
+    if (end < 0) return { ...number, label: prefix + number.label }
+    prefix = number.label.slice(0, end + 2)
+    return number
+  })
+}
+
+const numbersIn = (output: string): Numbers => withPrefixes(dataIn(output).flatMap(readPerformance))
 
 /** The numbers of the beginning of an output, without one that may be half: it stands where the output was cut. */
 const numbersBefore = (cut: string): Numbers => {
@@ -103,11 +132,17 @@ const numbersBefore = (cut: string): Numbers => {
   return isInData ? numbers.slice(0, -1) : numbers
 }
 
+/** Version 2 of NRPE cuts an output so that it fits into its packet, and does not say so. */
+const PACKET_BYTES = 1_023
+
+const isPacket = (text: string): boolean =>
+  text.length <= PACKET_BYTES && text.length > PACKET_BYTES / 4 && utf8Length(text) === PACKET_BYTES
+
 /** The numbers of an output, without one that may be half. */
 const wholeNumbersIn = (text: string, isCut: boolean): Numbers => {
   const output = withoutSequences(text)
   const marker = MARKER.exec(output)
-  if (marker === null) return isCut ? numbersBefore(output) : numbersIn(output)
+  if (marker === null) return isCut || isPacket(text) ? numbersBefore(output) : numbersIn(output)
   const rest = output.slice(marker.index + marker[0].length)
   // The kept end begins within a line, and perhaps within a number.
   const later = rest.includes("|") ? rest.slice(rest.search(/[\s|]|$/u)) : rest
@@ -126,7 +161,7 @@ const readingOfDuration = (millis: number): Reading => ({
 
 /**
  * The numbers that a result states: how long its check ran, and the performance data of its output. A text
- * that is no number is skipped; of two numbers with one name, the first counts. A duration of 0 counts only
+ * that is no number is skipped; of two numbers with one name and unit, the first counts. A duration of 0 counts only
  * where `isZeroTime`, and where the output states none.
  */
 export const readingsOf = (
@@ -141,10 +176,12 @@ export const readingsOf = (
   if (!output.includes("|")) return duration_ms > 0 || isZeroTime ? [readingOfDuration(duration_ms)] : []
   const found = new Map<string, Reading>()
   const add = (reading: Reading | undefined) => {
-    if (reading !== undefined && !found.has(reading.name)) found.set(reading.name, reading)
+    if (reading !== undefined && !found.has(nameKey(reading))) found.set(nameKey(reading), reading)
   }
+  const stated = wholeNumbersIn(output, output_truncated === true)
+  const isDuration = (number: PerformanceNumber | undefined) => number?.label === DURATION.name
   if (duration_ms > 0) add(readingOfDuration(duration_ms))
-  for (const number of wholeNumbersIn(output, output_truncated === true)) add(number && readingOf(number))
-  if (isZeroTime) add(readingOfDuration(duration_ms))
+  for (const number of stated) if (duration_ms <= 0 || !isDuration(number)) add(number && readingOf(number))
+  if (isZeroTime && !stated.some(isDuration)) add(readingOfDuration(duration_ms))
   return Array.from(found.values())
 }

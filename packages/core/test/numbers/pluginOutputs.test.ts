@@ -149,9 +149,10 @@ const REPORTED: ReadonlyArray<Output> = [
     "5 min avg Load=59 %;80;90;0;100",
   ],
   [
-    "labels of 64 characters (graphios, March 2015)",
+    "labels that differ beyond 64 characters (graphios, March 2015)",
     "OK | 'Intel(R) PRO/1000 MT Network Connection-QoS Packet Scheduler-0000_in_prct'=0%;8000;9000;0;100 'Intel(R) PRO/1000 MT Network Connection-QoS Packet Scheduler-0000_speed_bps'=1000000000",
-    "Intel(R) PRO/1000 MT Network Connection-QoS Packet Scheduler-000=0 %;8000;9000;0;100",
+    "Intel(R) PRO/1000 MT Network~llcal5~acket Scheduler-0000_in_prct=0 %;8000;9000;0;100",
+    "Intel(R) PRO/1000 MT Network~upr1mn~ket Scheduler-0000_speed_bps=1000000000 ",
   ],
   [
     "spaces without quotes (check_logfiles, January 2017)",
@@ -260,6 +261,35 @@ const REPORTED: ReadonlyArray<Output> = [
   ["no performance data behind a bar", "OK - a | b, see http://x/?a=1|2"],
 ]
 
+/** Of further packages of Debian 12, run in November 2026. */
+const FURTHER: ReadonlyArray<Output> = [
+  [
+    "centreon_plugins.pl --mode=connections of nginx",
+    "OK: Connections Reading: 1, Accepted: 37.00/s | 'reading'=1connections;;;0; 'accepted'=37.00connections/s;;;0;",
+    "reading=1 connections;;;0",
+    "accepted=37 connections/s;;;0",
+  ],
+  [
+    "check_multi, which states the name of a check once",
+    "OK - 4 plugins checked\n[ 4] load LOAD OK |check_multi::check_multi::plugins=4 time=0.331946 web_a::check_http::time=0.000831s;;;0.000000;10.000000 size=416B;;;0; tcp::check_tcp::time=0.000147s;;;0.000000;10.000000",
+    "check_multi::check_multi::plugins=4 ",
+    "check_multi::check_multi::time=0.331946 ",
+    "web_a::check_http::time=0.000831 s;;;0.000000;10.000000",
+    "web_a::check_http::size=416 B;;;0",
+    "tcp::check_tcp::time=0.000147 s;;;0.000000;10.000000",
+  ],
+  [
+    "one label in several units, as check_pgactivity states them",
+    "OK | shop=25 shop=1.5MB shop=12% shop=3s shop=9 a::b=1 c=2",
+    "shop=25 ",
+    "shop=1572864 B",
+    "shop=12 %",
+    "shop=3 s",
+    "a::b=1 ",
+    "c=2 ",
+  ],
+]
+
 /** As the Monitoring Plugins' guidelines allow them. */
 const ALLOWED: ReadonlyArray<Output> = [
   [
@@ -281,6 +311,7 @@ const DIGITS = 12
 describe.each([
   ["Debian's plugins", DEBIAN],
   ["other programs", REPORTED],
+  ["further packages", FURTHER],
   ["the guidelines", ALLOWED],
 ])("outputs of %s", (_whose, outputs) => {
   it.each(outputs)("%s", (_from, output, ...numbers) => {
