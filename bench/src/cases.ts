@@ -67,6 +67,13 @@ export interface ConsoleCase extends Case<"console"> {
   readonly incidents: number
 }
 
+/** The longest pause of the server while each page of the console is read, with heartbeats beside it. */
+export interface PausesCase extends Case<"pauses"> {
+  readonly checks: number
+  readonly incidents: number
+  readonly mostMillis: number
+}
+
 /** Ten thousand incidents at once, under a policy and without one. */
 export interface StormCase extends Case<"storm"> {
   readonly incidents: number
@@ -153,6 +160,7 @@ export type BenchCase =
   | MutesCase
   | LargeStormCase
   | ConsoleCase
+  | PausesCase
   | AgentCase
   | FleetCase
   | IntegrationsCase
@@ -290,6 +298,14 @@ export const allCases: ReadonlyArray<BenchCase> = [
     ofRaw: 0.9,
   },
   { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
+  {
+    kind: "pauses",
+    name: "sqlite-pauses",
+    storage: "sqlite",
+    checks: 50_000,
+    incidents: 10_000,
+    mostMillis: 20,
+  },
   { kind: "console", name: "postgres-console", storage: "postgres", checks: 50_000, incidents: 10_000 },
   {
     kind: "agent",

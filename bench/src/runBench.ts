@@ -17,6 +17,7 @@ import { measureLatency } from "./measure/latency.ts"
 import { measureMutes } from "./measure/mutes.ts"
 import { measurePeers } from "./measure/peers.ts"
 import { measureScaleOut } from "./measure/scaleOut.ts"
+import { measurePauses } from "./measure/pauses.ts"
 import { measureSoak } from "./measure/soak.ts"
 import { measureStorm } from "./measure/storm.ts"
 import { measureThroughput } from "./measure/throughput.ts"
@@ -56,6 +57,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureLargeStorm(bench, one)
     case "console":
       return measureConsole(bench, one)
+    case "pauses":
+      return measurePauses(bench, one)
     case "agent":
       return measureAgent(bench, one)
     case "fleet":

@@ -1,4 +1,5 @@
 import { IncomingMessage } from "node:http"
+import type { NumbersAnswer } from "@tocsin/contract/Numbers"
 import { TopicsChanged } from "@tocsin/contract/Topics"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import type { IgnoredBody, OperatorAuthentication, ValidParameters } from "@tocsin/contract/api/operation"
@@ -16,12 +17,14 @@ import { readBody, readText } from "../request/RequestBody.ts"
 import { actingOnce, type Arrived, type BodyCodec } from "./actingOnce.ts"
 import { answeringMatch, type CoreError, fail, toApiError } from "../response/failures.ts"
 import { numbersResponse } from "../response/numbersResponse.ts"
+import { pageResponse } from "../response/pageResponse.ts"
 import { endpointsOf } from "../routes.ts"
 import { opsUseCases, v1UseCases } from "./useCases.ts"
 
 /** Answers that are too long to be encoded at once. */
-const written: Readonly<Record<string, (answer: never) => Effect.Effect<unknown>>> = {
-  readNumbers: numbersResponse,
+const written: Readonly<Record<string, Served["write"]>> = {
+  // Its use case gives what its answer is made of.
+  readNumbers: (answer) => numbersResponse(answer as NumbersAnswer),
 }
 
 interface Handlers {
@@ -38,6 +41,8 @@ interface Served {
   readonly codec?: BodyCodec
   /** Absent if it takes no body. */
   readonly read?: ReadBody
+  /** Makes a long answer to a read in pieces. */
+  readonly write: (answer: unknown) => Effect.Effect<unknown>
 }
 
 // Schemas of bodies need no services.
@@ -66,6 +71,7 @@ const servedBy = <ApiId extends string, Groups extends HttpApiGroup.Constraint>(
         {
           ...(endpoint.method !== "GET" && { codec: codecOf(payload, Schema.Union(success)) }),
           ...(body !== undefined && { read }),
+          write: written[endpoint.identifier] ?? pageResponse(Schema.Union(success)),
         },
       ]
     }),
@@ -90,9 +96,7 @@ const group = <
     // The frozen contract has no idempotency keys.
     const once = api.identifier === OpsApi.identifier ? yield* actingOnce : undefined
     for (const [endpoint, useCase] of Object.entries(makeUseCases(yield* Effect.context<R>()))) {
-      const { codec, read } = served.get(endpoint) ?? {}
-      // The use case of an endpoint gives what its answer is made of.
-      const write = (written[endpoint] ?? Effect.succeed) as (made: unknown) => Effect.Effect<unknown>
+      const { codec, read, write = Effect.succeed } = served.get(endpoint) ?? {}
       const answer = (request: Arrived) =>
         once === undefined || codec === undefined
           ? Effect.flatMap(answeringMatch(useCase(request as never)), write)

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { Effect, Schedule } from "effect"
+import type { Bench } from "../Bench.ts"
+import { BenchFailure } from "../BenchFailure.ts"
+import type { PausesCase } from "../cases.ts"
+import { callApi } from "../load/callApi.ts"
+import { enrol, storm } from "../load/enrol.ts"
+import { agentId, EVENTS_PER_BATCH } from "../load/Load.ts"
+import type { ReaderCommand, ReaderReply } from "../load/Reader.ts"
+import type { Tocsin } from "../processes/tocsin.ts"
+import { worker } from "../processes/worker.ts"
+import type { CaseResult } from "../report/Results.ts"
+import { failureOf, newKeys, sampleOf, startServer, target } from "./target.ts"
+
+const HOUR = 3_600_000
+const MEASURED_HOURS = 93 * 24
+const MOST_EVENTS = 200
+const SERIES = 19
+const CHECK = "measured"
+
+/** The reads behind each page of the console; each is repeated so often. */
+const pagesOf = (from: string): Readonly<Record<string, ReadonlyArray<string>>> => {
+  const check = `agent_id=${agentId(0)}&check_id=${CHECK}`
+  return {
+    incidents: ["/ops/v1/incidents?state=open&limit=500", "/ops/v1/summary"],
+    checks: ["/ops/v1/checks?limit=500"],
+    agents: ["/api/v1/agents?limit=500"],
+    outbox: ["/ops/v1/outbox?limit=500"],
+    availability: [`/ops/v1/availability?limit=500&from=${from}`],
+    numbers: [
+      `/ops/v1/checks/${agentId(0)}/${CHECK}/numbers`,
+      `/ops/v1/numbers?${check}&from=${from}&step=1h`,
+    ],
+    system: ["/ops/v1/summary"],
+  }
+}
+const READ_EVERY_MILLIS = 250
+const HEARTBEATS_A_SECOND = 100
+const CONNECTIONS = 8
+
+/** A check that measured a quarter of 19 numbers and its duration, each hour. */
+const measureQuarter = Effect.fnUntraced(function* ({ port }: Tocsin, key: string, now: number) {
+  for (let first = 0; first < MEASURED_HOURS; first += MOST_EVENTS) {
+    const events = Array.from({ length: Math.min(MOST_EVENTS, MEASURED_HOURS - first) }, (_, n) => ({
+      event_id: randomUUID().replace(
+        /^.{13}-./,
+        `${(now + first + n)
+          .toString(16)
+          .padStart(12, "0")
+          .replace(/^(.{8})/, "$1-")}-7`,
+      ),
+      check_id: CHECK,
+      observed_at: new Date(now - (MEASURED_HOURS - first - n) * HOUR).toISOString(),
+      status: "ok",
+      exit_code: 0,
+      duration_ms: 1 + n,
+      output: `OK | ${Array.from({ length: SERIES }, (__, series) => `value-${series}=${(first + n) * 1.01 + series}`).join(" ")}`,
+      output_truncated: false,
+      notifications_enabled: true,
+    }))
+    const body = JSON.stringify({ agent_id: agentId(0), events })
+    yield* callApi({ method: "POST", port, path: "/api/v1/events", token: key, body })
+  }
+})
+
+/** The longest pauses of the server since the last question, of which this is the `count`th. */
+const pauseOf = ({ pid }: Tocsin, file: string, count: number) =>
+  Effect.sync(() => {
+    const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : []
+    return lines.length >= count ? Number(lines[count - 1]) : undefined
+  }).pipe(
+    Effect.filterOrFail((millis) => millis !== undefined),
+    Effect.retry({ schedule: Schedule.spaced("10 millis"), times: 1_000 }),
+    Effect.mapError(() => new BenchFailure({ message: "the server does not state its pauses" })),
+    (answer) =>
+      Effect.andThen(
+        Effect.sync(() => process.kill(pid, "SIGUSR2")),
+        answer,
+      ),
+  )
+
+/** Measures the longest pause of the server's event loop while each page of the console is read, with heartbeats beside it. */
+export const measurePauses = Effect.fnUntraced(function* (bench: Bench, one: PausesCase) {
+  const { seconds, warmUpSeconds } = bench.measures
+  const file = join(yield* bench.folder, "pauses")
+  const note = new URL("../processes/notePauses.ts", import.meta.url)
+  const { postgres, server } = yield* startServer(bench, one.storage, {
+    NODE_OPTIONS: `--import ${note.href}`,
+    BENCH_PAUSES: file,
+    SERVICE_STALE_AFTER: "1h",
+    SERVICE_DEAD_AFTER: "2h",
+  })
+  const keys = newKeys(one.checks / EVENTS_PER_BATCH)
+  yield* enrol(server, keys)
+  yield* storm(server, keys.slice(0, one.incidents / EVENTS_PER_BATCH))
+  const now = Date.now()
+  yield* measureQuarter(server, keys[0] ?? "", now)
+  const watched = { server: server.pid, ...(postgres !== undefined && { postgres: postgres.pid }) }
+  const agents = yield* target([server.port], keys, watched)
+  const reader = yield* worker<ReaderCommand, ReaderReply>(
+    new URL("../load/readerProcess.ts", import.meta.url),
+  )
+  const heartbeats = agents.run({
+    load: ["heartbeat"],
+    connections: CONNECTIONS,
+    requestsPerSecond: HEARTBEATS_A_SECOND,
+    seconds,
+    warmUpSeconds,
+  })
+  const { port, token } = server
+  let asked = 0
+  const pause = Effect.suspend(() => pauseOf(server, file, ++asked))
+  const failures: Array<string | undefined> = []
+  const read = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
+    yield* pause
+    yield* reader.ask({ type: "start", port, token, paths, everyMillis: READ_EVERY_MILLIS })
+    const taken = yield* heartbeats
+    const { firstFailure } = yield* reader.ask({ type: "stop" })
+    failures.push(firstFailure, failureOf(["heartbeat"], [taken]))
+    return { longest: yield* pause, taken }
+  })
+  const pages = Object.entries({ nothing: [], ...pagesOf(new Date(now - 93 * 24 * HOUR).toISOString()) })
+  const seen: Array<readonly [page: string, Effect.Success<ReturnType<typeof read>>]> = []
+  // Compilers are at work in the first reads, which do not count.
+  for (const [, paths] of pages) yield* read(paths)
+  for (const [page, paths] of pages) seen.push([page, yield* read(paths)])
+  const failure = failures.find((text) => text !== undefined)
+  const result: CaseResult = {
+    name: one.name,
+    operations: "heartbeats",
+    series: seen.map(([page, { taken }]) => ({
+      name: `beside ${page}`,
+      samples: [sampleOf(taken)],
+      peakMiB: agents.peakMiB(),
+    })),
+    figures: seen.map(([page, { longest }]) => ({
+      name: `ms of the longest pause beside ${page}`,
+      value: longest,
+      target: { bound: "at most", value: one.mostMillis },
+    })),
+    ...(failure !== undefined && { failure }),
+  }
+  return result
+})
