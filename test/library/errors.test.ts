@@ -379,6 +379,18 @@ describe("a start", () => {
     assert.strictEqual((await failureOf(createMonitor(undefined as never))).code, "options")
   })
 
+  it("refuses an address of PostgreSQL by its parameter, before it connects", async () => {
+    const storage = postgres("postgres://me:s3cret@127.0.0.1:1/t?sslcert=/nowhere/own.pem&sslmode=require")
+    const error = await failureOf(createMonitor({ ...quiet, storage }))
+    assert.deepStrictEqual(
+      [error.code, error.message],
+      [
+        "storage",
+        "The database URL cannot be used: the file of sslcert cannot be read (ENOENT): correct its path, or let Tocsin's user read it",
+      ],
+    )
+  })
+
   it.each([
     [{ policy: null }, "policy must be an object"],
     [
