@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { IntegrationName, type IntegrationOptions } from "@tocsin/contract/Integrations"
 import { CheckId } from "@tocsin/contract/Identifiers"
+import { resolveCheck } from "@tocsin/core/integrations/resolveCheck"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
@@ -8,6 +9,7 @@ import { sweeps } from "./alertSender.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
+import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 const CRON = IntegrationName.make("cron")
@@ -110,6 +112,38 @@ export const overdueSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           Effect.scoped(Effect.flatMap(openReplica(subject), (replica) => play(replica, steps))),
         ),
       PROPERTY_TIMEOUT_MILLIS,
+    )
+    it.effect("that began and have not ended are late with those words, and end when they are resolved", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const { openKeys, passes, reports } = yield* open(replica)
+        yield* reports("job/start", { grace: "10m", cron: "0 3 * * *", tz: "UTC" })
+        yield* reports("new/start", {})
+        yield* passes(21)
+        assert.deepStrictEqual(yield* openKeys, ["cron/job/@overdue"])
+        yield* passes(101)
+        assert.deepStrictEqual(yield* openKeys, ["cron/job/@overdue", "cron/new/@overdue"])
+        assert.deepStrictEqual(
+          (yield* rowsOf(replica, "incidents")).map(({ summary = "" }) =>
+            summary.replace(/[\d-]{10} [\d:]{8} UTC/, "AT"),
+          ),
+          ["new began AT and has not ended within 1h", "job began AT and has not ended within 10m"],
+        )
+        // Neither has a result yet.
+        for (const name of ["job", "new"])
+          assert.strictEqual(
+            yield* replica.commits.transact(
+              resolveCheck(
+                { agent_id: CRON, check_id: CheckId.make(name) },
+                replica.incidents,
+                signedBy("ann"),
+              ),
+            ),
+            1,
+          )
+        yield* passes(4)
+        assert.deepStrictEqual(yield* openKeys, [])
+      }),
     )
     it.effect("have the incident that their report, or else their integration, states", () =>
       Effect.gen(function* () {

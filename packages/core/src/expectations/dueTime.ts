@@ -82,7 +82,12 @@ const scheduleOfTerms = ({ cron, tz }: Terms): Schedule | undefined =>
  * stale yet, so that the next evaluation comes soon and nothing is written until then.
  */
 export type Verdict =
-  | { readonly verdict: "overdue"; readonly due: Instant.Instant }
+  | {
+      readonly verdict: "overdue"
+      readonly due: Instant.Instant
+      /** How long the run may have taken that has not ended, if it is that which is missed. */
+      readonly longest: Duration.Duration | undefined
+    }
   | { readonly verdict: "in_time"; readonly earliest: Instant.Instant }
   | { readonly verdict: "waiting" }
 
@@ -107,12 +112,13 @@ export const judgeExpectation = (
 ): Verdict => {
   const { terms } = expectation
   const due = dueTime(expectation, check?.received_at)
-  const after = due === dueOfRun(expectation) ? longestRun(terms) : Duration.millis(terms.after_millis)
+  const longest = due === dueOfRun(expectation) ? longestRun(terms) : undefined
+  const after = longest ?? Duration.millis(terms.after_millis)
   const lasting = (since: Instant.Instant | undefined) =>
     since === undefined ? due : Instant.plus(since, after)
   const earliest = Instant.max(due, Instant.max(lasting(agent.reachable_from), lasting(outageEnd)))
   if (now < earliest) return { verdict: "in_time", earliest }
-  if (agent.last_seen_at >= due) return { verdict: "overdue", due }
+  if (agent.last_seen_at >= due) return { verdict: "overdue", due, longest }
   // The contact of a stale agent begins with its next heartbeat, and must then last.
   const isStale = agent.last_seen_at <= Instant.minus(now, staleAfter)
   return isStale ? { verdict: "in_time", earliest: Instant.plus(now, after) } : { verdict: "waiting" }

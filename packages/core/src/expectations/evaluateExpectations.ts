@@ -1,5 +1,6 @@
 /// <reference lib="es2024.collection" />
 import { Duration, Effect } from "effect"
+import { durationText } from "@tocsin/contract/durationMillis"
 import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
 import * as Instant from "@tocsin/contract/Instant"
 import type { Chore, ChoreServices } from "../engine/commits/Chore.ts"
@@ -16,7 +17,7 @@ import { idlePause } from "../ports/IdlePause.ts"
 import { type CheckRecord, type CheckRef, checksOf } from "../model/CheckRecord.ts"
 import { ExpectationTransitions } from "../model/ExpectationRecord.ts"
 import type { EvaluatedName, KeyedRows } from "../model/StoredTables.ts"
-import { evaluationAfter, judgeExpectation } from "./dueTime.ts"
+import { evaluationAfter, judgeExpectation, type Verdict } from "./dueTime.ts"
 import { followPolicy } from "./followPolicy.ts"
 import { becomeOverdue } from "./overdueIncident.ts"
 
@@ -45,10 +46,19 @@ function* findContact(unit: UnitOfWork, agent: AgentRecord, staleAfter: Duration
   return integration === undefined ? agent : seenNow(agent, unit.now, staleAfter)
 }
 
-const summaryOf = ({ check_id }: CheckRef, check: CheckRecord | undefined, due: Instant.Instant): string =>
-  check === undefined
+const summaryOf = (
+  { check_id }: CheckRef,
+  check: CheckRecord | undefined,
+  { due, longest }: Pick<Extract<Verdict, { verdict: "overdue" }>, "due" | "longest">,
+): string => {
+  if (longest !== undefined) {
+    const since = Instant.momentText(Instant.minus(due, longest))
+    return `${check_id} began ${since} and has not ended within ${durationText(Duration.toMillis(longest))}`
+  }
+  return check === undefined
     ? `${check_id} never reported; it was due at ${Instant.momentText(due)}`
     : `${check_id} has not reported since ${Instant.momentText(check.received_at)}`
+}
 
 /**
  * Evaluates expectations of one agent that may be overdue: these join their incident, the others are
@@ -86,7 +96,7 @@ export const evaluateExpectations = commandOf(function* (unit, input: EvaluateIn
         : byRow
     if (judged.verdict === "overdue") {
       const { due } = judged
-      const summary = summaryOf(ref, check, due)
+      const summary = summaryOf(ref, check, judged)
       yield* becomeOverdue(incidents, { expectation, due, summary })
     }
     if (judged.verdict === "in_time") {

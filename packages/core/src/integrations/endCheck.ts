@@ -4,7 +4,7 @@ import type { UnitOfWork } from "../unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
-import type { CheckRecord } from "../model/CheckRecord.ts"
+import type { CheckRef } from "../model/CheckRecord.ts"
 import type { IntegrationRecord } from "../model/IntegrationRecord.ts"
 import type { ReportedAlertRecord } from "../model/ReportedAlertRecord.ts"
 import { resultOf } from "./alerts.ts"
@@ -13,7 +13,7 @@ import { eventOf, NOTHING_EXPECTED } from "./Report.ts"
 
 interface Ended {
   readonly agent: AgentRecord
-  readonly check: CheckRecord
+  readonly check: CheckRef
   /** Absent unless it is an alert. */
   readonly alert: Pick<ReportedAlertRecord, "source"> | undefined
   readonly output: string

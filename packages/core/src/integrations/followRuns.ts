@@ -56,6 +56,12 @@ export const remember = (unit: UnitOfWork, ref: CheckRef, report: Started | Logg
   awaitEnds(unit, ref, starts)
 }
 
+/** Ends all runs of a check, and forgets its log. Needs the check, its expectation and its runs. */
+export const endRuns = (unit: UnitOfWork, ref: CheckRef): void => {
+  unit.of("job_run").delete(ref)
+  awaitEnds(unit, ref, [])
+}
+
 /** The end of a run: its result with its duration and what was logged before. */
 export const withRun = (run: JobRunRecord | undefined, report: Report, now: Instant.Instant): Report => {
   if (run === undefined) return report

@@ -9,6 +9,7 @@ import { auditedCheck } from "../model/AuditRecord.ts"
 import type { CheckName } from "../model/CheckRecord.ts"
 import { alertStateOf, ReportedAlertTransitions } from "../model/ReportedAlertRecord.ts"
 import { endCheck } from "./endCheck.ts"
+import { endRuns } from "./followRuns.ts"
 
 /**
  * An operator's ok result for a check of an integration, whose sender may never report again. Count 0 if it is ok and
@@ -22,15 +23,19 @@ export const resolveCheck = commandOf(function* (
 ) {
   const { agent, check } = yield* findCheck(unit, name)
   if (agent === undefined) return "no_such_agent"
-  if (check === undefined) return "no_such_check"
+  const { agent_id, registration_id } = agent
+  const ref = { agent_id, registration_id, check_id: name.check_id }
+  yield* load(unit, { rows: { expectation: [ref], job_run: [ref], reported_alert: [ref] } })
+  // One that began and never ended has no result yet.
+  if (check === undefined && unit.of("job_run").get(ref) === undefined) return "no_such_check"
   const integration = yield* loadRow(unit, "integration", name.agent_id)
   if (integration === undefined || integration.kind === "watch") return "not_of_sender"
-  if (check.status === "ok" && check.overdue_incident_id === undefined) return 0
-  yield* load(unit, { rows: { expectation: [check], reported_alert: [check] } })
-  const alert = unit.of("reported_alert").get(check)
+  if (check?.status === "ok" && check.overdue_incident_id === undefined) return 0
+  const alert = unit.of("reported_alert").get(ref)
   if (alert !== undefined) move(ReportedAlertTransitions, alertStateOf(check), "resolved")
   const output = `resolved by ${by.actor}`
-  yield* endCheck(unit, { incidents, agent, alert, check, integration, output })
+  yield* endCheck(unit, { incidents, agent, alert, check: ref, integration, output })
+  if (unit.of("job_run").get(ref) !== undefined) endRuns(unit, ref)
   recordAudit(unit, by, "check.resolved", [auditedCheck(name)], {})
   return 1
 })

@@ -214,6 +214,7 @@ describe("a run that had begun when the service or its agent was away", () => {
     assert.deepStrictEqual(verdict("2026-03-01T13:20:00Z", away), {
       verdict: "overdue",
       due: at("2026-03-01T12:30:00Z"),
+      longest: Duration.minutes(30),
     })
   })
 })
