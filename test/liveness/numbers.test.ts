@@ -115,4 +115,16 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
       assert.deepStrictEqual(counts.at(-1), 5)
     }).pipe(Effect.provideService(CurrentInstruments, new Instruments())),
   )
+
+  it.effect("of twelve hours are kept for twelve hours, whatever the time of day", () =>
+    Effect.gen(function* () {
+      const { hours, measures, passes, start } = yield* open
+      const short = yield* start("short", { retention: { numbers: Duration.hours(12) } })
+      yield* passes("6 hours")
+      yield* measures(2, short)
+      // The day is 20 hours old.
+      yield* passes("6 hours")
+      assert.deepStrictEqual(yield* hours(short), [[2, 1, 1.5, 2]])
+    }),
+  )
 })

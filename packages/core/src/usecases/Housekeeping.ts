@@ -118,7 +118,8 @@ const expireNumbers = (
   limit: number,
 ): Chore => {
   const forever = Number.POSITIVE_INFINITY
-  const millis = kept === undefined ? forever : Duration.toMillis(kept)
+  // A part ends a day after its start: the last hours of a day stay as long as others.
+  const millis = kept === undefined ? forever : Duration.toMillis(kept) + PART_KINDS.day.length
   // Days have what hours had, and a reader may be about to read the oldest ones.
   const times = { hour: HOURS_KEPT + 2 * PART_KINDS.hour.length, day: millis, late: millis }
   return {
