@@ -10,29 +10,38 @@ const NEVER = "1970-01-01T00:00:00.000Z"
 const xml = (text: string): string =>
   escapeHtml(text.replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, " "))
 
-const entry = (
+/** The entries of an announcement, its updates and its end: readers of feeds show each once, and ignore what changes in it. */
+const entriesOf = (
   announcement: BuiltPage["feed"][number],
   page: string,
   body: BuiltPage["body"],
   moment: (at: string) => string,
-): string => {
-  const { id, kind, published, state, text, title, updated, updates } = announcement
-  const ended = isCalledOff(announcement) ? " (called off)" : state === "ended" ? " (ended)" : ""
-  const parts = [
-    [timesOf(announcement, moment), ...namesOf(announcement, body)].join(" · "),
-    ...updates.toReversed().map((update) => `${moment(update.at)}\n${update.text}`),
-    text,
-  ]
-  return `<entry>
-<id>urn:uuid:${id}</id>
-<title>${KINDS[kind]}: ${xml(title)}${ended}</title>
+): ReadonlyArray<string> => {
+  const { ends_at, id, kind, published, starts_at, state, text, title, updated, updates } = announcement
+  const entry = (part: string, at: string, event: string, content: string) => `<entry>
+<id>urn:uuid:${id}${part}</id>
+<title>${KINDS[kind]}: ${xml(title)}${event}</title>
 <link rel="alternate" type="text/html" href="${page}"/>
-<published>${published}</published>
-<updated>${updated}</updated>
+<published>${at}</published>
+<updated>${at}</updated>
 <category term="${kind}"/>
-<content type="text">${xml(parts.join("\n\n"))}</content>
+<content type="text">${xml(content)}</content>
 </entry>
 `
+  const where = namesOf(announcement, body)
+  // As it was published, whatever has become of it.
+  const first = {
+    starts_at,
+    ends_at: state === "ended" ? null : ends_at,
+    state: starts_at > published ? "scheduled" : "open",
+  } as const
+  const ended = isCalledOff(announcement) ? " (called off)" : " (ended)"
+  const over = [timesOf(announcement, moment), ...where].join(" · ")
+  return [
+    entry("", published, "", `${[timesOf(first, moment), ...where].join(" · ")}\n\n${text}`),
+    ...updates.map((update, index) => entry(`#${index + 1}`, update.at, " (update)", update.text)),
+    ...(state === "ended" ? [entry("#end", ends_at ?? updated, ended, over)] : []),
+  ]
 }
 
 /** The announcements of a page as Atom (RFC 4287), which needs the address of the page. */
@@ -53,7 +62,7 @@ export const statusFeed = ({ body, feed, name, tz }: BuiltPage, publicUrl: strin
       .toSorted()
       .at(-1) ?? NEVER
   }</updated>
-${entries.map((each) => entry(each, page, body, moment)).join("")}</feed>
+${entries.flatMap((each) => entriesOf(each, page, body, moment)).join("")}</feed>
 `
 }
 

@@ -77,7 +77,7 @@ li{padding:.875rem 1.25rem}li+li{border-top:1px solid var(--line)}
 svg{display:block;width:100%;height:2.125rem;margin:.5rem 0 .25rem}path{fill:none;stroke-width:.72}
 article{margin:.75rem 0 0;padding:.875rem 1.25rem;background:var(--card);border:1px solid var(--line);border-left:.375rem solid var(--soft);border-radius:.5rem}
 article.incident{border-left-color:var(--bd)}article.maintenance{border-left-color:var(--bm)}
-article p{white-space:pre-line}article .s~p{margin-top:.625rem;padding-top:.625rem;border-top:1px solid var(--line)}
+article .s~p{margin-top:.625rem;padding-top:.625rem;border-top:1px solid var(--line)}
 h3 b{margin-right:.5rem;padding:.0625rem .5rem;border:1px solid;border-radius:1rem;color:var(--soft);font-size:.8125rem}.incident b{color:var(--td)}.maintenance b{color:var(--tm)}
 ${rules((name) => `.t${name}{color:var(--t${name})}.state.${name}{border-left-color:var(--b${name})}path.${name}{stroke:var(--b${name})}`)}
 footer{padding:2rem 0 1rem}a{color:inherit}
@@ -168,7 +168,7 @@ const announcementHtml = (
   const texts = [...updates.toReversed(), { at: published, text }]
   return `<article class="${kind}"><h3><b>${KINDS[kind]}</b> ${escapeHtml(title)}</h3>
 <p class="s">${when.join(" · ")}</p>
-${texts.map((each) => `<p>${moment(each.at)}\n${escapeHtml(each.text)}</p>`).join("\n")}</article>`
+${texts.map((each) => `<p>${moment(each.at)}<br>${escapeHtml(each.text).replaceAll(/\r?\n/gu, "<br>")}</p>`).join("\n")}</article>`
 }
 
 export interface PageParts {

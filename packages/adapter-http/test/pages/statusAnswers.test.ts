@@ -74,8 +74,9 @@ const textsOf = (page: BuiltPage) =>
     }),
   )
 
-/** How often a document has each character that begins or ends a tag or an attribute. */
-const marksOf = (text: string) => ["<", ">", '"'].map((mark) => text.split(mark).length)
+/** How often a document has each character that begins or ends a tag or an attribute, but for breaks of lines. */
+const marksOf = (text: string) =>
+  ["<", ">", '"'].map((mark) => text.replaceAll("<br>", "").split(mark).length)
 
 /** A page in order, whose line has had data for two of its three days. */
 const orderly = (): BuiltPage => {
@@ -168,21 +169,31 @@ describe("a page", () => {
   })
 })
 
+describe("an announcement on a page", () => {
+  it("has its lines apart also in a browser without styles, such as lynx 2.9", async () => {
+    const given = { title: "a", line: "b", subject: "c", text: "one\r\ntwo\n\nthree", update: "d" }
+    assert.include(await fileOf(pageOf(given), ""), "</time><br>one<br>two<br><br>three</p>")
+  })
+})
+
 describe("a feed", () => {
-  it("begins each entry with when and where, and is the same at each read while it is empty", async () => {
+  it("has an entry for each announcement, with when and where, for each update and for each end; empty, it stays", async () => {
     const atom = await fileOf(orderly(), ".atom")
     const entries = parseAtomFeed(atom).entries ?? []
     assert.deepStrictEqual(
       entries.map(({ content, title }) => [title?.value, content?.value?.split("\n")[0]]),
       [
         ["Incident: It is slow", "Since 7 Dec 2026, 11:00 CET · Shop"],
+        ["Incident: It is slow (update)", "Found."],
         ["Maintenance: Planned work", "Begins 28 Dec 2026, 16:00 CET · Ends 28 Dec 2026, 17:00 CET · Shop"],
+        ["Maintenance: Other work", "Begins 29 Nov 2026, 16:00 CET"],
         [
           "Maintenance: Other work (called off)",
           "Called off 27 Nov 2026, 18:50 CET · Planned for 29 Nov 2026, 16:00 CET",
         ],
       ],
     )
+    assert.lengthOf(new Set(entries.map(({ id }) => id)), entries.length)
     const empty = await fileOf({ ...orderly(), feed: [] }, ".atom")
     assert.strictEqual(parseAtomFeed(empty).updated, "1970-01-01T00:00:00.000Z")
   })
@@ -213,7 +224,7 @@ describe("the files of a page", () => {
     const shown = JSON.parse(String(answer?.plain)) as typeof page.body
     assert.lengthOf(shown.announcements, 6)
     const atom = await statusAnswer(many, ".atom", "https://status.example")
-    assert.lengthOf(parseAtomFeed(String(atom?.plain)).entries ?? [], 6)
+    assert.lengthOf(parseAtomFeed(String(atom?.plain)).entries ?? [], 2 * 6)
   })
 
   it.effect("show any text as that text: no title, line or announcement makes a tag or an attribute", () =>
@@ -237,7 +248,7 @@ describe("the files of a page", () => {
           // XML lacks these characters.
           for (const document of documents)
             assert.notMatch(document, /[^\t\n\r -\ufffd\u{10000}-\u{10ffff}]/u)
-          assert.lengthOf(parseAtomFeed(documents[0] ?? "").entries ?? [], 1)
+          assert.lengthOf(parseAtomFeed(documents[0] ?? "").entries ?? [], 2)
         }),
       )
     }),

@@ -127,7 +127,18 @@ const readAlert = (
   }
 }
 
-const USUAL = { critical: ["critical", "page", "error"], warning: ["warning"], ignore: ["info", "none"] }
+const USUAL = {
+  critical: ["critical", "page", "error"],
+  warning: ["warning"],
+  ignore: ["info", "none", "ok", "okay"],
+}
+
+const isAmong = (value: string, words: ReadonlyArray<string>): boolean =>
+  words.some((word) => word.toLowerCase() === value.toLowerCase())
+
+/** The usual severity that a word means, in any case; `undefined` for another word. */
+export const severityOf = (word = ""): keyof typeof USUAL | undefined =>
+  (["critical", "warning", "ignore"] as const).find((severity) => isAmong(word, USUAL[severity]))
 
 /** The status of an alert that fires; `undefined` if it is ignored. */
 const firingStatus = (
@@ -141,9 +152,9 @@ const firingStatus = (
     warning = USUAL.warning,
   } = isSeverityOfLabel(chosen) ? chosen : {}
   const value = labels[label] ?? ""
-  if (critical.includes(value)) return "critical"
-  if (warning.includes(value)) return "warning"
-  return ignore.includes(value) ? undefined : "critical"
+  if (isAmong(value, critical)) return "critical"
+  if (isAmong(value, warning)) return "warning"
+  return isAmong(value, ignore) ? undefined : "critical"
 }
 
 const LONGEST_KEY = 256

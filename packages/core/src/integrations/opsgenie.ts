@@ -1,7 +1,7 @@
 import { Duration, Predicate, Result, Schema } from "effect"
 import type { CheckId } from "@tocsin/contract/Identifiers"
 import type { PagedTrigger } from "../model/PagedAlert.ts"
-import { resultOf } from "./alerts.ts"
+import { resultOf, severityOf } from "./alerts.ts"
 import type { Texts } from "./deriveCheck.ts"
 import type { Kind } from "./Kind.ts"
 import {
@@ -43,6 +43,7 @@ export const ALERT_REQUESTS = {
 } as const satisfies Readonly<Record<string, readonly ["POST" | "PUT", PagedTrigger, string]>>
 
 const CREATED = "Created alert"
+const PONG = "PONG - Heartbeat received"
 const URGENT: ReadonlyArray<unknown> = ["P1", "P2"]
 
 /** The ID of the alert of a check, which is a UUID as Opsgenie's are. */
@@ -61,10 +62,15 @@ const encodeText = Schema.encodeSync(Schema.StringFromBase64Url)
 const decodeText = Schema.decodeUnknownResult(Schema.StringFromBase64Url)
 const decodeOutcome = Schema.decodeUnknownResult(Schema.fromJsonString(Outcome))
 
-const taken = (status: string, alertId: string, alias: string): Answer => ({
+const taken = (
+  status: string,
+  alertId: string,
+  alias: string,
+  result = "Request will be processed",
+): Answer => ({
   status: 202,
   body: JSON.stringify({
-    result: "Request will be processed",
+    result,
     took: 0,
     requestId: encodeText(JSON.stringify([status, alertId, alias])),
   }),
@@ -104,8 +110,11 @@ const readCreated = (fields: Fields, context: TranslationContext): Reading | Ref
   if (message === "") return invalid("message must be a text")
   const alias = given || madeName([message, entity, source], sha256)
   const check_id = alertIdOf(alias, sha256)
-  const status = URGENT.includes(priority) ? "critical" : "warning"
   const labels = byName({ ...labelsOfTags(tags), ...textsIn(details) })
+  // Alertmanager has a label for it, and no priority unless it is configured.
+  const isUrgent =
+    priority === undefined ? severityOf(labels["severity"]) === "critical" : URGENT.includes(priority)
+  const status = isUrgent ? "critical" : "warning"
   const answer = taken(CREATED, alertUuid(context, check_id), alias)
   return readStated({ check_id, status, lines: [message, description], labels }, options, answer)
 }
@@ -115,19 +124,22 @@ const isAlias = (query: SenderRequest["query"]): boolean =>
 
 /** The row of {@link ALERT_REQUESTS} that a request asks for; `undefined` if it asks for none. */
 const aboutAlert = ({ method, path }: Pick<SenderRequest, "method" | "path">) => {
-  const [version, subject, , name, ...rest] = path
-  if (version !== "v2" || subject !== "alerts" || rest.length > 0) return undefined
+  const [version, subject, , ...rest] = path
+  const name = rest.at(-1)
+  if (version !== "v2" || subject !== "alerts") return undefined
   return Object.entries(ALERT_REQUESTS).find(([each, [by]]) => each === name && by === method)
 }
 
 /** A request about an alert that its path names. */
 const readAbout = (
-  { alert, path: [, , identifier = ""], query }: SenderRequest,
+  { alert, path, query }: SenderRequest,
   [name, [, trigger, outcome]]: NonNullable<ReturnType<typeof aboutAlert>>,
   fields: Fields,
   context: TranslationContext,
 ): Reading | Refusal => {
   const byAlias = isAlias(query)
+  // Senders, and proxies that decode, leave a slash of an alias as it is.
+  const identifier = path.slice(2, -1).join("/")
   if (!byAlias && !UUID.test(identifier))
     return invalid("the path must have the id of an alert; for an alias, add ?identifierType=alias")
   const check_id = byAlias ? alertIdOf(identifier, context.sha256) : alert
@@ -158,17 +170,14 @@ const readHeartbeat = (
           incident: options.incident ?? "own",
         } as const)
   const result = resultOf(heartbeatId(name, sha256), "ok", body, expects)
-  const answer = {
-    status: 202,
-    body: JSON.stringify({ result: "PONG - Heartbeat received", took: 0 }),
-  } as const
+  const answer = taken(PONG, "", "", PONG)
   return { ...readingOf({ ...result, isOfKnownCheck: false }), answer }
 }
 
 const translate: Translate = (request, context) => {
   const { body, method, path } = request
   const [version, subject, name = "", last, ...rest] = path
-  if (version !== "v2" || rest.length > 0) return NOT_FOUND
+  if (version !== "v2" || (rest.length > 0 && subject !== "alerts")) return NOT_FOUND
   if (subject === "heartbeats" && last === "ping" && name !== "" && method !== "PUT")
     return readHeartbeat(request, context)
   if (subject !== "alerts") return NOT_FOUND

@@ -49,12 +49,33 @@ const answerOf = (dedup_key: string): Answer => ({
   body: JSON.stringify({ status: "success", message: "Event processed", dedup_key }),
 })
 
+/** The labels that all alerts have in the text of Alertmanager's details, which lists them by ` - NAME = VALUE`. */
+const listedLabels = ({ firing = "", resolved = "" }: Texts): Texts => {
+  const [first = new Map<string, string>(), ...others] = (firing || resolved)
+    .split(/^Labels:$/mu)
+    .slice(1)
+    .map((text) => {
+      const [labels = ""] = text.split(/^Annotations:$/mu)
+      return new Map(
+        Array.from(labels.matchAll(/^ - (\w+) = (.*)$/gmu), ([, name = "", value = ""]) => [name, value]),
+      )
+    })
+  return Object.fromEntries(
+    Array.from(first).filter(([name, value]) => others.every((labels) => labels.get(name) === value)),
+  )
+}
+
 /** The labels of an event, and the lines of its details. */
 const readDetails = (payload: Texts, given: unknown) => {
   const details = byName(textsIn(given))
   const named = NAMED.flatMap((name) => (payload[name] === undefined ? [] : [[name, payload[name]]]))
   return {
-    labels: { ...Object.fromEntries(named), ...details, ...Object.fromEntries(named) } as Texts,
+    labels: {
+      ...Object.fromEntries(named),
+      ...listedLabels(details),
+      ...details,
+      ...Object.fromEntries(named),
+    } as Texts,
     lines: typeof given === "string" ? [given] : Object.entries(details).map((pair) => pair.join(": ")),
   }
 }

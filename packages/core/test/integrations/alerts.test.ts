@@ -164,6 +164,18 @@ describe("an alert of Alertmanager's API", () => {
   )
 
   it.each([
+    ["OKAY", undefined],
+    ["ok", undefined],
+    ["INFO", undefined],
+    ["WARNING", "warning"],
+    ["FAILURE", "critical"],
+    ["Critical", "critical"],
+  ])("has the severity %s in the words of collectd and others: %s", (severity, expected) => {
+    const reading = read(alertmanager, [{ labels: { ...labels, severity } }])
+    assert.strictEqual(resultsOf(reading)[0]?.status, expected)
+  })
+
+  it.each([
     [generatorURL, "http://prom.example.org:9090"],
     ["https://mon.example.org/prom/graph?x", "https://mon.example.org/prom"],
     ["https://g.example.org/grafana/alerting/grafana/u1/view", "https://g.example.org/grafana"],
@@ -456,6 +468,57 @@ describe("a webhook", () => {
     (given, state, expected) => {
       const map = { check: "/name", status: "/state" }
       assert.deepStrictEqual(readAs({ name: "a", state }, { map, ...(given && { values: given }) }), expected)
+    },
+  )
+
+  it.each([
+    [
+      // learn.microsoft.com/azure/azure-monitor/alerts/alerts-payload-samples, common schema 1.0.
+      {
+        map: {
+          check: ["/data/essentials/alertRule", "/data/essentials/alertId"],
+          status: "/data/essentials/monitorCondition",
+          labels: { severity: "/data/essentials/severity" },
+        },
+        values: { ok: ["Resolved"], critical: ["Fired"] },
+      },
+      ["Fired", "Resolved"].map((monitorCondition) => ({
+        schemaId: "azureMonitorCommonAlertSchema",
+        data: {
+          essentials: {
+            alertId: "/subscriptions/s/providers/Microsoft.AlertsManagement/alerts/b9569717-bc32-442f",
+            alertRule: "WCUS-R2-Gen2",
+            severity: "Sev3",
+            signalType: "Metric",
+            monitorCondition,
+            alertTargetIDs: ["/subscriptions/s/virtualmachines/a", "/subscriptions/s/virtualmachines/b"],
+            description: "",
+          },
+          alertContext: { condition: { allOf: [{ metricName: "CPU" }, { metricName: "Disk" }] } },
+        },
+      })),
+      ["critical", "ok"],
+    ],
+    [
+      // github.com/netdata/netdata, health/notifications/alarm-notify.sh.in: the words of its status.
+      {
+        map: { check: ["/host", "/chart", "/name"], status: "/status" },
+        values: { ok: ["CLEAR"], warning: ["WARNING"], critical: ["CRITICAL"], default: "unknown" },
+      },
+      ["WARNING", "CRITICAL", "REMOVED", "UNDEFINED", "CLEAR"].map((status) => {
+        return { host: "db1", chart: "system.ram", name: "ram_in_use", status }
+      }),
+      ["warning", "critical", "unknown", "unknown", "ok"],
+    ],
+  ] satisfies ReadonlyArray<readonly [IntegrationOptions, ReadonlyArray<object>, ReadonlyArray<string>]>)(
+    "of a service is read by the recipe for it: %#",
+    (options, bodies, statuses) => {
+      const results = bodies.flatMap((body) => resultsOf(read(webhook, body, options)))
+      assert.deepStrictEqual(
+        results.map(({ status }) => status),
+        statuses,
+      )
+      assert.strictEqual(new Set(results.map(({ check_id }) => check_id)).size, 1)
     },
   )
 

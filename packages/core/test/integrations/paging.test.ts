@@ -97,6 +97,13 @@ describe("an event of PagerDuty", () => {
       zone: "eu",
     })
     assert.strictEqual(output, 'disk full\nload: 7\nnested: {"a":[1]}\nsource: other\nteam: db\nzone: eu')
+    // Alertmanager 0.28, whose default details list the alerts of a group.
+    const alert = (name: string) =>
+      `Labels:\n - alertname = ${name}\n - team = db\nAnnotations:\n - summary = x\n - team = web\nSource: http://prom/graph\n`
+    const custom = { firing: alert("A") + alert("B"), resolved: "", num_firing: "2" }
+    const listed = resultIn(event({ ...trigger, payload: { ...trigger.payload, custom_details: custom } }))
+    assert.strictEqual(listed.labels?.["team"], "db")
+    assert.isUndefined(listed.labels?.["alertname"])
     const text = resultIn(event({ ...trigger, payload: { ...trigger.payload, custom_details: "see below" } }))
     assert.strictEqual(text.output, "disk full\nsee below")
   })
@@ -189,6 +196,35 @@ describe("a request of Opsgenie", () => {
       ["GET", `v2/alerts/requests/${id}`],
     ] as const)
       assert.isFalse(isLookedFor(method, path), `${method} ${path}`)
+  })
+
+  it("of an alias with slashes is about that alert, encoded or not", () => {
+    const named = resultIn(request(["POST", "v2/alerts", { message: "a", alias: "a/b/close" }]))
+    for (const path of ["v2/alerts/a%2Fb%2Fclose/close", "v2/alerts/a/b/close/close"]) {
+      const closed = resultIn(request(["POST", path, {}, [["identifierType", "alias"]]]))
+      assert.deepStrictEqual([closed.check_id, closed.status], [named.check_id, "ok"], path)
+    }
+  })
+
+  it("without a priority has that of its label severity, as Alertmanager sends it", () => {
+    const status = (more: object) =>
+      resultIn(request(["POST", "v2/alerts", { message: "a", ...more }])).status
+    assert.deepStrictEqual(
+      [
+        status({ details: { severity: "critical" } }),
+        status({ tags: ["severity:Page"] }),
+        status({ details: { severity: "info" } }),
+        status({ priority: "P4", details: { severity: "critical" } }),
+        status({}),
+      ],
+      ["critical", "critical", "warning", "warning", "warning"],
+    )
+  })
+
+  it("of a heartbeat is answered with the ID of a request, as every other", () => {
+    const reading = request(["GET", "v2/heartbeats/nightly/ping"])
+    const { requestId, result } = JSON.parse(answerOf(reading)?.body ?? "")
+    assert.deepStrictEqual([result, typeof requestId], ["PONG - Heartbeat received", "string"])
   })
 
   it("of a heartbeat expects the next one by the option, or as its address says", () => {
