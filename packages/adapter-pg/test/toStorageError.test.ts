@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { StorageFailure } from "@tocsin/core/ports/Storage"
 import { SqlError } from "effect/sql"
-import { PgFailure, sqlError } from "../src/client/toSqlError.ts"
+import { PgFailure, sqlError, toSqlError } from "../src/client/toSqlError.ts"
 import { toStorageError } from "../src/toStorageError.ts"
 
 /** PostgreSQL's wording of a failure, which must not reach the service's users. */
@@ -82,4 +82,70 @@ describe("toStorageError", () => {
     assert.strictEqual(error.message, said)
     assert.strictEqual(error.reason, "unavailable")
   })
+})
+
+/** Answers as PostgreSQL 15 gives them, and what they say here. */
+const reasons: ReadonlyArray<
+  readonly [code: string, message: string, routine: string | undefined, words: RegExp]
+> = [
+  [
+    "28000",
+    'no pg_hba.conf entry for host "10.0.0.1", user "alice", database "t", no encryption',
+    "ClientAuthentication",
+    /over TLS alone, or not at all: add sslmode=verify-full/,
+  ],
+  [
+    "28000",
+    'no pg_hba.conf entry for host "10.0.0.1", user "alice", database "t", SSL encryption',
+    "ClientAuthentication",
+    /^pg_hba.conf of PostgreSQL does not let this user and database in from here/,
+  ],
+  [
+    "28000",
+    "connection requires a valid client certificate",
+    "ClientAuthentication",
+    /asks for a client certificate: name its files in sslcert and sslkey/,
+  ],
+  ["28000", 'role "alice" is not permitted to log in', "InitializeSessionUserId", /rejected the user/],
+  [
+    "28P01",
+    'password authentication failed for user "alice"',
+    "auth_failed",
+    /rejected the user or password/,
+  ],
+  ["53300", "sorry, too many clients already", "ProcArrayAdd", /raise max_connections/],
+  [
+    "53300",
+    'too many connections for role "alice"',
+    "InitializeSessionUserId",
+    /ALTER ROLE … CONNECTION LIMIT/,
+  ],
+  ["53300", 'too many connections for database "t"', "CheckMyDatabase", /ALTER DATABASE … CONNECTION LIMIT/],
+  ["CERT_HAS_EXPIRED", "", undefined, /has expired: replace it/],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "", undefined, /names another host than the database URL/],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "", undefined, /name the file of its authority in sslrootcert/],
+]
+
+it.each(reasons)("%s is explained: %s", (code, message, routine, words) => {
+  const cause = new PgFailure({ message, code, ...(routine !== undefined && { routine }) })
+  const failed = { cause, message, operation: "connect" }
+  const reason = code.startsWith("28")
+    ? new SqlError.AuthenticationError(failed)
+    : new SqlError.ConnectionError(failed)
+  const { message: said, reason: kind } = toStorageError(new SqlError.SqlError({ reason }))
+  assert.match(said, words)
+  assert.notInclude(said, "alice")
+  assert.strictEqual(kind, "unavailable")
+})
+
+it("a right that Deno keeps from a program is named", () => {
+  const cause = Object.assign(new Error("Requires net access"), { name: "NotCapable" })
+  const reason = new SqlError.ConnectionError({
+    cause,
+    message: "PgConnection: failed",
+    operation: "connect",
+  })
+  const circumstances = { operation: "connect", isLate: false } as const
+  const { message } = toStorageError(toSqlError(new SqlError.SqlError({ reason }), circumstances))
+  assert.match(message, /^the runtime keeps connections from this program: grant them/)
 })

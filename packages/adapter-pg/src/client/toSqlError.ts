@@ -143,6 +143,12 @@ const noConnection = (words: string, operation: PgOperation): SqlError.SqlError 
   }
 }
 
+/** The code of a socket's error. Deno has none for a right that it keeps from a program. */
+const codeOf = (cause: unknown): string | undefined => {
+  if (cause instanceof Error && cause.name === "NotCapable") return "ERR_ACCESS_DENIED"
+  return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
+}
+
 /** A socket's message has the address, which may contain a part of the password. Its code says enough. */
 const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOperation): SqlError.SqlError => {
   if (_tag === "AuthenticationError") {
@@ -158,7 +164,7 @@ const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOpera
       operation,
     })
   }
-  const code = Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
+  const code = codeOf(cause)
   if (code === undefined) return noConnection(cause instanceof Error ? cause.message : "", operation)
   const message =
     `The connection to PostgreSQL failed (${code}): check that the server is running, check the ` +
