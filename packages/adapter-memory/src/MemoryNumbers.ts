@@ -38,6 +38,7 @@ export const memoryNumbers = ({
     parts.set(ownKey(server, part), { ...part, spans: unpackSpans(packSpans(part.spans)) })
   }
   return {
+    ...endings(series, hasCheck),
     series: (of) =>
       Effect.sync(() =>
         Array.from(series.values()).filter(
@@ -77,14 +78,25 @@ export const memoryNumbers = ({
         for (const [key] of expired.slice(0, limit)) parts.delete(key)
         return expired.length >= limit
       }),
-    expireSeries: ({ before, now }) =>
-      Effect.sync(() => {
-        for (const [key, one] of series) {
-          const isDeletion = one.name === DELETION
-          if (one.newest < (isDeletion ? now - DELETIONS_KEPT : before) || !(isDeletion || hasCheck(one)))
-            series.delete(key)
-          else if (one.newest > now) series.set(key, { ...one, newest: now })
-        }
-      }),
   }
 }
+
+/** How series end, but for those of a check that is deleted. */
+const endings = (
+  series: MemoryTables["numberSeries"],
+  hasCheck: (check: CheckRef) => boolean,
+): Pick<NumberStorage<StorageError>, "endSeries" | "expireSeries"> => ({
+  endSeries: (ended) =>
+    Effect.sync(() => {
+      for (const one of ended) series.delete(seriesKey(one))
+    }),
+  expireSeries: ({ before, now }) =>
+    Effect.sync(() => {
+      for (const [key, one] of series) {
+        const isDeletion = one.name === DELETION
+        if (one.newest < (isDeletion ? now - DELETIONS_KEPT : before) || !(isDeletion || hasCheck(one)))
+          series.delete(key)
+        else if (one.newest > now) series.set(key, { ...one, newest: now })
+      }
+    }),
+})

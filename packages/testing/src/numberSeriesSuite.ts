@@ -60,6 +60,8 @@ const isOfPresentChecks = Effect.fnUntraced(function* <Place>(subject: StorageUn
     ["cpu", 0],
     ["disk", 1],
   ])
+  yield* numbers.endSeries([{ ...disk, unit: "other" }, disk])
+  assert.deepStrictEqual(yield* named, [["cpu", 0]])
   yield* numbers.expireSeries({ before: FIRST_DAY, now: START_MILLIS + 2 * DAY })
   assert.deepStrictEqual(yield* written([{ ...cpu, since: START_MILLIS }]), [])
   yield* numbers.expireSeries({ before: FIRST_DAY + DAY, now: END })

@@ -89,6 +89,11 @@ const expireSeries = `DELETE FROM number_series AS s
     SELECT FROM check_state AS c
     WHERE c.agent_id = s.agent_id AND c.check_id = s.check_id AND c.registration_id = s.registration_id) END`
 
+const endSeries = `DELETE FROM number_series AS s
+  USING unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS given (registration_id, check_id, name, unit)
+  WHERE s.registration_id = given.registration_id AND s.check_id = given.check_id
+    AND s.name = given.name AND s.unit = given.unit`
+
 const moveBack = "UPDATE number_series SET newest = $1 WHERE newest > $1"
 
 type Pg = Database["pg"]
@@ -163,6 +168,15 @@ export const pgNumbers = (database: Database): NumberStorage<StorageError> => {
       ),
     own: (server, asked) => retryTransient(ownParts(pg, server, asked)),
     write: (server, parts) => retryTransient(indexedTransaction(database, replaceParts(pg, server, parts))),
+    endSeries: (ended) =>
+      retryTransient(
+        pg.query(endSeries, [
+          ended.map(({ registration_id }) => registration_id),
+          ended.map(({ check_id }) => check_id),
+          ended.map(({ name }) => name),
+          ended.map(({ unit }) => unit),
+        ]),
+      ).pipe(Effect.asVoid),
     parts: ({ check_id, from, kinds, name = null, registration_id, to }) =>
       Effect.map(
         Effect.forEach(kinds, (kind) =>

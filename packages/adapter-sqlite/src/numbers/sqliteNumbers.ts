@@ -82,6 +82,9 @@ const statements = (connection: SqliteConnection) => ({
       SELECT 1 FROM check_state AS c
       WHERE c.agent_id = s.agent_id AND c.check_id = s.check_id AND c.registration_id = s.registration_id))`,
   ),
+  endSeries: connection.query(
+    "DELETE FROM number_series WHERE registration_id = ? AND check_id = ? AND name = ? AND unit = ?",
+  ),
   moveBack: connection.query("UPDATE number_series SET newest = ?1 WHERE newest > ?1"),
 })
 
@@ -107,14 +110,9 @@ const ownParts = ({ find, put, write: writePart }: ReturnType<typeof statements>
   return { stored, replace }
 }
 
-export const sqliteNumbers = (
-  connection: SqliteConnection,
-  { read, write }: Uses,
-): NumberStorage<StorageError> => {
-  const made = statements(connection)
-  const { expire, expireSeries, moveBack, ofCheck, parts, series } = made
-  const { replace, stored } = ownParts(made)
-  const allSeries = Effect.gen(function* () {
+/** All series, in pieces. */
+const readAll = (series: ReturnType<typeof statements>["series"], read: Uses["read"]) =>
+  Effect.gen(function* () {
     const all: Array<KnownSeries> = []
     let rows: ReadonlyArray<KnownRow>
     let after = 0n
@@ -125,9 +123,19 @@ export const sqliteNumbers = (
     } while (rows.length === SERIES_PIECE)
     return all
   })
+
+export const sqliteNumbers = (
+  connection: SqliteConnection,
+  { read, write }: Uses,
+): NumberStorage<StorageError> => {
+  const made = statements(connection)
+  const { endSeries, expire, expireSeries, moveBack, ofCheck, parts, series } = made
+  const { replace, stored } = ownParts(made)
   return {
     series: (of) =>
-      of === undefined ? allSeries : read(() => ofCheck.all(of.registration_id, of.check_id).map(knownOf)),
+      of === undefined
+        ? readAll(series, read)
+        : read(() => ofCheck.all(of.registration_id, of.check_id).map(knownOf)),
     own: (server, asked) =>
       read(() =>
         asked.flatMap((part) => {
@@ -146,6 +154,11 @@ export const sqliteNumbers = (
             replace(server, { ...day, spans: dayWith(stored(server, day) ?? [], part) })
         }
         return gone
+      }),
+    endSeries: (ended) =>
+      write(() => {
+        for (const { check_id, name, registration_id, unit } of ended)
+          endSeries.run(registration_id, check_id, name, unit)
       }),
     parts: ({ check_id, from, kinds, name = null, registration_id, to }) =>
       read(() =>

@@ -1,7 +1,7 @@
 import type { Instant } from "@tocsin/contract/Instant"
 import type { CheckRef } from "../model/CheckRecord.ts"
 import type { Measured, MeasuredResults } from "./Measured.ts"
-import { agentBound, MOST_OF_CHECK, type SeriesBound } from "./NumberBounds.ts"
+import { agentBound, MOST_EVER_OF_CHECK, MOST_OF_CHECK, type SeriesBound } from "./NumberBounds.ts"
 import { type KnownSeries, nameKey, PART_KINDS, type SeriesRef } from "./NumberPart.ts"
 import { OpenSpans } from "./OpenSpans.ts"
 import { MILLIS_PER_SECOND, type Reading, readingsOf } from "./readings.ts"
@@ -26,6 +26,8 @@ export class Gathering {
   readonly #series = new SeriesIndex()
   readonly #open = new OpenSpans()
   readonly #parts = new PartMemory(this.#open)
+  /** Series that gave their places to new ones. */
+  #ended: Array<SeriesRef> = []
   /** Whether the series that are stored count. */
   #isKnown = false
 
@@ -159,6 +161,7 @@ export class Gathering {
       return known
     }
     const ref = { ...of, name, unit }
+    if (known === undefined) this.#makeRoom(of, now)
     const bound = this.#boundOf(ref, now, { own: known, isKept: known !== undefined })
     if (bound !== undefined) {
       this.#refused(bound, ref, 1)
@@ -167,6 +170,27 @@ export class Gathering {
     const series = known ?? this.#add(ref)
     this.#open.state(series.row, now)
     return series
+  }
+
+  /** Ends the series of a check that were stated longest ago, not within a day, where it has too many. */
+  #makeRoom(check: CheckRef, now: number): void {
+    const all = this.#series.of(check)
+    if (all === undefined || all.size < MOST_EVER_OF_CHECK) return
+    const statedAt = ({ row }: Series) => this.#open.statedAt(row)
+    const others = Array.from(all.values()).filter((series) => !this.#isPresent(series, now))
+    others.sort((a, b) => statedAt(a) - statedAt(b))
+    for (const series of others.slice(0, 1 + all.size - MOST_EVER_OF_CHECK)) {
+      for (const part of Array.from(series.parts)) this.#parts.leave(part)
+      this.#remove(series)
+      this.#ended.push(series.ref)
+    }
+  }
+
+  /** Gives once the series that gave their places to new ones. */
+  takeEnded(): ReadonlyArray<SeriesRef> {
+    const ended = this.#ended
+    this.#ended = []
+    return ended
   }
 
   /** Ends a series that was begun before it was known how many there are, if there is no room. */

@@ -7,6 +7,9 @@ export type SeriesBound = "check" | "agent" | "all"
 /** The most series of a check that have had a value within a day. */
 export const MOST_OF_CHECK = 20
 
+/** The most series of a check, those of the last day included: beyond it, others give their places to new ones. */
+export const MOST_EVER_OF_CHECK = 60
+
 /** The most series of an agent, of the most of all. */
 export const agentBound = (most: number): number => most / 10
 

@@ -1,6 +1,13 @@
 import type { Effect } from "effect"
 import type { CheckRef } from "../model/CheckRecord.ts"
-import type { KnownSeries, NumberPart, PartKind, PartRef, WrittenPart } from "../numbers/NumberPart.ts"
+import type {
+  KnownSeries,
+  NumberPart,
+  PartKind,
+  PartRef,
+  SeriesRef,
+  WrittenPart,
+} from "../numbers/NumberPart.ts"
 
 /** Parts of the series of one check, of all servers together. */
 export interface PartsQuery extends CheckRef {
@@ -40,6 +47,8 @@ export interface NumberStorage<StorageError = unknown> {
     server: string,
     parts: ReadonlyArray<WrittenPart>,
   ) => Effect.Effect<ReadonlyArray<WrittenPart>, StorageError>
+  /** Removes series; their parts expire. */
+  readonly endSeries: (series: ReadonlyArray<SeriesRef>) => Effect.Effect<void, StorageError>
   /** Parts as the servers wrote them, in any order. */
   readonly parts: (query: PartsQuery) => Effect.Effect<ReadonlyArray<NumberPart>, StorageError>
   /** Removes at most `limit` parts. Returns whether there may be more. */

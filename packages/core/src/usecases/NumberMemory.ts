@@ -21,6 +21,14 @@ const PIECE = 200
 /** Outputs that wait to be read; at more, they are read at once. */
 const MOST_CHARACTERS = 4_194_304
 
+/** In a name: what changes from run to run, such as the number of a process or the hash of a pod. */
+const CHANGING = /\d[\da-f]*|(?<=-)[\da-z]*\d[\da-z]*/gu
+
+const patternOf = (series: SeriesRef): SeriesRef => ({
+  ...series,
+  name: series.name.replaceAll(CHANGING, "*"),
+})
+
 /** The numbers that this server has not yet written (docs/rules.md#numbers). */
 export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/usecases/NumberMemory", {
   make: Effect.gen(function* () {
@@ -29,7 +37,7 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
     const instruments = yield* CurrentInstruments
     const ids = yield* Ids
     const server = ids.uuidV7(yield* Instant.now)
-    const refused = new Map<SeriesBound, SeriesRef>()
+    const refused = new Map<SeriesBound | "changing", SeriesRef>()
     const gathering = new Gathering(most, (bound, series, values) => {
       instruments.numbersRefused[bound].value += values
       refused.set(bound, series)
@@ -57,6 +65,9 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
       write: Effect.fnUntraced(function* (to: NumberStorage<StorageError>, of?: CheckRef) {
         if (!isKnown) yield* load(to)
         take()
+        const ended = gathering.takeEnded()
+        for (const series of ended.slice(0, 1)) refused.set("changing", patternOf(series))
+        if (ended.length > 0) yield* to.endSeries(ended)
         const parts = gathering.waiting(of)
         // A reader waits for one piece of a long write, not for its end.
         for (let first = 0; first < parts.length; first += PIECE)
@@ -81,8 +92,7 @@ export class NumberMemory extends Context.Service<NumberMemory>()("@tocsin/core/
       /** Whether what waits should be written soon. */
       isCrowded: () => gathering.isCrowded,
       /** Forgets what is written or lost, and the bound that a series exceeded. */
-      forget: Effect.gen(function* () {
-        const now = yield* Instant.now
+      forget: Effect.map(Instant.now, (now) => {
         instruments.numbersLost.value += gathering.forget(Instant.toMillis(now))
         const complaints = Array.from(refused)
         refused.clear()

@@ -20,6 +20,8 @@ const COMPLAINTS = {
   check: "a check states more than 20 numbers, and others are not kept: use a plugin that states fewer",
   agent:
     "an agent has a tenth of all series of numbers, and others are not kept: raise SERVICE_NUMBERS_SERIES",
+  changing:
+    "the names of a check's numbers change from run to run, so that those of days ago give their places to new ones: use labels without a process or a pod",
   all: "there are as many series of numbers as are allowed, and others are not kept: raise SERVICE_NUMBERS_SERIES",
 } as const
 

@@ -225,6 +225,22 @@ describe("gathered numbers", () => {
     assert.deepStrictEqual(refused, ["all z c duration"])
   })
 
+  it("of labels that change from run to run give their places after a day, so that other checks have theirs", () => {
+    const refused: Array<string> = []
+    const gathering = new Gathering(2_000, (bound, { check_id }) => refused.push(`${bound} ${check_id}`))
+    for (let day = 0; day < 93; day++) {
+      const pods = Array.from({ length: 19 }, (_, pod) => `'pod-${day}-${pod}'=1`)
+      gathering.take(
+        result("c", START + day * PART_KINDS.day.length, { output: `| ${pods.join(" ")}`, millis: 0 }),
+      )
+    }
+    gathering.take(result("d", START + 93 * PART_KINDS.day.length, { output: "| a=1 b=2" }))
+    assert.deepStrictEqual(refused, [])
+    assert.isAtMost(gathering.seriesCount, 63)
+    assert.strictEqual(gathering.takeEnded().length, 93 * 19 + 3 - gathering.seriesCount)
+    assert.deepStrictEqual(gathering.takeEnded(), [])
+  })
+
   it("have the bound of a check for counters, and for series that are stated again", () => {
     const refused: Array<SeriesBound> = []
     const gathering = new Gathering(1_000, (bound) => refused.push(bound))

@@ -122,6 +122,7 @@ const boundedNumbers = (
   series: (of) => read(numbers.series(of)),
   own: (server, parts) => bounded(numbers.own(server, parts)),
   write: (server, parts) => bounded(numbers.write(server, parts)),
+  endSeries: (series) => bounded(numbers.endSeries(series)),
   parts: (query) => read(numbers.parts(query)),
   expire: (expiry) => bounded(numbers.expire(expiry)),
   expireSeries: (bounds) => bounded(numbers.expireSeries(bounds)),
