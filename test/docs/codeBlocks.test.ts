@@ -47,6 +47,7 @@ const RUN_BY: Readonly<Record<string, readonly [test: string, name: string]>> = 
     "test/library/examples.test.ts",
     "examples/testing-an-agent/agent.test.ts",
   ],
+  "test/examples/shellAgent.ts": ["test/examples/agentSuite.test.ts", "./shellAgent.ts"],
 }
 
 /** The JSON documents of a text, in order. Throws if the last one is invalid. */
