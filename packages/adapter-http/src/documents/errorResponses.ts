@@ -44,13 +44,23 @@ const references = Object.fromEntries(
   Object.keys(headersOfEvery).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 )
 
+/** A proxy that compresses a stream would keep the ends of its events back. */
+const headersOfStream: JsonObject = {
+  "Cache-Control": {
+    description: "Nothing of it may be kept, nor changed on its way.",
+    required: true,
+    schema: { type: "string", enum: ["no-store, no-transform"] },
+  },
+}
+
 /** The header fields of an answer: those of every one, and those that its definition gives it. */
-export const headersOf = ({ headers = {} }: OpenApi.OpenApiSpecResponse): JsonObject => {
+export const headersOf = ({ content = {}, headers = {} }: OpenApi.OpenApiSpecResponse): JsonObject => {
   const own = Object.entries(headers).map(([key, { schema, required }]) => {
     const [name, header] = headersOfErrors[key] ?? [key, { schema }]
     return [name, { ...header, required }]
   })
-  return { ...references, ...Object.fromEntries(own) }
+  const streamed = Object.hasOwn(content, "text/event-stream") ? headersOfStream : {}
+  return { ...references, ...streamed, ...Object.fromEntries(own) }
 }
 
 /** A message of the service for each code. Tests compare them with its answers. */
