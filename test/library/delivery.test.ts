@@ -75,7 +75,7 @@ describe("a notifier of one's own", () => {
     await report(`alertmanager/${alerts}/api/v2/alerts`, JSON.stringify([alert]))
     await monitor.settle()
     const [backup, down] = monitor.notifications
-    assert.strictEqual(backup?.summary, "exit 1: exiting")
+    assert.strictEqual(backup?.summary, "exit 1: pg_dump: error: disk full")
     assert.match(backup?.details?.output ?? "", /\npg_dump: error: disk full\nexiting$/)
     assert.isTrue(backup?.details?.output_is_end)
     const { since: _, ...details } = down?.details ?? assert.fail()

@@ -20,6 +20,7 @@ const PLAIN: Readonly<Record<string, unknown>> = {
   to: ["ops@example.org"],
   cc: ["lead@example.org"],
   tls: "off",
+  hello: "tocsin.example.org",
   user: "bot@example.org",
   stream: "ops",
   topic: "alerts",

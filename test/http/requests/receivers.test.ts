@@ -237,7 +237,7 @@ describe("a receiver over HTTP", () => {
         const shadow = yield* change("PUT", "chat", { receiver: { ...CHAT, shadow: true } })
         assert.include(expectError(shadow, 409, "conflict"), "receivers has no one to notify")
         const log = yield* change("PUT", "chat", { receiver: { kind: "debug" } })
-        assert.include(expectError(log, 409, "conflict"), "only written to the log")
+        assert.include(expectError(log, 409, "conflict"), "to chat alone, which writes them to the log")
         // A route that takes everything to a shadow leaves no one to notify, whatever other receivers there are.
         const routed =
           "receivers: { a: { kind: debug, shadow: true }, b: { kind: debug } }\nroutes: [{ to: [a] }]"

@@ -69,7 +69,7 @@ describe("a stored policy of an earlier version", () => {
         [windowOf("agent_id glob *"), "windows[0].match"],
         [windowOf("severity = critical"), "windows[0].match"],
         [windowOf("agent_id = a", "BST"), "windows[0].tz"],
-        [windowOf("agent_id = a", "est"), "windows[0].tz"],
+        [windowOf("agent_id = a", "pst"), "windows[0].tz"],
         [quietOf("IST"), "receivers.a.quiet.tz"],
         [`freshness: [{ cron: "0 2 * * *", tz: BST, match: ["agent_id = a"] }]`, "freshness[0].tz"],
         [`freshness: [{ every: 5m, match: ["label:node = "] }]`, "freshness[0].match"],
