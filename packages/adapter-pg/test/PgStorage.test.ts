@@ -176,7 +176,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
     const limited = yield* limitedRole(admin, url, { name: `none_${database.slice(-8)}`, limit: 0 })
     const error = yield* Effect.flip(openStorage({ url: limited.url }))
     assert.strictEqual(reasonOf(error, limited.url), "unavailable")
-    assert.include(error.message, "max_connections")
+    assert.include(error.message, "raise its limit (ALTER ROLE … CONNECTION LIMIT)")
     yield* transact(storage, write)
   })
 

@@ -206,7 +206,9 @@ layer(ScratchPostgres.layer)("the cost of deleting an agent", (it) => {
       yield* withReplica((replica) => Effect.asVoid(replica.admission.remove(agent_id)))
       const removed = yield* tableStatistics({ ...(yield* observer), sql })
       assert.strictEqual(grown(before, removed, "check_event", "n_tup_del"), 0)
-      assert.strictEqual(grown(before, removed, "check_event", "idx_tup_fetch"), 0)
+      assert.strictEqual(grown(before, removed, "check_event", "seq_scan"), 0)
+      // Opening the storage reads the newest row, to see that the sequence is not behind it.
+      assert.isAtMost(grown(before, removed, "check_event", "idx_tup_fetch"), 1)
       const piece = 1_000
       const purged = yield* withReplica(({ storage }) => purge(storage, piece))
       const after = yield* tableStatistics({ ...(yield* observer), sql })

@@ -207,9 +207,11 @@ export const applyMissing = Effect.fnUntraced(function* (
  */
 export const migrate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: MigrateOptions = {}) {
   const { known = migrations, patience = PATIENCE } = options
+  // An earlier schema lacks tables that have a sequence.
+  const advance = known.length < migrations.length ? Effect.void : advanceSequences(sql)
   yield* verifyServer(sql)
   const found = yield* verifySchema(sql, known)
-  if (found === known.length) return yield* advanceSequences(sql)
+  if (found === known.length) return yield* advance
   if (found !== undefined) yield* announceMigrations(known.slice(found))
   const locking = Effect.andThen(sql.unsafe(setPatience(patience)), sql.unsafe(LOCK)).pipe(
     Effect.catchIf(
@@ -220,5 +222,5 @@ export const migrate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, op
   yield* sql
     .withTransaction(Effect.andThen(locking, applyMissing(sql, options)))
     .pipe(Effect.provideService(SqlClient.BeginTransaction, BEGIN))
-  yield* advanceSequences(sql)
+  yield* advance
 }, Effect.mapError(toStorageError))
