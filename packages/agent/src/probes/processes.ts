@@ -42,7 +42,7 @@ const LONGEST_NAME = 15
 const namesOf = (name: string, args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const programs = args.map((one) => basename(one))
   // Cut within a character.
-  const begun = name.replace(/\uFFFD+$/, "")
+  const begun = name.replace(/(?<!\uFFFD)\uFFFD+$/, "")
   const isCut = Buffer.byteLength(name) >= LONGEST_NAME
   return [name, programs[0] ?? "", ...(isCut ? programs.filter((one) => one.startsWith(begun)) : [])]
 }

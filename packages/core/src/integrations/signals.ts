@@ -84,7 +84,7 @@ const signalOfParameter = (name: string, value: string): Signal | "unread" | und
   const word = value.trim()
   // An address that ends in `?fail`, `?/fail` or `?3`.
   if (word === "" && (kind === undefined || kind === "good" || kind === "bad"))
-    return signalOfSegment(/[^/]*(?=\/*$)/u.exec(name)?.[0] ?? "")
+    return signalOfSegment(name.split("/").findLast((one) => one !== "") ?? "")
   const said = meaningOf(word, name)
   if (kind === undefined) return isGood(said) ? undefined : said
   if (word === "" && kind === "status") return undefined
@@ -100,7 +100,7 @@ const signalOfParameter = (name: string, value: string): Signal | "unread" | und
 
 /** Behind the value of a parameter, a sender may have put another query, or the end of a path. */
 const NEXT_PARAMETER = /[?;](?=[a-z_-]+=)/iu
-const END_OF_PATH = /[/?;]+([a-z]+|\d+)\/*$/iu
+const END_OF_PATH = /(?<![/?;])[/?;]+([a-z]+|\d+)\/*$/iu
 
 /** How a kind takes parameters. */
 interface Parameters {
