@@ -17,7 +17,7 @@ import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { agentRecord, checkRecord, write } from "./records.ts"
 import { newPlace, openReplica, type Replica } from "./Replica.ts"
 import { START_MILLIS } from "./samples.ts"
-import type { StorageUnderTest } from "./StorageUnderTest.ts"
+import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
 
 export const DAY = PART_KINDS.day.length
 export const FIRST_DAY = Math.floor(START_MILLIS / DAY) * DAY
@@ -256,8 +256,9 @@ export const numbersSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       () => isKept(subject),
       PROPERTY_TIMEOUT_MILLIS,
     )
-    it.live.skipIf(subject.onlyOneClient !== undefined)("are written by two servers at once", () =>
-      isShared(subject),
+    it.live.skipIf(subject.onlyOneClient !== undefined)(
+      `are written by two servers at once${because(subject)}`,
+      () => isShared(subject),
     )
   })
 }

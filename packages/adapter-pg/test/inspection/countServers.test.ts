@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { startPostgres } from "@tocsin/test/postgres/startPostgres"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
-import { AT_LENGTH } from "@tocsin/test/properties/atLength"
+import { AT_LENGTH, whyNotAtLength } from "@tocsin/test/properties/atLength"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 import { testsFrom } from "@tocsin/testing/testsFrom"
 import { Effect, Redacted } from "effect"
 import { connect, createServer, type Server } from "node:net"
@@ -30,7 +31,7 @@ layer(ScratchPostgres.layer)("the servers that answer", (it) => {
     assert.strictEqual(yield* countServers({ url }), 1)
   })
 
-  it.effect.skipIf(!AT_LENGTH)("are two behind one that balances", () =>
+  it.effect.skipIf(!AT_LENGTH)(`are two behind one that balances${skippedFor(whyNotAtLength)}`, () =>
     Effect.gen(function* () {
       const one = new URL(Redacted.value((yield* ScratchPostgres).url))
       const other = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) =>
