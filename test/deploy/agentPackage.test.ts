@@ -61,11 +61,11 @@ const INSTALL = "dpkg -i first.deb >/dev/null\n"
 
 /** The answers to a user without rights for the commands of {@link LIFE}. */
 const refusals = [
-  "EACCES: permission denied, stat '/var/lib/tocsin-agent/spool.db'",
+  "EACCES: permission denied, scandir '/var/lib/tocsin-agent'",
   "EACCES: permission denied, open '/var/lib/tocsin-agent/key.unfinished'",
   "EACCES: permission denied, open '/var/lib/tocsin-agent/key.unfinished'",
-  "EACCES: permission denied, lstat '/var/lib/tocsin-agent/spool.db'",
-  "the result is not reported: EACCES: permission denied, lstat '/var/lib/tocsin-agent/spool.db'",
+  "EACCES: permission denied, scandir '/var/lib/tocsin-agent'",
+  "the result is not reported: EACCES: permission denied, scandir '/var/lib/tocsin-agent'",
   "EACCES: permission denied, open '/var/lib/tocsin-agent/agent.lock'",
 ].map(
   (message) =>
