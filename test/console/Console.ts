@@ -66,7 +66,8 @@ export const contextOf = (browser: PlaywrightBrowser) =>
 
 const newContext = async (browser: PlaywrightBrowser): Promise<BrowserContext> => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-  context.setDefaultTimeout(180_000)
+  // Full machines take a tenth of it; a page that is wrong must not hold the suite.
+  context.setDefaultTimeout(60_000)
   return context
 }
 

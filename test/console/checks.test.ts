@@ -98,7 +98,10 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
         const figure = page.locator("figure").filter({ has: chart })
         await figure.locator("canvas").waitFor()
         // The highest first, as they are drawn.
-        assert.deepStrictEqual(await figure.locator(".bound").allTextContents(), ["crit 90 %", "warn 80 %"])
+        assert.deepStrictEqual(await figure.locator(".bound").allTextContents(), [
+          "crit above 90 %",
+          "warn below 80 %",
+        ])
         const isPointed = (value: string) => chart.and(page.locator(`[aria-valuetext$="${value}"]`)).waitFor()
         await isPointed("used 84 %")
         await chart.focus()
