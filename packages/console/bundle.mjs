@@ -49,8 +49,8 @@ export async function bundleConsole() {
     plugins: [withoutTimeAxes],
     onwarn: () => {},
     optimization: { inlineConst: true },
-    // Reads of properties here do nothing else.
-    treeshake: { propertyReadSideEffects: false, unknownGlobalSideEffects: false },
+    // Reads of properties do more: those of signals subscribe.
+    treeshake: { unknownGlobalSideEffects: false },
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },
   })
   const { output } = await bundle.generate({
