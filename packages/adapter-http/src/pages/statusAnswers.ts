@@ -161,7 +161,7 @@ export const statusAnswer = (
   if (making === undefined) return undefined
   const entry: { readonly making: Promise<StatusAnswer>; answer?: StatusAnswer } = { making }
   answers.set(file, entry)
-  // A failure reaches those who wait for it, and is tried again.
+  // A failure reaches its callers, and the next call tries again.
   making.then(
     (answer) => (entry.answer = answer),
     () => answers.delete(file),

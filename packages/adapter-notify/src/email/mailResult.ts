@@ -21,7 +21,7 @@ const namesOf = (addresses: ReadonlyArray<string>): string => {
 
 const FOREIGN = codesOf(UNADDRESSABLE)
 
-/** Who is refused for good, in words; empty if nobody is. */
+/** The addresses refused for good, in words; empty if there are none. */
 const refusalWords = (refused: ReadonlyArray<SettledRecipient>): ReadonlyArray<string> => {
   const foreign = refused.filter((one) => one.refused === FOREIGN).map(({ address }) => address)
   const others = refused

@@ -252,7 +252,7 @@ describe("e-mail", () => {
       const able = yield* startMailServer({ hideSMTPUTF8: false })
       const notifier = yield* sending(`smtp://127.0.0.1:${able.port}`, { to, cc })
       assert.deepStrictEqual(yield* notifier.send(firing), { outcome: "delivered" })
-      // A mail of its own, since the next server may refuse the whole.
+      // A separate mail, since the next server may refuse the whole.
       const [plain, utf8Mail] = yield* Queue.takeAll(able.mails)
       assert.deepStrictEqual(plain?.recipients, ["ops@example.org"])
       assert.match(plain?.raw.slice(0, plain.raw.indexOf("\r\n\r\n")) ?? "", /^[\0-\x7f]*$/u)

@@ -148,7 +148,7 @@ const notValid =
   "The database URL is not valid: write postgres://user:password@host:port/database (or several host:port with commas), " +
   "and percent-encode special characters in the user and password"
 
-/** Reads a URL and its certificates once. Fails if it asks for what nobody would do. */
+/** Reads a URL and its certificates once. Fails if it asks for contradictory or unknown settings. */
 export const readDatabaseUrl = (url: Redacted.Redacted): Effect.Effect<DatabaseUrl, SqlError.SqlError> =>
   Effect.try({
     try: () => read(Redacted.value(url)),
