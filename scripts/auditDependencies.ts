@@ -11,7 +11,7 @@ interface Report {
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** Where the packages are installed that are part of a release, and the console's bundler. */
+/** Where the packages are installed that are part of a release, and that a clone bundles the server with. */
 const releasedPlaces = (): ReadonlySet<string> => {
   const lock = new Lock(root)
   const places = new Set<string>()
@@ -21,7 +21,6 @@ const releasedPlaces = (): ReadonlySet<string> => {
     for (const needed of lock.needsOf(place)) add(needed)
   }
   for (const folder of ["tocsin", "server", "agent"]) add(`packages/${folder}`)
-  for (const tool of lock.toolsOf("packages/console")) add(tool)
   return places
 }
 

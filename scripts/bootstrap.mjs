@@ -1,12 +1,14 @@
 // Runs a task on Node.js 24, also in a fresh clone. Plain JavaScript, for any Node.js from 20 on.
-// An optional dependency brings Node.js 24; when dependencies are missing or out of date, `npm ci` runs
-// first.
+// An optional dependency brings Node.js 24. npm runs first when dependencies are missing or out of date; a server
+// is installed without the tools of development.
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { freemem } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import { npmBefore, packagesFor, WITH_TOOLS } from "./neededPackages.mjs"
+import { showProgress } from "./installProgress.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const oldestNode = 20
@@ -33,14 +35,12 @@ const tasks = new Map([
   ["build", ["scripts/build/main.ts"]],
   ["package", ["scripts/build/package.ts"]],
   ["check", ["scripts/check.mjs"]],
+  ["house", ["scripts/countHouse.mjs"]],
   ["agent", ["scripts/startAgent.mjs"]],
   ["format", ["node_modules/oxfmt/bin/oxfmt", "--write"]],
 ])
 
-/**
- * @typedef {{ version?: string, integrity?: string, optional?: boolean, dev?: boolean,
- * devOptional?: boolean }} LockedPackage
- */
+/** @typedef {import("./neededPackages.mjs").LockedPackage} LockedPackage */
 
 /**
  * @param {string} message
@@ -60,28 +60,9 @@ function lockedPackages(path) {
   return packages
 }
 
-/**
- * Whether node_modules holds what package-lock.json asks for. npm writes its own record as the last step of an
- * install, so an interrupted one counts as missing. A server may run without development dependencies.
- *
- * @param {string} task
- */
-function isInstalled(task) {
-  const record = join(root, "node_modules/.package-lock.json")
-  if (!existsSync(record)) return false
-  const installed = lockedPackages(record)
-  const wanted = lockedPackages(join(root, "package-lock.json"))
-  const mayBeAbsent = (/** @type {LockedPackage} */ entry) =>
-    entry.optional || (task === "start" && (entry.dev || entry.devOptional))
-  return (
-    Object.keys(installed).every((path) => path in wanted) &&
-    Object.entries(wanted).every(([path, entry]) => {
-      const found = installed[path]
-      if (found === undefined) return mayBeAbsent(entry)
-      return found.version === entry.version && found.integrity === entry.integrity
-    })
-  )
-}
+const record = join(root, "node_modules/.package-lock.json")
+/** Stands while npm adds packages, so that an interrupted install counts as none. */
+const unfinished = join(root, "node_modules/.tocsin-unfinished")
 
 /**
  * Runs a program and passes signals on to it; ends with its exit code or its signal.
@@ -116,40 +97,27 @@ function endLike({ code, signal }) {
   else process.exit(code ?? 1)
 }
 
-/**
- * Shows that npm works, and for how long: on a terminal in one line that changes, elsewhere in a line now and then.
- * npm names each package that it fetches, and none that its cache has.
- */
-function showProgress() {
-  const { isTTY } = process.stderr
-  const begun = Date.now()
-  let fetched = 0
-  let latest = ""
-  const show = () => {
-    const seconds = Math.round((Date.now() - begun) / 1_000)
-    const text = `npm ci: ${seconds} s, ${fetched} packages fetched${latest && `, the latest ${latest}`}`
-    process.stderr.write(isTTY ? `\r\x1b[K${text.slice(0, (process.stderr.columns || 80) - 1)}` : `${text}\n`)
-  }
-  const timer = setInterval(show, isTTY ? 200 : 5_000)
-  return {
-    watch: (/** @type {unknown} */ chunk) => {
-      for (const [, name = ""] of String(chunk).matchAll(/http fetch GET 200 \S+\/([^/\s]+\.tgz)/g)) {
-        fetched += 1
-        latest = name
-      }
-    },
-    end: () => {
-      clearInterval(timer)
-      if (isTTY) process.stderr.write("\r\x1b[K")
-    },
+function markUnfinished() {
+  try {
+    writeFileSync(unfinished, "")
+  } catch {
+    // npm says why nothing can be written.
   }
 }
 
-async function install() {
-  process.stderr.write("Installing dependencies with npm ci (only when package-lock.json has changed) …\n")
+/** @param {string} task */
+async function install(task) {
+  const wanted = lockedPackages(join(root, "package-lock.json"))
+  const isFinished = existsSync(record) && !existsSync(unfinished)
+  const npmArgs = npmBefore(task, wanted, isFinished ? lockedPackages(record) : undefined)
+  if (npmArgs === undefined) return
+  const withTools = npmArgs.includes(WITH_TOOLS)
+  const what = withTools ? "dependencies" : "what the server needs"
+  process.stderr.write(`Installing ${what} with npm (only when package-lock.json has changed) …\n`)
   const npm = process.env["npm_execpath"]
-  const args = ["ci", "--include=dev", "--loglevel=http", "--no-audit", "--no-fund"]
-  const progress = showProgress()
+  const args = [...npmArgs, "--loglevel=http", "--no-audit", "--no-fund"]
+  const progress = showProgress(root, packagesFor(wanted, withTools))
+  if (isFinished) markUnfinished()
   /** @type {Array<"ignore" | "pipe">} */
   const stdio = ["ignore", "ignore", "pipe"]
   const outcome = await (
@@ -158,7 +126,9 @@ async function install() {
       : run(process.execPath, [npm, ...args], { stdio }, progress.watch)
   ).catch((cause) => ({ code: 1, signal: null, complaint: String(cause) }))
   progress.end()
-  if (outcome.signal !== null) endLike(outcome)
+  if (outcome.signal !== null) return endLike(outcome)
+  // npm takes back what it could not finish.
+  rmSync(unfinished, { force: true })
   if (outcome.code === 0) return
   stop(
     `${outcome.complaint.replaceAll(/^npm http .*\n/gm, "").trim()}\nThe dependencies could not be installed. Mend what npm says above, then run this again.`,
@@ -173,7 +143,7 @@ async function node24() {
   // An older one reads no TypeScript.
   if (Number.parseInt(process.versions.node, 10) < wantedNode)
     return stop(`${elsewhere}, and this is ${process.version}: install the latest Node.js ${wantedNode}.`)
-  const { isNodeNewEnough, nodeRefusal } = await import("../packages/contract/src/nodeVersions.ts")
+  const { isNodeNewEnough, nodeRefusal } = await import("../packages/contract/src/formats/nodeVersions.ts")
   if (isNodeNewEnough(process.versions)) return process.execPath
   return stop(`${elsewhere}, and ${nodeRefusal("Tocsin", process.versions)}.`)
 }
@@ -233,5 +203,5 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
 }
 if (task === "test" || task === "test:long") prepareTests(task)
 process.chdir(root)
-if (!isInstalled(task)) await install()
+await install(task)
 await become(await node24(), [...taskArgs, ...callerArgs])

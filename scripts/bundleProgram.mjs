@@ -1,4 +1,13 @@
-import { renameSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs"
 import { basename, dirname, join } from "node:path"
 import process from "node:process"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -20,6 +29,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 const MADE = new Map([
   ["@tocsin/console/files", { file: "console.mjs", make: bundleConsole }],
   ["@tocsin/agent/files", { file: "agentFiles.mjs", make: () => agentFiles(root) }],
+  ["./commandTexts.ts", { file: "commandTexts.mjs", make: commandTexts }],
 ])
 
 /**
@@ -27,6 +37,12 @@ const MADE = new Map([
  * server loads them on demand.
  */
 const BESIDE = new Map([["httpApiSwagger.js", "viewer.mjs"]])
+
+/** Help and completions of all commands. Their modules are in the bundle already. */
+async function commandTexts() {
+  const { files } = await import("../packages/server/src/commandTexts.ts")
+  return { modules: [], ...(await files()) }
+}
 
 /**
  * A module of the same texts, compressed: they are the largest of the package, and few ask for them.
@@ -44,16 +60,20 @@ const text = (packed) => gunzipSync(Buffer.from(packed, "base64")).toString()
 ${lines.join("")}`
 }
 
+/** Parts have the hash of their content in their names, so that a program that runs keeps its own. */
+const PART = /-[\w-]{8}\.part\.mjs$/
+
+/** A rebuild leaves former parts for so long: a server that started from them may load some yet. */
+const KEPT_MILLIS = 30 * 24 * 3_600_000
+
 /**
- * Bundles a program and its imports into one file, with modules loaded on demand beside it. Resolves
+ * Bundles a program and its imports: one file, and parts that it loads on demand. As CommonJS, all is one file. Resolves
  * with the paths of all modules.
  *
  * @param {{ source: string, target: string, format?: "esm" | "cjs" }} files
  * @returns {Promise<ReadonlyArray<string>>}
  */
 export async function bundleProgram({ source, target, format = "esm" }) {
-  // A temporary name until it is complete: another start may read or write the target.
-  const unfinished = `${target}.${process.pid}`
   /** @type {Map<string, string>} */
   const beside = new Map()
   /** @type {Set<Made>} */
@@ -81,20 +101,22 @@ export async function bundleProgram({ source, target, format = "esm" }) {
       },
     ],
   })
-  const { output } = await program.write({
-    file: unfinished,
+  const { output } = await program.generate({
     format,
-    codeSplitting: false,
+    codeSplitting: format === "esm",
+    entryFileNames: basename(target),
+    chunkFileNames: "[name]-[hash].part.mjs",
     comments: COMMENTS,
   })
+  mkdirSync(dirname(target), { recursive: true })
   // First, so that an existing program has them.
-  for (const [file, module] of beside) {
-    writeFileSync(`${unfinished}.${file}`, await packedModule(module))
-    renameSync(`${unfinished}.${file}`, join(dirname(target), file))
-  }
+  for (const [file, module] of beside) place(await packedModule(module), join(dirname(target), file))
+  const chunks = output.filter((written) => written.type === "chunk")
+  const parts = chunks.filter(({ isEntry }) => !isEntry)
+  placeParts(parts, dirname(target))
   const others = await Promise.all(Array.from(made, (finished) => writeMade(finished, dirname(target))))
-  renameSync(unfinished, target)
-  return [...Object.keys(output[0].modules), ...beside.values(), ...others.flat()]
+  for (const { code, isEntry } of chunks) if (isEntry) place(code, target)
+  return [...chunks.flatMap(({ modules }) => Object.keys(modules)), ...beside.values(), ...others.flat()]
 }
 
 /**
@@ -105,8 +127,33 @@ export async function bundleProgram({ source, target, format = "esm" }) {
  */
 async function writeMade({ file, make }, folder) {
   const { modules, ...files } = await make()
-  const unfinished = join(folder, `${file}.${process.pid}`)
-  writeFileSync(unfinished, `export const files = async () => (${JSON.stringify(files)})\n`)
-  renameSync(unfinished, join(folder, file))
+  place(`export const files = async () => (${JSON.stringify(files)})\n`, join(folder, file))
   return modules
+}
+
+/**
+ * @param {ReadonlyArray<{ readonly code: string, readonly fileName: string }>} parts
+ * @param {string} folder
+ */
+function placeParts(parts, folder) {
+  const now = Date.now()
+  for (const { code, fileName } of parts) {
+    const path = join(folder, fileName)
+    if (existsSync(path)) utimesSync(path, now / 1_000, now / 1_000)
+    else place(code, path)
+  }
+  for (const path of readdirSync(folder).map((file) => join(folder, file)))
+    if (PART.test(path) && statSync(path).mtimeMs < now - KEPT_MILLIS) rmSync(path, { force: true })
+}
+
+/**
+ * Writes a file under a temporary name until it is complete: another start may read or write it.
+ *
+ * @param {string} text
+ * @param {string} path
+ */
+function place(text, path) {
+  const unfinished = `${path}.${process.pid}`
+  writeFileSync(unfinished, text)
+  renameSync(unfinished, path)
 }

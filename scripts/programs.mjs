@@ -28,6 +28,10 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
     packages: ["chromium"],
     tests: ["test/browsers/WebDriver.ts", "test/console/Console.ts", "test/proxies/gate.test.ts"],
   },
+  "chromium-headless-shell": {
+    packages: ["chromium-headless-shell"],
+    tests: ["test/console/Console.ts"],
+  },
   curl: {
     packages: ["curl"],
     tests: [
@@ -43,7 +47,10 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
   etcd: { packages: ["etcd-server"], tests: ["test/failover/Patroni.ts"] },
   git: { packages: ["git"], tests: ["test/deploy/pages.test.ts"] },
   haproxy: { packages: ["haproxy"], tests: ["test/deploy/highAvailability.test.ts"] },
-  "firefox-esr": { packages: ["firefox-esr"], tests: ["test/browsers/WebDriver.ts"] },
+  "firefox-esr": {
+    packages: ["firefox-esr"],
+    tests: ["test/browsers/WebDriver.ts", "test/browsers/ringing.test.ts"],
+  },
   MiniBrowser: {
     folders: ["/usr/lib/*/webkit2gtk-4.1"],
     packages: ["webkit2gtk-driver"],
@@ -72,12 +79,16 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
     packages: ["monitoring-plugins-basic"],
     tests: ["packages/agent/test/checks/plugins.test.ts"],
   },
+  ping: { packages: ["iputils-ping"], tests: ["packages/agent/test/probes/conditions.test.ts"] },
   postgres: {
     folders: ["/usr/lib/postgresql/*/bin"],
     packages: ["postgresql"],
     tests: ["test/docs/installedPostgres.ts", "test/failover/Patroni.ts"],
   },
-  prometheus: { packages: ["prometheus"], tests: ["test/senders/Prometheus.ts"] },
+  prometheus: {
+    packages: ["prometheus"],
+    tests: ["test/observability/checkMetrics.test.ts", "test/senders/Prometheus.ts"],
+  },
   "prometheus-alertmanager": {
     names: ["prometheus-alertmanager", "alertmanager"],
     packages: ["prometheus-alertmanager"],

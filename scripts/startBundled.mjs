@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, globSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import process from "node:process"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
@@ -40,6 +40,7 @@ export function isCurrent(bundle, sources = SOURCES) {
  * @param {string} bundle
  */
 function makeBundle(source, bundle) {
+  process.stderr.write(`Bundling the ${basename(bundle, ".mjs")} (only when its source has changed) …\n`)
   const made = spawnSync(process.execPath, [join(root, "scripts/bundle.mjs"), source, bundle], {
     stdio: ["ignore", "ignore", "inherit"],
   })

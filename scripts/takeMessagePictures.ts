@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Queue, Record, Redacted, type Scope } from "effect"
 import { htmlOfMails, linked, receiverOf } from "../packages/adapter-notify/test/messages.ts"
 import { answering, startReceiver } from "../packages/adapter-notify/test/Receiver.ts"

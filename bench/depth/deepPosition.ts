@@ -1,5 +1,6 @@
-import { listTables, orderColumns, type Position, type SortValue } from "@tocsin/core/model/ListDefinitions"
-import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import type { SortValue } from "@tocsin/core/kernel/model/ListPlan"
+import { listTables, orderColumns, type Position } from "@tocsin/core/kernel/model/ListDefinitions"
+import { SEVERITY_RANK } from "@tocsin/contract/formats/Status"
 import { start } from "@tocsin/testing/samples"
 import type { AnyQuery } from "./listings.ts"
 

@@ -1,13 +1,18 @@
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "@tocsin/contract/Status"
 import {
   type ListFilters,
   type ListName,
-  ListOrders,
+  sortsOf,
   type ListQuery,
-  type ListSort,
-} from "@tocsin/core/model/ListDefinitions"
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import {
+  IncidentState,
+  NotificationType,
+  NotifierKind,
+  OutboxState,
+  Severity,
+} from "@tocsin/contract/formats/Status"
 
 import { start } from "@tocsin/testing/samples"
 
@@ -72,7 +77,7 @@ export type AnyQuery = { readonly [L in ListName]: ListQuery<L> }[ListName]
 
 const queriesOf = <L extends ListName>(list: L): ReadonlyArray<ListQuery<L>> => {
   // The keys of the list's own orders.
-  const sorts = Object.keys(ListOrders[list]) as ReadonlyArray<unknown> as ReadonlyArray<ListSort<L>>
+  const sorts = sortsOf(list)
   const ofList: ReadonlyArray<ListFilters[L]> = filters[list] ?? [{}]
   return ofList.flatMap((filter) =>
     sorts.flatMap((sort) =>

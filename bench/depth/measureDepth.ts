@@ -1,5 +1,5 @@
-import type { ListName, PageRequest, Position } from "@tocsin/core/model/ListDefinitions"
-import type { Storage } from "@tocsin/core/ports/Storage"
+import type { ListName, PageRequest, Position } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Clock, Effect } from "effect"
 import { deepPosition, rowsOf, type RunSql } from "./deepPosition.ts"
 import { type AnyQuery, everyQuery, nameOf } from "./listings.ts"

@@ -7,6 +7,7 @@ import type { BenchCase } from "./cases.ts"
 import { dataFolder } from "./dataFolder.ts"
 import { measureAgainst } from "./measure/against.ts"
 import { measureAgent } from "./measure/agent.ts"
+import { measureCommands } from "./measure/commands.ts"
 import { measureConsole } from "./measure/console.ts"
 import { measureFleet } from "./measure/fleet.ts"
 import { measureHalfLoad } from "./measure/halfLoad.ts"
@@ -61,6 +62,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measurePauses(bench, one)
     case "agent":
       return measureAgent(bench, one)
+    case "commands":
+      return measureCommands(bench, one)
     case "fleet":
       return measureFleet(bench, one)
     case "integrations":

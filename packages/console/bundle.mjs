@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
+import { icons } from "./icons.mjs"
 
 const folder = fileURLToPath(new URL("src", import.meta.url))
 
@@ -23,30 +24,48 @@ const PAGES = ["agent.md", "notifications.md", "on-call.md", "policy.md"]
 const pageTexts = () =>
   Object.fromEntries(PAGES.map((name) => [name, readFileSync(join(folder, "../../../docs", name), "utf8")]))
 
-/** Axes of times are drawn by the page itself: the library's take a tenth of it. */
+/** The page itself draws axes of times and writes dates: the library's take a tenth of it. */
 const TIME_AXES = /= genTimeStuffs\([^)]+\)/g
+const DATES = /(?:days|months)\.map\(slice3\)|names \|\| engNames|subs\[m\[1\]\]/g
+/** Its lines are plain ones: bars, steps and curves, and joined tables, are for others. */
+const SHAPES = /\(paths\.(?:stepped|bars|spline) +=.+|uPlot\.(?:join|fmtDate|tzDate) +=.+/g
 
-const withoutTimeAxes = {
-  name: "without-time-axes",
+/** Of the actions of the audit, the page shows the names. */
+const AUDITED = /(?<=^ {2}"[a-z_.]+": )\[[^\]]+\]/gm
+
+const withoutIdleParts = {
+  name: "without-idle-parts",
   /** @type {(code: string, id: string) => string | null} */
   transform: (code, id) => {
+    if (id.endsWith("AuditActions.ts")) return code.replaceAll(AUDITED, "[]")
     if (!id.endsWith("uPlot.esm.js")) return null
-    if (code.match(TIME_AXES)?.length !== 2)
-      throw new Error("uPlot makes its axes of times elsewhere: look there")
-    return code.replaceAll(TIME_AXES, "= [[], [], () => []]")
+    if ([TIME_AXES, DATES, SHAPES].some((part, place) => code.match(part)?.length !== [2, 4, 6][place]))
+      throw new Error("uPlot has its idle parts elsewhere: look there")
+    return code.replaceAll(TIME_AXES, "= [[], [], () => []]").replaceAll(DATES, "[]").replaceAll(SHAPES, "")
   },
+}
+
+/** The worker, which is no part of the page: browsers load it by itself. */
+const workerText = async () => {
+  const bundle = await rolldown({
+    input: join(folder, "worker/sw.ts"),
+    platform: "browser",
+    onwarn: () => {},
+  })
+  const { output } = await bundle.generate({ format: "iife", minify: true, comments: false })
+  return output[0].code
 }
 
 /**
  * Bundles the page's program and style, with the scripts that it loads on demand and the pages that it links.
  *
- * @returns {Promise<{ script: string, style: string, scripts: Readonly<Record<string, string>>, pages: Readonly<Record<string, string>>, modules: ReadonlyArray<string> }>}
+ * @returns {Promise<{ script: string, style: string, scripts: Readonly<Record<string, string>>, pages: Readonly<Record<string, string>>, worker: string, icons: Readonly<Record<string, string>>, modules: ReadonlyArray<string> }>}
  */
 export async function bundleConsole() {
   const bundle = await rolldown({
     input: join(folder, "main.tsx"),
     platform: "browser",
-    plugins: [withoutTimeAxes],
+    plugins: [withoutIdleParts],
     onwarn: () => {},
     optimization: { inlineConst: true },
     // Reads of properties do more: those of signals subscribe.
@@ -72,6 +91,8 @@ export async function bundleConsole() {
     style,
     scripts: Object.fromEntries(scripts.map((chunk) => [chunk.fileName, chunk.code])),
     pages: pageTexts(),
+    worker: await workerText(),
+    icons: icons(),
     modules: [main, ...scripts].flatMap((chunk) => Object.keys(chunk.modules)),
   }
 }

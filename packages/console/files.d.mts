@@ -4,4 +4,6 @@ export declare const files: () => Promise<{
   readonly style: string
   readonly scripts: Readonly<Record<string, string>>
   readonly pages: Readonly<Record<string, string>>
+  readonly worker: string
+  readonly icons: Readonly<Record<string, string>>
 }>

@@ -11,7 +11,6 @@ export interface LockedPackage {
   readonly resolved?: string
   readonly link?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
-  readonly devDependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
@@ -44,11 +43,6 @@ export class Lock {
     return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers].flatMap((name) =>
       this.#found(path, name),
     )
-  }
-
-  /** The packages that build and test one. */
-  toolsOf(path: string): ReadonlyArray<string> {
-    return Object.keys(this.at(path).devDependencies ?? {}).flatMap((name) => this.#found(path, name))
   }
 
   /** As Node.js looks a name up, from a folder to the root. */

@@ -1,4 +1,4 @@
-import { NODE_RANGE } from "@tocsin/contract/nodeVersions"
+import { NODE_RANGE } from "@tocsin/contract/formats/nodeVersions"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { rolldown } from "rolldown"

@@ -30,7 +30,7 @@ export const nodeBuilds: ReadonlyArray<NodeBuild> = [
   {
     architecture: "arm64",
     debian: "arm64",
-    // The registry has no repaired 24 of it (packages/contract/src/nodeVersions.ts).
+    // The registry has no repaired 24 of it (packages/contract/src/formats/nodeVersions.ts).
     version: "26.12.1",
     sha512: "8Oxs6Y7rDcKufVIM/zYRSwytj46WOrZk7yFCLTKDcs17bBjAeD9HMAqo97hMfMyxozIud0S4vZCs5WB/3iavNQ==",
   },

@@ -1,4 +1,4 @@
-import { NODE_RANGE } from "@tocsin/contract/nodeVersions"
+import { NODE_RANGE } from "@tocsin/contract/formats/nodeVersions"
 import { fileOf } from "./bundleLibrary.ts"
 import { type PackageManifest, readManifest, addressesOf } from "./PackageManifest.ts"
 

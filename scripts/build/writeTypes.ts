@@ -1,9 +1,13 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { documentCalls } from "./documentCalls.ts"
 import { fileOf, PLAIN_ENTRIES, SHARING_ENTRIES } from "./bundleLibrary.ts"
 import { PlainTypes } from "./PlainTypes.ts"
 import { readDeclarations, withImports, writeDeclarations } from "./stageDeclarations.ts"
+
+/** The table of calls, whose comments the OpenAPI documents have. */
+const CALLS = "client/calls/callTable.d.ts"
 
 const declarationOf = (entry: string): string => `tocsin/${entry}.d.ts`
 
@@ -16,7 +20,8 @@ export const writeTypes = (root: string, emitted: string, folder: string): void 
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  const all = readDeclarations(emitted)
+  const read = readDeclarations(emitted)
+  const all = new Map(read).set(CALLS, documentCalls(read.get(CALLS) ?? ""))
   const staged = realpathSync(mkdtempSync(join(tmpdir(), "tocsin-declarations-")))
   try {
     // The compiler finds Effect there.

@@ -1,17 +1,25 @@
-// A plugin of oxlint: the folders of a package import each other in one direction, so that a reader
-// can read them in that order. `.oxlintrc.json` has the list, the lowest folder first.
+// A plugin of oxlint: the folders of a package import each other in one direction, so that a reader can read them in
+// that order. `.oxlintrc.json` has the list, the lowest folder first. Folders inside of one that is named as `apart`
+// import each other in neither direction. `upwardImports.json` has the imports of the core that still break this:
+// each leaves it with the import, and none comes.
+import { readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 
+/** @type {Readonly<Record<string, ReadonlyArray<string>>>} */
+export const upwardImports = JSON.parse(
+  readFileSync(new URL("./upwardImports.json", import.meta.url), "utf8"),
+)
+
 /**
- * The folder of a file below `src` as the list names it: with its own subfolder if that is listed.
+ * The folder of a file below `src` as the list names it: the innermost folder around it that is listed.
  *
  * @param {string} path relative to `src`
  * @param {readonly string[]} order
  */
 const folderOf = (path, order) => {
-  const [first = "", second = ""] = path.split("/")
-  const nested = `${first}/${second}`
-  return order.includes(nested) ? nested : first
+  const own = dirname(path)
+  for (let folder = own; folder !== "."; folder = dirname(folder)) if (order.includes(folder)) return folder
+  return own
 }
 
 /**
@@ -19,17 +27,18 @@ const folderOf = (path, order) => {
  *
  * @param {readonly string[]} order
  */
-const cycleIn = (order) => {
-  const folders = order.map((folder) => folder.split("/")[0] ?? "")
-  return folders.find((folder, at) => folder !== folders[at - 1] && folders.indexOf(folder) < at)
-}
+const cycleIn = (order) =>
+  [1, 2].flatMap((depth) => {
+    const folders = order.map((folder) => folder.split("/").slice(0, depth).join("/"))
+    return folders.filter((folder, at) => folder !== folders[at - 1] && folders.indexOf(folder) < at)
+  })[0]
 
 const oneDirection = {
   meta: { schema: [{ type: "object" }] },
   /** @param {any} context -- a rule's context, which oxlint does not type */
   create(context) {
-    /** @type {readonly string[]} */
-    const order = context.options[0].order
+    /** @type {{ readonly order: readonly string[], readonly apart?: string }} */
+    const { apart, order } = context.options[0]
     const [, root, path] = /^(.*\/src)\/(.+)$/.exec(context.filename) ?? []
     if (root === undefined || path === undefined || !path.includes("/")) return {}
     const twice = cycleIn(order)
@@ -39,18 +48,24 @@ const oneDirection = {
       )
     const own = folderOf(path, order)
     const rank = order.indexOf(own)
+    /** @param {string} target */
+    const faultOf = (target) => {
+      const folder = folderOf(target, order)
+      if (rank === -1) return `The order of folders in .oxlintrc.json lacks ${own}: add it.`
+      if (folder === own && own === apart && path.split("/")[1] !== target.split("/")[1])
+        return `${dirname(path)} and ${dirname(target)} are apart, so neither imports the other: move what both need down.`
+      return order.indexOf(folder) > rank
+        ? `${own} comes before ${folder} in the order of folders, so it cannot import it: turn the arrow round.`
+        : undefined
+    }
     /** @param {any} node -- a declaration with a source */
     const check = (node) => {
       const specifier = node.source?.value
       if (typeof specifier !== "string" || !specifier.startsWith(".")) return
       const target = relative(root, join(dirname(context.filename), specifier))
-      const folder = folderOf(target, order)
-      if (folder === own) return
-      const message =
-        rank === -1
-          ? `The order of folders in .oxlintrc.json lacks ${own}: add it.`
-          : `${own} comes before ${folder} in the order of folders, so it cannot import it: turn the arrow round.`
-      if (rank === -1 || order.indexOf(folder) > rank) context.report({ node, message })
+      if (upwardImports[path]?.includes(target) === true) return
+      const message = faultOf(target)
+      if (message !== undefined) context.report({ node, message })
     }
     return { ImportDeclaration: check, ExportNamedDeclaration: check, ExportAllDeclaration: check }
   },

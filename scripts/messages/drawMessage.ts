@@ -1,9 +1,9 @@
-import { escapeHtml } from "@tocsin/contract/escapeHtml"
+import { escapeHtml } from "@tocsin/contract/formats/escapeHtml"
 import { heardIn } from "../../packages/adapter-notify/test/services/TelephoneService.ts"
-import type { ReceiverType } from "@tocsin/contract/ReceiverTypes"
+import type { ReceiverType } from "@tocsin/contract/receivers/ReceiverTypes"
 
 /** The services with a picture: the types, and the receivers without one. */
-export type Service = Exclude<ReceiverType, "email"> | "slack" | "telegram" | "alert_router"
+export type Service = Exclude<ReceiverType, "browser" | "email"> | "slack" | "telegram" | "alert_router"
 
 /** A JSON body, read by names that its service gives. */
 type Body = Readonly<Record<string, unknown>>

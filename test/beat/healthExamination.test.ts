@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Commits } from "@tocsin/core/engine/commits/Commits"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { Receivers } from "@tocsin/core/notifications/Receivers"
-import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
-import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { type Health, HealthExamination } from "@tocsin/core/health/HealthExamination"
-import * as Instant from "@tocsin/contract/Instant"
-import type { SilenceRequest } from "@tocsin/contract/Silences"
-import { compilePolicy, type Policy } from "@tocsin/core/policy/compilePolicy"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
+import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
+import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
+import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { type Health, HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { SilenceRequest } from "@tocsin/contract/silences/Silences"
+import { compilePolicy, type Policy } from "@tocsin/core/heart/policy/compilePolicy"
+import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { Context, Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { deferred, delivered, refused } from "../service/Receivers.ts"
 import { whileTimePasses } from "../service/Service.ts"
@@ -89,6 +89,7 @@ describe("a service is well", () => {
       policy_hash: "",
       probes: false,
       agent_sha256: undefined,
+      known_names: undefined,
       started_at: now,
       seen_at: now,
       ended_at: undefined,

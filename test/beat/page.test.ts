@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, it } from "@effect/vitest"
-import { HealthConditions } from "@tocsin/core/health/HealthExamination"
+import { HealthConditions } from "@tocsin/core/heart/health/HealthExamination"
 
 it("docs/watchdog.md defines health in the words of the table that decides it", () => {
   const page = readFileSync(fileURLToPath(new URL("../../docs/watchdog.md", import.meta.url)), "utf8")

@@ -87,7 +87,8 @@ const marionette = async (port: number) => {
   })
   const send = (command: string, parameters: object) =>
     new Promise<{ value: unknown }>((resolve, reject) => {
-      const message = JSON.stringify([0, ++count, `WebDriver:${command}`, parameters])
+      const name = command.includes(":") ? command : `WebDriver:${command}`
+      const message = JSON.stringify([0, ++count, name, parameters])
       waiting.set(count, (error, result) =>
         error === null ? resolve(result) : reject(new Error(`${command}: ${error.message}`)),
       )
@@ -97,26 +98,38 @@ const marionette = async (port: number) => {
   return { send, end: () => socket.destroy() }
 }
 
-const openFirefox = (isShut = false): Opened =>
+type Preferences = Readonly<Record<string, string | number | boolean>>
+
+/** A tab of Firefox, and the browser around it. */
+export interface FirefoxTab extends Tab {
+  /** Runs the body of a function with the rights of the browser itself. */
+  readonly runInBrowser: Tab["run"]
+}
+
+export const openFirefox = (
+  isShut = false,
+  more: Preferences = {},
+): Effect.Effect<FirefoxTab, never, Scope.Scope> =>
   Effect.gen(function* () {
     const profile = yield* scratchFolder
     // A port that is free; "reject all cookies"; nothing is fetched from elsewhere.
-    const preferences = {
+    const preferences: Preferences = {
       "marionette.port": 0,
       "network.cookie.cookieBehavior": isShut ? 2 : 0,
       "app.normandy.enabled": false,
       "network.captive-portal-service.enabled": false,
       "network.connectivity-service.enabled": false,
+      ...more,
     }
     writeFileSync(
       join(profile, "user.js"),
       Object.entries(preferences)
-        .map(([name, value]) => `user_pref("${name}", ${value});\n`)
+        .map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`)
         .join(""),
     )
     yield* runProgram(
       programPath("firefox-esr") ?? "",
-      ["--headless", "--marionette", "--no-remote", "--profile", profile],
+      ["--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", profile],
       {
         HOME: profile,
       },
@@ -130,9 +143,16 @@ const openFirefox = (isShut = false): Opened =>
       Effect.promise(() => marionette(port)),
       ({ end }) => Effect.sync(end),
     )
+    const run = async <A>(script: string) => (await send("ExecuteScript", { script, args: [] })).value as A
     return {
       go: async (url) => void (await send("Navigate", { url })),
-      run: async <A>(script: string) => (await send("ExecuteScript", { script, args: [] })).value as A,
+      run,
+      runInBrowser: async <A>(script: string) => {
+        await send("Marionette:SetContext", { value: "chrome" })
+        const value = await run<A>(script)
+        await send("Marionette:SetContext", { value: "content" })
+        return value
+      },
     }
   })
 

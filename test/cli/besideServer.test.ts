@@ -103,6 +103,10 @@ describe.concurrent.each(sample)("commands beside a running server on $name", ({
       const twice = yield* tocsin(place, "sessions", "end", ann.id)
       assert.strictEqual(twice.code, EXIT_CODES.not_found.code)
       assert.include(twice.stderr, `there is no session ${ann.id}`)
+      const browsers = [yield* signIn(server, issuer), yield* signIn(server, issuer)]
+      assert.deepStrictEqual(yield* jsonOf(place, "sessions", "end", "oidc:ann"), { count: 2 })
+      for (const token of browsers)
+        assert.strictEqual((yield* call(server, "GET", "/ops/v1/me", { token })).status, 401)
     }),
   )
 })

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
@@ -166,39 +166,67 @@ describe.concurrent("tocsin copy", () => {
     Effect.gen(function* () {
       const source = yield* onFile
       yield* tocsin(source, "migrate")
-      fill(join(source.cwd, "data", "tocsin.db"), 25_000)
+      fill(join(source.cwd, "data", "tocsin.db"), 100_000)
       const { environment, replica } = yield* emptyPostgres
       const from = { ...source, environment }
       const { sql } = yield* replica({ maxConnections: 1, applicationName: "test" })
-      const isWriting = Effect.map(
-        Effect.orDie(
-          sql`SELECT 1 FROM pg_stat_activity WHERE query LIKE '%INSERT INTO check_event%' AND pid <> pg_backend_pid()`,
-        ),
-        (rows) => rows.length > 0,
-      )
-      yield* breakOff(from, ["--to", "env:TARGET"], isWriting)
+      const isHeld = Effect.map(Effect.orDie(sql.unsafe(WAITING)), (rows) => rows.length > 0)
+
+      yield* Effect.forEach(HOLD_WRITES, (statement) => sql.unsafe(statement))
+      yield* breakOff(from, ["--to", "env:TARGET"], isHeld)
+      yield* Effect.forEach(RELEASE_WRITES, (statement) => sql.unsafe(statement))
       const [found] = yield* sql<{ absent: boolean }>`SELECT to_regclass('agent') IS NULL AS absent`
       assert.deepStrictEqual(found, { absent: true })
+      const tables = yield* copied(from, "--to", "env:TARGET")
+      assert.strictEqual(tables.find(({ table }) => table === "check_event")?.rows, 100_000)
 
       const unfinished = join(source.cwd, "next.db.copying")
-      const isGrowing = Effect.sync(() => existsSync(unfinished) && statSync(unfinished).size > 1_000_000)
-      yield* breakOff(source, ["--to", "sqlite:next.db"], isGrowing)
+      yield* breakOff(
+        source,
+        ["--to", "sqlite:next.db"],
+        Effect.sync(() => existsSync(unfinished)),
+      )
       assert.deepStrictEqual([existsSync(unfinished), existsSync(join(source.cwd, "next.db"))], [true, false])
-
-      const tables = yield* copied(source, "--to", "sqlite:next.db")
-      assert.strictEqual(tables.find(({ table }) => table === "check_event")?.rows, 25_000)
+      assert.deepStrictEqual(yield* copied(source, "--to", "sqlite:next.db"), tables)
       assert.deepStrictEqual(readdirSync(source.cwd).toSorted(), ["data", "next.db"])
-      assert.deepStrictEqual(yield* copied(from, "--to", "env:TARGET"), tables)
     }),
   )
 })
+
+/** A session of the scratch database that waits for a lock. */
+const WAITING = `SELECT 1 FROM pg_locks WHERE NOT granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+/** Lets each process that creates Tocsin's tables wait at its first row of the history, for a lock that this session has. */
+const HOLD_WRITES = [
+  `CREATE FUNCTION hold_write() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM pg_advisory_xact_lock(72);
+    RETURN NULL;
+  END $$`,
+  `CREATE FUNCTION hold_writes() RETURNS event_trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() WHERE object_identity = 'public.check_event') THEN
+      CREATE TRIGGER hold BEFORE INSERT ON check_event EXECUTE FUNCTION hold_write();
+    END IF;
+  END $$`,
+  "CREATE EVENT TRIGGER hold_writes ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION hold_writes()",
+  "SELECT pg_advisory_lock(72)",
+]
+const RELEASE_WRITES = [
+  "DROP EVENT TRIGGER hold_writes",
+  "DROP FUNCTION hold_writes, hold_write",
+  "SELECT pg_advisory_unlock(72)",
+]
 
 /** Starts a copy, and kills it in the middle. */
 const breakOff = (place: Place, args: ReadonlyArray<string>, isUnderWay: Effect.Effect<boolean>) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const { kill } = yield* launch({ ...place, args: ["copy", ...args] })
-      yield* until("the copy is under way", isUnderWay)
+      const { ended, kill, output } = yield* launch({ ...place, args: ["copy", ...args] })
+      const seen = until("the copy is under way", isUnderWay)
+      const end = Effect.map(ended, ({ code }) => `the copy ended with ${code} before: ${output.stderr}`)
+      assert.strictEqual(yield* Effect.raceFirst(seen, end), true)
       assert.deepStrictEqual(yield* kill, { code: null, signal: "SIGKILL" })
     }),
   )

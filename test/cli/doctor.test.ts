@@ -10,6 +10,7 @@ import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect, Redacted } from "effect"
 import { enroll, report } from "../processes/Agent.ts"
 import { operate, outboxOf } from "../processes/api.ts"
+import { throughPgBouncer, withoutTransactionMode } from "../postgres/pgBouncer.ts"
 import { scratchFolderOnDisk, scratchPostgres } from "../processes/scratch.ts"
 import { secretOf, webhookSecretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
@@ -125,7 +126,8 @@ describe.concurrent("the doctor", () => {
       const server = yield* startServer(serverAt({ cwd, environment }))
       const agent = yield* enroll(server, "web-1")
       yield* report(server, agent, { check_id: "disk", status: "critical" })
-      const checks = [{ check_id: "backup", cron: "0 3 * * *", tz: "UTC" }]
+      const job = { check_id: "backup", cron: "0 3 * * *", tz: "UTC" }
+      const checks = [job, { ...job, check_id: "sync", severity: "unknown" }]
       const path = "/ops/v1/agents/web-1/expectations"
       yield* operate(server, "PUT", path, { token: agent.key, json: { checks } })
       yield* until(
@@ -140,11 +142,15 @@ describe.concurrent("the doctor", () => {
       assert.match(messageOf(other.findings, "delivery"), /^the receiver webhook began to fail /)
       const same = yield* examine({ cwd, environment })
       assert.strictEqual(messageOf(same.findings, "receivers"), "")
+      assert.strictEqual(
+        same.findings.find(({ check }) => check === "jobs")?.message,
+        "1 job unknown while late, as their severity says",
+      )
 
       writeFileSync(join(cwd, "policy.yaml"), "routes: [{ match: ['incident_key = web-1/@overdue'] }]\n")
       const withRoutes = { cwd, environment: { ...environment, SERVICE_POLICY_FILE: "policy.yaml" } }
       const unmatched =
-        "matches no overdue check any more (incident_key = web-1/@overdue), as each of web-1 has its own incident; write incident_key glob web-1/*@overdue for all of them, or check_id for one"
+        "matches no late check any more (incident_key = web-1/@overdue), as each of web-1 has its own incident; write incident_key glob web-1/*@overdue for all of them, or check_id for one"
       const { findings } = yield* examine(withRoutes)
       assert.strictEqual(
         messageOf(findings, "matchers"),
@@ -172,6 +178,31 @@ describe.concurrent("the doctor", () => {
         /^this server opens up to 19 connections, but PostgreSQL allows 18: raise max_connections/,
       )
       assert.include(notOk(few.findings), "connections: attention")
+    }),
+  )
+
+  it.live("says why receivers of a server on PostgreSQL have no link that acknowledges", () =>
+    Effect.gen(function* () {
+      const { url } = yield* scratchPostgres
+      const cwd = yield* scratchFolderOnDisk
+      const receiver = "{ kind: messenger, type: ntfy, url_env: NTFY_URL, acknowledge: 1h }"
+      writeFileSync(join(cwd, "policy.yaml"), `receivers:\n  phone: ${receiver}\n`)
+      const NTFY_URL = `https://ntfy.example/${secretOf("topic")}`
+      const said = (settings: object) =>
+        Effect.map(
+          examine({ cwd, environment: { SERVICE_POLICY_FILE: "policy.yaml", NTFY_URL, ...settings } }),
+          ({ findings }) => messageOf(findings, "links"),
+        )
+      const server = { DATABASE_URL: Redacted.value(url) }
+      const people = { SERVICE_PUBLIC_URL: "https://tocsin.example" }
+      assert.match(
+        yield* said(server),
+        /^messages to phone have no link that acknowledges: set SERVICE_PUBLIC_URL and SERVICE_LINK_KEY, /,
+      )
+      assert.match(yield* said({ ...server, ...people }), /acknowledges: set SERVICE_LINK_KEY, the same/)
+      assert.strictEqual(yield* said({ ...server, ...people, SERVICE_LINK_KEY: "0a".repeat(32) }), "")
+      // A server on SQLite makes a key.
+      assert.strictEqual(yield* said(people), "")
     }),
   )
 
@@ -342,36 +373,42 @@ describe.concurrent("the doctor", () => {
     }),
   )
 
-  it.live("names PostgreSQL's tables of another owner, and limits that end transactions", () =>
-    Effect.gen(function* () {
-      const { url, replica } = yield* scratchPostgres
-      const { sql } = yield* replica({ maxConnections: 1 })
-      const [row] = yield* sql<{ name: string }>`SELECT current_database() AS name`
-      const user = `tocsin_test_${row?.name}`
-      const password = secretOf("owner")
-      yield* Effect.acquireRelease(sql.unsafe(`CREATE ROLE ${user} LOGIN PASSWORD '${password}'`), () =>
-        Effect.orDie(Effect.andThen(sql.unsafe(`DROP OWNED BY ${user}`), sql.unsafe(`DROP ROLE ${user}`))),
-      )
-      const cwd = yield* scratchFolderOnDisk
-      yield* tocsin({ cwd, environment: { DATABASE_URL: Redacted.value(url) } }, "migrate")
-      yield* sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${user}`)
-      yield* sql.unsafe(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${user}`)
-      yield* sql.unsafe(`ALTER ROLE ${user} SET idle_in_transaction_session_timeout = '1ms'`)
-      const own = new URL(Redacted.value(url))
-      own.username = user
-      own.password = password
-      const { code, findings } = yield* examine({ cwd, environment: { DATABASE_URL: own.href } })
-      assert.includeMembers(notOk(findings), ["permissions: attention", "limits: attention"])
-      assert.match(
-        messageOf(findings, "permissions"),
-        /^other roles own agent, .*schema_migration.*: make .* the owner/,
-      )
-      assert.match(
-        messageOf(findings, "limits"),
-        /^idle_in_transaction_session_timeout = 1ms can end Tocsin's transactions: /,
-      )
-      assert.strictEqual(code, EXIT_CODES.attention.code)
-    }),
+  it.live(
+    "names PostgreSQL's tables of another owner, and limits behind a pooler that exchanges sessions",
+    () =>
+      Effect.gen(function* () {
+        const { url, replica } = yield* scratchPostgres
+        const { sql } = yield* replica({ maxConnections: 1 })
+        const [row] = yield* sql<{ name: string }>`SELECT current_database() AS name`
+        const user = `tocsin_test_${row?.name}`
+        const password = secretOf("owner")
+        yield* Effect.acquireRelease(sql.unsafe(`CREATE ROLE ${user} LOGIN PASSWORD '${password}'`), () =>
+          Effect.orDie(Effect.andThen(sql.unsafe(`DROP OWNED BY ${user}`), sql.unsafe(`DROP ROLE ${user}`))),
+        )
+        const cwd = yield* scratchFolderOnDisk
+        yield* tocsin({ cwd, environment: { DATABASE_URL: Redacted.value(url) } }, "migrate")
+        yield* sql.unsafe(`GRANT CREATE ON SCHEMA public TO ${user}`)
+        yield* sql.unsafe(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${user}`)
+        yield* sql.unsafe(`ALTER ROLE ${user} SET idle_in_transaction_session_timeout = '1ms'`)
+        const own = new URL(Redacted.value(url))
+        own.username = user
+        own.password = password
+        const { code, findings } = yield* examine({ cwd, environment: { DATABASE_URL: own.href } })
+        assert.include(notOk(findings), "permissions: attention")
+        // Each session of Tocsin sets its own limits.
+        assert.notInclude(notOk(findings), "limits: attention")
+        assert.match(
+          messageOf(findings, "permissions"),
+          /^other roles own agent, .*schema_migration.*: make .* the owner/,
+        )
+        assert.strictEqual(code, EXIT_CODES.attention.code)
+        if (withoutTransactionMode !== undefined) return
+        yield* sql.unsafe(`ALTER ROLE ${user} RESET ALL`)
+        yield* sql.unsafe(`ALTER ROLE ${user} SET lock_timeout = '50ms'`)
+        const pooled = yield* throughPgBouncer(Redacted.make(own.href), "transaction")
+        const behind = yield* examine({ cwd, environment: { DATABASE_URL: Redacted.value(pooled) } })
+        assert.match(messageOf(behind.findings, "limits"), /^lock_timeout = 50ms can end .* pooler exchanges/)
+      }),
   )
 
   it.live("compares the totals of SQLite and of PostgreSQL with what the rows count", () =>

@@ -51,6 +51,17 @@ describe("commands on incidents, beside a server", () => {
       assert.match(scenario.stdout, /noted +cli:\w+ +disk ordered\n/)
       assert.match(scenario.stdout, /acknowledged +cli:\w+ +\S+ +on it\n/)
       assert.match(scenario.stdout, / debug +debug +firing +pending +0 +\S+ +held by ack/)
+      const { stdout: traced } = yield* tocsin(place, "incidents", "show", id, "--trace")
+      assert.match(
+        traced,
+        /^\S+Z +event +web-1\/disk: open the incident as critical\n +because .+#incidents\)\n/,
+      )
+      assert.match(
+        traced,
+        /\n\S+Z +next +debug: send a firing once nothing holds it\n +because .+; held by ack until/,
+      )
+      const trace = yield* jsonOf(place, "incidents", "show", id, "--trace")
+      assert.deepInclude(trace, { incident_id: id, left_out: 0 })
 
       const item = String(held.items[0]?.["id"])
       assert.deepStrictEqual(yield* jsonOf(place, "outbox", "release", item), { count: 1 })

@@ -2,14 +2,15 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { IntegrationKind } from "@tocsin/contract/Integrations"
+import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/senderKinds"
 import { Effect } from "effect"
+import { monitPost } from "../fuzz/senders.ts"
 import { addIntegration, call, incidentsOf, operate } from "../processes/api.ts"
 import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
 import { inTurn } from "../properties/atLength.ts"
 import { jsonOf, places, serverAt, tocsin } from "./tocsin.ts"
 
-type Request = readonly [method: string, path: string, json?: object]
+type Request = readonly [method: string, path: string, body?: object | string]
 
 const load = (status: "firing" | "resolved") => ({ labels: { alertname: "Load", team: "db" }, status })
 
@@ -20,7 +21,7 @@ const nrdp = (state: number) =>
   )}`
 
 /** Two requests of each kind of sender about one check: it is bad, and it is well again. */
-const STORIES: Readonly<Record<IntegrationKind, readonly [bad: Request, well: Request]>> = {
+const STORIES: Readonly<Record<RequestKindName, readonly [bad: Request, well: Request]>> = {
   ping: [
     ["GET", "/backup/fail"],
     ["GET", "/backup"],
@@ -45,6 +46,14 @@ const STORIES: Readonly<Record<IntegrationKind, readonly [bad: Request, well: Re
     ["POST", ICINGA, { exit_status: 2, plugin_output: "full" }],
     ["POST", ICINGA, { exit_status: 0, plugin_output: "well" }],
   ],
+  sentry: [
+    ["GET", "/api/1/cron/nightly?status=error"],
+    ["GET", "/api/1/cron/nightly?status=ok"],
+  ],
+  monit: [
+    ["POST", "/collector", monitPost("sshd", 512)],
+    ["POST", "/collector", monitPost("sshd", 0)],
+  ],
   pagerduty: [
     ["POST", "/v2/enqueue", { event_action: "trigger", dedup_key: "a", payload: { summary: "full" } }],
     ["POST", "/v2/enqueue", { event_action: "resolve", dedup_key: "a" }],
@@ -55,10 +64,11 @@ const STORIES: Readonly<Record<IntegrationKind, readonly [bad: Request, well: Re
   ],
 }
 
-const play = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
+const play = Effect.fnUntraced(function* (server: ServerProcess, kind: RequestKindName) {
   const key = yield* addIntegration(server, { name: kind, kind })
-  for (const [method, path, json] of STORIES[kind]) {
-    const answer = yield* Effect.orDie(call(server, method, `/in/${kind}/${key}${path}`, { json }))
+  for (const [method, path, body] of STORIES[kind]) {
+    const given = typeof body === "string" ? { text: body } : { json: body }
+    const answer = yield* Effect.orDie(call(server, method, `/in/${kind}/${key}${path}`, given))
     assert.isBelow(answer.status, 300, answer.text)
   }
 })
@@ -73,7 +83,7 @@ describe.concurrent.each(inTurn(places, 1))("results of integrations on $name", 
     Effect.gen(function* () {
       const place = yield* make
       const server = yield* startServer(serverAt(place))
-      const kinds = IntegrationKind.literals
+      const kinds = requestKindNames
       for (const kind of kinds) yield* play(server, kind)
       const keys = (yield* incidentsOf(server)).map(({ incident_key }) => incident_key).toSorted()
       assert.strictEqual(keys.length, kinds.length)

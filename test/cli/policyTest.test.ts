@@ -1,5 +1,6 @@
-import { writeFileSync } from "node:fs"
+import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
@@ -54,7 +55,30 @@ const site = Effect.map(scratchFolder, (cwd) => {
   return { cwd, environment: { SERVICE_POLICY_FILE: "policy.yaml" } }
 })
 
+const EPISODES = fileURLToPath(new URL("../../examples/episodes", import.meta.url))
+
 describe("tocsin policy test", () => {
+  it.live("finds all expectations of the example stories about episodes and steps to hold", () =>
+    Effect.gen(function* () {
+      const stories = readdirSync(EPISODES).filter((file) => file.endsWith(".jsonl"))
+      const args = ["policy", "test", ...stories, "--policy", "policy.yaml", "--json"]
+      const { code, stdout } = yield* tocsin({ cwd: EPISODES, environment: {} }, ...args)
+      assert.isAtLeast(stories.length, 20)
+      assert.strictEqual(code, 0, stdout)
+    }),
+  )
+
+  it.live("pages who is on call at a return after hours, and the boss a quarter of an hour later", () =>
+    Effect.gen(function* () {
+      const given = { cwd: `${EPISODES}/again`, environment: {} }
+      const notifiers = ["debug", "messenger", "webhook"].flatMap((name) => ["--notifier", name])
+      const args = ["policy", "test", "again.jsonl", "--policy", "again.yaml", ...notifiers]
+      const { code, stdout } = yield* tocsin(given, ...args)
+      assert.strictEqual(code, 0, stdout)
+      assert.include(stdout, "3 of 3 expectations hold")
+    }),
+  )
+
   it.live("plays stories by the policy of the settings, and succeeds when all expectations hold", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* tocsin(yield* site, "policy", "test", "good.jsonl")

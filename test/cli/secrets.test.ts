@@ -56,6 +56,7 @@ describe("header fields of watches", () => {
         said,
         "header fields stand in clear in the database, of the watch home: stop servers of other versions",
       )
+      assert.include(said, "tocsin.db may keep header fields of watches that an earlier version deleted")
       const again = yield* startServer(serverAt(place))
       yield* until(
         "they are encrypted",
@@ -67,6 +68,9 @@ describe("header fields of watches", () => {
       assert.include(stdout, "its stored secrets need the key")
       assert.isFalse(holds(join(place.cwd, "copy.db")))
       yield* again.stop
+      // The start left out what the earlier version had replaced.
+      assert.isFalse(holds(file))
+      assert.notInclude((yield* tocsin(place, "doctor")).stdout, "may keep header fields")
     }),
   )
 })

@@ -1,7 +1,7 @@
 import { createServer, connect, type Server, type Socket } from "node:net"
 import { assert, layer } from "@effect/vitest"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import { topicNames } from "@tocsin/contract/Topics"
+import { topicNames } from "@tocsin/contract/liveViews/topicNames"
 import { createClient, isTocsinClientError, type TocsinClientError } from "@tocsin/client"
 import { TocsinClient } from "@tocsin/client/TocsinClient"
 import { Effect, Fiber, Layer, Stream } from "effect"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { segment } from "../../packages/console/src/api/request.ts"
 import { linkTo, parseRoute } from "../../packages/console/src/state/Route.ts"
-import { AgentPathParameters } from "@tocsin/contract/Parameters"
+import { AgentPathParameters } from "@tocsin/contract/v1/Parameters"
 import { targetOf } from "@tocsin/reporting/agent/Answer"
 import { Schema } from "effect"
 import fc from "fast-check"

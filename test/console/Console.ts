@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
+import process from "node:process"
 import { Context, Effect, Layer } from "effect"
 import {
   type Browser as PlaywrightBrowser,
@@ -14,6 +15,10 @@ import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 /** The Chromium of the console's tests: the one that TEST_CHROMIUM names, or this machine's. */
 export const chromium = programPath("chromium")
+
+/** The same without windows saves a fifth of the processor time. `test/browsers` proves the console in the other. */
+const withoutWindows =
+  process.env["TEST_CHROMIUM"] === undefined ? programPath("chromium-headless-shell") : undefined
 
 /** The suites' note where they are skipped. */
 export const skipped = skippedFor(lacking("chromium"))
@@ -32,12 +37,32 @@ export interface ConsolePage {
   readonly origins: ReadonlySet<string>
 }
 
-/** Without a graphics card, a process of its own that draws for one takes a quarter of the processor time. */
-const BARE = ["--no-sandbox", "--disable-gpu", "--disable-features=PreloadTopChromeWebUI"]
+/**
+ * Without a graphics card, a process of its own that draws for one takes a quarter of the processor time, and a process
+ * for each page a sixth of the rest.
+ */
+const BARE = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-features=PreloadTopChromeWebUI",
+  "--renderer-process-limit=1",
+]
 
 /** Starts the browser. */
 const launch = (...args: ReadonlyArray<string>): Promise<PlaywrightBrowser> =>
-  playwright.launch({ executablePath: chromium ?? "", args: [...BARE, ...args] })
+  playwright.launch({ executablePath: withoutWindows ?? chromium ?? "", args: [...BARE, ...args] })
+
+/** A browser that shows notifications, which one without windows does not, until the scope ends. */
+export const browserWithNotifications = Effect.acquireRelease(
+  Effect.promise(() =>
+    playwright.launch({
+      executablePath: chromium ?? "",
+      args: [...BARE, "--headless=new"],
+      ignoreDefaultArgs: ["--headless", "--headless=old"],
+    }),
+  ),
+  (browser) => Effect.promise(() => browser.close()),
+)
 
 /** A browser that ends with the scope. */
 export const browserWith = (...args: ReadonlyArray<string>) =>

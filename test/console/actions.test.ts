@@ -6,7 +6,12 @@ import { asFailure } from "../../packages/console/src/api/ApiFailure.ts"
 import { accept, acceptAll } from "../../packages/console/src/state/agentActions.ts"
 import { acknowledge } from "../../packages/console/src/state/incidentActions.ts"
 import { replayAll } from "../../packages/console/src/state/outboxActions.ts"
-import { create, expire, extend, keyMatchers } from "../../packages/console/src/state/silenceActions.ts"
+import {
+  create,
+  expire,
+  extend,
+  keyMatchers,
+} from "../../packages/console/src/features/silences/silenceActions.ts"
 import { token } from "../../packages/console/src/state/session.ts"
 import { act, message, question } from "../../packages/console/src/state/useAction.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"

@@ -145,7 +145,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
           assert.include(await answer.text(), 'src="console/app.js')
           assert.strictEqual(
             answer.headers.get("content-security-policy"),
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; frame-src 'self'; require-trusted-types-for 'script'",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; frame-src 'self'; manifest-src 'self'; worker-src 'self'; require-trusted-types-for 'script'",
           )
           const { service } = (await (await fetch(baseUrl)).json()) as { readonly service: string }
           assert.strictEqual(service, "tocsin")

@@ -1,3 +1,4 @@
+import { PROCESS_FIELD } from "@tocsin/contract/v1/processField"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 
 /** Names an element however long it grows, the same at every run. */
@@ -25,10 +26,16 @@ export class DemoClient {
   }
 
   /** Calls the API; fails unless it is answered with success. */
-  async call(method: string, path: string, body?: unknown, token: string = this.#token): Promise<unknown> {
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    token: string = this.#token,
+    fields: Readonly<Record<string, string>> = {},
+  ): Promise<unknown> {
     const answer = await fetch(`${this.baseUrl}/${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...fields },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await answer.text()
@@ -42,9 +49,16 @@ export class DemoClient {
       readonly hostname?: string
       readonly labels?: Readonly<Record<string, string>>
       readonly key?: string
+      /** The ID of its process. */
+      readonly process?: string
     } = {},
   ): Promise<unknown> {
-    const { hostname = `${agent_id}.example`, labels, key = `key-of-${agent_id}-0123456789` } = options
+    const {
+      hostname = `${agent_id}.example`,
+      labels,
+      process,
+      key = `key-of-${agent_id}-0123456789`,
+    } = options
     const body = {
       agent_id,
       observed_at: new Date().toISOString(),
@@ -52,7 +66,13 @@ export class DemoClient {
       features: { push: true, metrics: false },
       ...(labels !== undefined && { labels }),
     }
-    return this.call("POST", "api/v1/heartbeat", body, key)
+    return this.call(
+      "POST",
+      "api/v1/heartbeat",
+      body,
+      key,
+      process === undefined ? {} : { [PROCESS_FIELD]: process },
+    )
   }
 
   /** Creates an operator. Returns the token. */

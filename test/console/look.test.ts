@@ -85,6 +85,22 @@ const SQUEEZED = `Array.from(document.querySelectorAll(".rows :is(a.main, b, .si
   .filter(({ clientWidth, scrollWidth }) => clientWidth < Math.min(scrollWidth, 100))
   .map(({ textContent }) => textContent)`
 
+/** Short texts that break into lines: times, states, labels and buttons. */
+const BROKEN = `Array.from(document.querySelectorAll(":is(main, header) :is(:not(li) > time, .mark, em, button, .taken), .exact, .took"))
+  .filter((part) => {
+    const { fontSize, lineHeight, paddingTop } = getComputedStyle(part)
+    const line = parseFloat(lineHeight) || parseFloat(fontSize) * 1.45
+    // Times of another year are longer than a telephone is wide.
+    return part.innerText !== "" && !/, \\d{4},/.test(part.innerText) && part.offsetHeight - 2 * parseFloat(paddingTop) > 1.8 * line
+  })
+  .map(({ innerText }) => innerText)`
+
+/** Texts of rows that run over what stands beside them. */
+const RUNNING_OVER = `Array.from(document.querySelectorAll(".rows :is(a.main, b, time, .subject, .when, .exact, .took, .mark)"))
+  .filter((part) => getComputedStyle(part).overflowX === "visible" && part.scrollWidth > part.clientWidth + 1)
+  .filter((part) => getComputedStyle(part).display !== "inline")
+  .map(({ innerText }) => innerText)`
+
 /** The hints of fields that have no room, or too little contrast. */
 const FAINT_HINTS = `(() => {
   const pen = document.createElement("canvas").getContext("2d")
@@ -152,6 +168,13 @@ const fill = Effect.gen(function* () {
       ends_at: "2036-05-07T07:08:09Z",
       comment: "Load test of the new checkout",
     })
+    const starts = performance.timeOrigin + performance.now() + 20 * 3_600_000
+    await demo.call("POST", "ops/v1/silences", {
+      matchers: [{ field: "agent_id", op: "=", value: "web-staging" }],
+      starts_at: new Date(starts).toISOString(),
+      for: "2h",
+      comment: "The replica moves to its new host",
+    })
   })
   return baseUrl
 })
@@ -175,6 +198,10 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
                 if (await isWide(page)) found.push(`${name} ${width} scrolls sideways`)
                 for (const row of await page.evaluate<ReadonlyArray<string>>(SPILLED))
                   found.push(`${name} ${width} has a row beyond its place: ${row}`)
+                for (const text of await page.evaluate<ReadonlyArray<string>>(BROKEN))
+                  found.push(`${name} ${width} breaks ${text}`)
+                for (const text of await page.evaluate<ReadonlyArray<string>>(RUNNING_OVER))
+                  found.push(`${name} ${width} runs over beside ${text}`)
                 for (const hint of await page.evaluate<ReadonlyArray<string>>(FAINT_HINTS))
                   found.push(`${name} ${colorScheme} ${width} has ${hint}`)
                 for (const colour of await page.evaluate<ReadonlyArray<string>>(LIKE_ACCENT))

@@ -101,5 +101,46 @@ describe.skipIf(chromium === undefined)(`public pages in the console${skipped}`,
         })
       }),
     )
+
+    it.effect("an address of what is not there is one sentence that says so, and the way to the others", () =>
+      Effect.gen(function* () {
+        const rotas = {
+          primary: { order: ["ann"], every: "7d", from: "2026-11-02T09:00", tz: "UTC" },
+        } as const
+        const receivers = { ann: { kind: "debug" } } as const
+        const { baseUrl, demo } = yield* startMonitor({ policy: { pages: { shop }, receivers, rotas } })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          const { page, faults } = await openConsole(context, baseUrl)
+          await signIn(page)
+          const expected = [
+            ["checks/web-1/nope", "No check is called web-1/nope"],
+            ["checks/nope/nope", "No check is called nope/nope"],
+            ["checks/watches/nope", "No watch is called nope"],
+            ["agents/nope", "No agent is called nope"],
+            [
+              "incidents/01900000-0000-7000-8000-000000000000",
+              "No incident is called 01900000-0000-7000-8000-000000000000",
+            ],
+            ["on-call?rota=nope", "No rota is called nope"],
+            ["pages?page=nope", "No public page is called nope"],
+            ["nowhere", "No page is called nowhere"],
+          ] as const
+          for (const [address, title] of expected) {
+            await page.goto(`${baseUrl}/#/${address}`)
+            const note = page.locator("main .empty")
+            await note.getByText(title, { exact: true }).waitFor()
+            assert.strictEqual(await note.getByRole("link").textContent(), "See the others")
+            assert.strictEqual(await page.locator("main h2").count(), 0, address)
+            assert.strictEqual(await page.getByRole("alert").count(), 0, address)
+          }
+          await page.goto(`${baseUrl}/#/agents/nope`)
+          await page.getByRole("link", { name: "See the others" }).click()
+          await page.getByRole("list", { name: "Agents" }).getByRole("link", { name: "web-1" }).waitFor()
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
   })
 })

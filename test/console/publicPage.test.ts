@@ -1,7 +1,7 @@
 import { assert, it, layer } from "@effect/vitest"
-import { statusAnswer } from "@tocsin/adapter-http/pages/statusAnswers"
-import { LINE_STATES, type LineState, type PublicPageBody } from "@tocsin/contract/PublicPages"
-import type { BuiltPage } from "@tocsin/core/usecases/PublicPages"
+import { statusAnswer } from "@tocsin/adapter-http/features/publicPages/statusAnswers"
+import { LINE_STATES, type LineState, type PublicPageBody } from "@tocsin/contract/publicPages/PublicPages"
+import type { BuiltPage } from "@tocsin/core/features/publicPages/PublicPages"
 import { Effect } from "effect"
 import { Browser, chromium, flawsOf, openNewContext, skipped } from "./Console.ts"
 import { serve } from "./serve.ts"
@@ -124,6 +124,17 @@ layer(Browser.layer, { excludeTestServices: true })(`a public page in a browser$
     }),
   )
 })
+
+it.effect(
+  "texts of a page do not run into each other where no style is read, as in lynx 2.9 and w3m 0.5",
+  () =>
+    Effect.promise(async () => {
+      const shown = (await statusAnswer(page, "", undefined))?.plain.toString() ?? ""
+      const text = shown.replaceAll(/<style>[^]*?<\/style>|<[^>]+>/g, "")
+      assert.include(text, "down, 1 hour 8 minutes")
+      assert.notMatch(text, /minutes?\d|hours?\d|shopOperational|PaymentDown|ago9|\dtoday/)
+    }),
+)
 
 it.effect("a page has at most 60 KiB, compressed, whatever it shows", () =>
   Effect.promise(async () => {

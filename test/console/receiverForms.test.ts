@@ -102,7 +102,7 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           await page.getByRole("combobox", { name: "Type" }).selectOption("Webhook")
           await address.fill(`${chat.address}/hook`)
           await click("Save")
-          const secret = await page.locator(".secret code").textContent()
+          const secret = await page.locator(".once code").textContent()
           assert.match(secret ?? "", /^whsec_.{44}$/)
 
           await row("webhook").getByRole("button", { name: "Delete" }).click()

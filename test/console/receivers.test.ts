@@ -74,10 +74,25 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
           const { page } = await openConsole(context, `${service.baseUrl}/#/system`)
           await signIn(page)
           await page.getByText("The service is unwell: no server can use one of the receivers").waitFor()
+          const servers = page.getByRole("list", { name: "Servers" })
+          for (const text of [
+            "same policy",
+            "notifies no receiver",
+            "pager could not be reached: receivers.pager.",
+          ])
+            await servers.getByText(text).waitFor()
+          await page.getByText("1 critical, 0 late, 0 unknown, 0 warning, 0 ok").waitFor()
+          const facts = (await page.locator(".facts-list").innerText()).replaceAll(/\s+/g, " ")
+          assert.match(
+            facts,
+            /^Version \d+\.\d+\.\d+.* started .* Storage ok .* Notifications unusable no server can use .* Time zones .* Policy .* Agents 1 alive/,
+          )
           await page.getByRole("link", { name: "receivers", exact: true }).click()
           const receivers = page.getByRole("list", { name: "Receivers" })
           await receivers.getByText("no server can use it: receivers.pager.url_env names").waitFor()
           await receivers.getByText("1 notification waiting").waitFor()
+          await page.goto(`${service.baseUrl}/#/incidents`)
+          await page.getByText("pager could not be reached: receivers.pager.").waitFor()
         })
       }),
     )
@@ -162,6 +177,11 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
           const timeline = page.getByRole("list", { name: "Timeline" })
           await timeline.getByText("notified ann (opened)").waitFor()
           await timeline.getByText("notified bob (handed over)").waitFor()
+          await page.getByText("Decisions", { exact: true }).click()
+          const decisions = page.getByRole("list", { name: "Decisions" })
+          await decisions.getByText("named by the rota duty").first().waitFor()
+          await decisions.getByText("docs/rules.md#handovers").first().waitFor()
+          assert.deepStrictEqual(await violationsOf(page, "all"), [])
 
           await page.goto(`${baseUrl}/#/on-call`)
           await turns.waitFor()

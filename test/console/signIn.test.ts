@@ -14,7 +14,7 @@ import { startService } from "./Site.ts"
 const CLIENT = { id: "tocsin", secret: "the-secret-of-the-client" }
 
 /** An issuer at which everyone is Ann, in groups that the test chooses. */
-const openIssuer = (redirectUri: string, groups: () => ReadonlyArray<string>) =>
+const openIssuer = (redirectUri: string, groups: () => ReadonlyArray<string>, onLogin: () => void) =>
   Effect.gen(function* () {
     let answer: RequestListener = () => {}
     const issuer = yield* serve((request, response) => answer(request, response))
@@ -41,9 +41,10 @@ const openIssuer = (redirectUri: string, groups: () => ReadonlyArray<string>) =>
     })
     const take = provider.callback()
     answer = (request, response) => {
-      if (request.url?.startsWith("/interaction/") === true)
+      if (request.url?.startsWith("/interaction/") === true) {
+        onLogin()
         void provider.interactionFinished(request, response, { login: { accountId: "7f3a" } })
-      else void take(request, response)
+      } else void take(request, response)
     }
     return issuer
   })
@@ -62,7 +63,12 @@ describe.skipIf(chromium === undefined)(`signing in by OpenID Connect${skipped}`
           const server = `http://127.0.0.1:${port}`
           const address = prefix === "" ? server : `${yield* startProxy(server)}${prefix}`
           let groups = ["sales", "ops"]
-          const issuer = yield* openIssuer(`${address}/`, () => groups)
+          let logins = 0
+          const issuer = yield* openIssuer(
+            `${address}/`,
+            () => groups,
+            () => (logins += 1),
+          )
           const { demo } = yield* startService({
             SERVICE_PORT: String(port),
             SERVICE_PUBLIC_URL: address,
@@ -89,13 +95,31 @@ describe.skipIf(chromium === undefined)(`signing in by OpenID Connect${skipped}`
 
             const operators = await openConsole(admin, `${address}/#/operators`)
             await signIn(operators.page, OPERATOR_TOKEN)
-            await operators.page.getByText("oidc:ann").waitFor()
+            const over = page.getByText("Your session is over. Sign in again.")
             await operators.page.getByRole("button", { name: "End", exact: true }).click()
-            await page.getByText("Your session is over. Sign in again.").waitFor()
+            await over.waitFor()
+            const other = await openConsole(ann, `${address}/#/incidents`)
+            for (const each of [page, other.page]) {
+              await each.getByRole("button", { name: "Sign in with Example" }).click()
+              await each.getByRole("link", { name: "Tocsin, home" }).waitFor()
+            }
+            const all = operators.page.getByRole("button", { name: "End all" })
+            await all.nth(1).waitFor()
+            assert.strictEqual(logins, 1)
+            await all.first().click()
+            await Promise.all([over.waitFor(), other.page.getByText("Your session is over.").waitFor()])
 
+            // The issuer asks before it ends its own session, and for a name when someone comes back.
+            await button.click()
+            await page.getByRole("button", { name: "Sign out" }).click()
+            await page.waitForURL(`${issuer}/session/end?client_id=tocsin`)
+            await page.getByRole("button", { name: "Yes, sign me out" }).click()
+            await page.getByText("Sign-out Success").waitFor()
             groups = ["sales"]
+            await page.goto(`${address}/#/incidents`)
             await button.click()
             await page.getByText("groups has sales").waitFor()
+            assert.strictEqual(logins, 2)
             assert.strictEqual(new URL(page.url()).search, "")
             assert.deepStrictEqual([faults, operators.faults], [[], []])
           })

@@ -13,7 +13,7 @@ const nightly = {
 }
 
 describe.skipIf(chromium === undefined || !AT_LENGTH)(
-  `silent agents and overdue checks${skippedAtLength}`,
+  `silent agents and late checks${skippedAtLength}`,
   () => {
     layer(Browser.layer, { excludeTestServices: true })((it) => {
       it.effect("an agent that is silent again and again: its incident is about it, and about no check", () =>
@@ -153,7 +153,7 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(
       )
 
       it.effect(
-        "an overdue check that never reported: its incident leads to a page that says so, both with its labels",
+        "a late check that never reported: its incident leads to a page that says so, both with its labels",
         () =>
           Effect.gen(function* () {
             const { baseUrl, demo, monitor } = yield* startMonitor()
@@ -169,24 +169,39 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(
               }
               const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
               await signIn(page)
-              await page.getByRole("link", { name: "backup never reported" }).click()
+              await page.getByRole("link", { name: "late: backup: never reported" }).click()
               await page.getByText("team=db").waitFor()
               await page.getByRole("link", { name: "web-1/backup" }).click()
               await page.getByText("team=db").waitFor()
-              await page.getByText("It is declared and has never reported.").waitFor()
-              await page.getByText("It is overdue: it had to report").waitFor()
+              await page.getByText("It is late: never reported, expected by").waitFor()
+              await page.getByText("It had to report").waitFor()
               assert.strictEqual(await page.getByRole("alert").count(), 0)
               await demo.report("web-1", [{ check_id: "a", status: "ok", output: "" }])
               await page.goto(`${baseUrl}/#/checks`)
               const rows = page.getByRole("list", { name: "Checks" }).getByRole("link")
               await rows.nth(1).waitFor()
               assert.deepStrictEqual(await rows.allTextContents(), ["web-1/backup", "web-1/a"])
+              const first = page.getByRole("list", { name: "Checks" }).getByRole("listitem").first()
+              await first.locator(".mark.is-late.late-warning").waitFor()
+              // Every place of the console says so.
+              await page.getByRole("link", { name: "late 1" }).click()
+              await page.getByText("web-1/a", { exact: true }).waitFor({ state: "detached" })
+              await page.goto(`${baseUrl}/#/checks?view=grid`)
+              await page.getByLabel("backup: late, never reported").waitFor()
+              for (const place of ["overview", "wall"]) {
+                await page.goto(`${baseUrl}/#/${place}`)
+                await page.getByRole("link", { name: "1 checks late" }).waitFor()
+                await page.locator(".part .mark.is-late.late-warning").first().waitFor()
+              }
+              await page.goto(`${baseUrl}/#/system`)
+              await page.getByText("0 critical, 1 late, 0 unknown, 0 warning, 1 ok").waitFor()
+              await page.goto(`${baseUrl}/#/checks`)
               await rows.first().click()
               await page.getByRole("button", { name: "Delete" }).click()
               await page.getByRole("button", { name: "Delete the check" }).click()
               await page.getByText("Deleted web-1/backup").waitFor()
               await page.getByRole("heading", { name: "web-1", exact: true }).waitFor()
-              await page.getByText("backup never reported").waitFor({ state: "detached" })
+              await page.getByText("late: backup: never reported").waitFor({ state: "detached" })
             })
           }),
       )

@@ -28,6 +28,14 @@ const COUNTED = `Array.from(document.querySelectorAll(".wall .part:first-child")
   return rows.filter((row) => row.getBoundingClientRect().bottom <= ends + 1).length + rest
 })[0]`
 
+/** The parts without a whole row of theirs, or that reach into the foot. */
+const ROOMLESS = `Array.from(document.querySelectorAll(".wall .part")).filter((part) => {
+  const foot = document.querySelector(".wall footer").getBoundingClientRect().top
+  const { bottom } = part.getBoundingClientRect()
+  const row = part.querySelector("li")
+  return bottom > foot + 1 || (row !== null && row.getBoundingClientRect().bottom > bottom + 1)
+}).map((part) => part.innerText)`
+
 /** Drives the clocks of the browser and of the service: the seconds until something is there, or gone. */
 const clockOf = (page: Page, monitor: TestMonitor) => {
   const asked = new Set<Request>()
@@ -122,6 +130,33 @@ describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
           await page.getByRole("button", { name: "Forget the token" }).click()
           await page.getByLabel("This is a wall").waitFor()
           assert.isNull(await page.evaluate(KEPT))
+        })
+      }),
+    )
+
+    it.effect("leaves each part a row and the foot its place on a phone with hundreds of incidents", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startMonitor()
+        const context = yield* openNewContext
+        yield* Effect.promise(async () => {
+          await demo.join("web-1")
+          const failing = Array.from({ length: 250 }, (_, n) => `check-${n}`)
+          for (const start of [0, 100, 200])
+            await demo.report(
+              "web-1",
+              failing
+                .slice(start, start + 100)
+                .map((check_id) => ({ check_id, status: "critical", output: "down" })),
+            )
+          const { page } = await openConsole(context, `${baseUrl}/#/wall`)
+          await page.setViewportSize({ width: 390, height: 844 })
+          await enterToken(page, await demo.addOperator("lobby", "read"))
+          await page.getByRole("region", { name: "Open incidents" }).getByRole("listitem").first().waitFor()
+          const roomless = async () => page.evaluate<ReadonlyArray<string>>(ROOMLESS)
+          for (let tries = 0; tries < 40 && (await roomless()).length > 0; tries += 1)
+            await page.waitForTimeout(100)
+          assert.deepStrictEqual(await roomless(), [])
+          assert.isFalse((await isWide(page)) || (await page.evaluate<boolean>(IS_TALL)))
         })
       }),
     )

@@ -73,12 +73,24 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByLabel("Certificate: warning days").fill("21")
           await page.getByLabel("Header fields").fill("authorization Bearer 1")
           await click("Save")
-          await page.getByRole("alert").getByText("each header field in a line").waitFor()
+          await page.getByRole("alert").getByText("Write one in each line").waitFor()
           await page.getByLabel("Header fields").fill("authorization: Bearer 1\naccept: text/plain")
           await click("Save")
           await page.getByRole("button", { name: "Save" }).waitFor({ state: "detached" })
           const status = { status: [200, 401], days: { warning: 21 } }
           assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", ...status })
+
+          await change()
+          await page.getByText("More", { exact: true }).click()
+          await page.getByLabel("JSON must have").fill("/status: ok\n/queue: < 100\n/is_up: true")
+          await page.getByLabel("Critical after").fill("3s")
+          await click("Save")
+          await page.getByRole("button", { name: "Save" }).waitFor({ state: "detached" })
+          const json = { "/status": "ok", "/queue": "< 100", "/is_up": true }
+          assert.deepInclude(await stored(), {
+            expect: { status: [200, 401], json },
+            time: { critical: "3s" },
+          })
 
           // Beside the results of its check.
           await row.getByRole("link", { name: "discard" }).click()

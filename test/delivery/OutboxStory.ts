@@ -1,4 +1,4 @@
-import type { CheckStatus } from "@tocsin/contract/Status"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { Arbitrary } from "effect"
 import { integer, oneOf, weighted } from "../properties/arbitraries.ts"
 import { type Answer, deferred, delivered, refused, timedOut } from "../service/Receivers.ts"

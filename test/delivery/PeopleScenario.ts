@@ -1,4 +1,4 @@
-import type { CheckStatus } from "@tocsin/contract/Status"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { Arbitrary } from "effect"
 import { integer, oneOf, weighted } from "../properties/arbitraries.ts"
 
@@ -63,12 +63,12 @@ export const LONGEST = 18
 export const BEGINNINGS = ["2031-02-01T08:30Z", "2031-03-30T00:50Z", "2031-10-26T00:50Z"] as const
 
 /** The steps, minutes apart, and the beginning. All results are loud. */
-export interface Story {
+export interface PeopleScenario {
   readonly begins: (typeof BEGINNINGS)[number]
   readonly steps: ReadonlyArray<Step>
 }
 
-const scenarioOf = (...kinds: Parameters<typeof weighted<Step>>): Arbitrary.Arbitrary<Story> =>
+const scenarioOf = (...kinds: Parameters<typeof weighted<Step>>): Arbitrary.Arbitrary<PeopleScenario> =>
   Arbitrary.all({
     begins: oneOf(...BEGINNINGS),
     steps: Arbitrary.array(weighted<Step>(...kinds), { minLength: 12, maxLength: LONGEST }),

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { AcknowledgeRequest } from "@tocsin/contract/Acknowledgements"
-import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
-import * as Instant from "@tocsin/contract/Instant"
-import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
+import type { AcknowledgeRequest } from "@tocsin/contract/acknowledgements/Acknowledgements"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
 import { Clock, Duration, Effect } from "effect"
-import { deferred, delivered } from "../service/Receivers.ts"
+import { deferred, delivered, refused } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { testsFrom } from "@tocsin/testing/testsFrom"
 
@@ -56,18 +56,45 @@ const test = testsFrom(open, it.effect)
 const acknowledged = testsFrom(acknowledgedCritical, it.effect)
 
 describe("an acknowledged incident", () => {
+  test("stays so while a loud event leaves it milder, though one joins", function* ({
+    acknowledge,
+    agent,
+    scenario,
+  }) {
+    yield* agent().reports({ check: "disk", status: "critical", key: "db" })
+    yield* acknowledge()
+    yield* agent().reports({ check: "cpu", status: "warning", key: "db", loud: false })
+    yield* agent().reports({ check: "disk", status: "ok" })
+    yield* agent().reports({ check: "net", status: "warning", key: "db" })
+    const { incident } = yield* scenario
+    assert.deepStrictEqual([incident.severity, incident.ack_by], ["warning", "eva"])
+  })
+
+  test("stays so while another member recovers loudly after it worsened silently", function* (opened) {
+    const { acknowledge, agent, scenario } = opened
+    yield* agent().reports({ check: "disk", status: "warning", key: "db" })
+    yield* agent().reports({ check: "net", status: "warning", key: "db" })
+    yield* acknowledge()
+    yield* agent().reports({ check: "cpu", status: "critical", key: "db", loud: false })
+    yield* agent().reports({ check: "disk", status: "ok" })
+    const { incident } = yield* scenario
+    assert.deepStrictEqual([incident.severity, incident.ack_by], ["critical", "eva"])
+  })
+
   test("names who takes care of it in what is still sent, until it resolves", function* (opened) {
-    const { acknowledge, after, disk, service, webhook } = opened
+    const { acknowledge, after, disk, process, service, webhook } = opened
     const seen = () =>
       service.receivers.arrivals.map(({ notification: { acknowledgement, event_type } }) => [
         event_type,
         acknowledgement?.by,
         acknowledgement?.note,
       ])
-    yield* webhook.answers(deferred)
+    yield* webhook.answers(refused)
     yield* disk.turns("critical")
     yield* acknowledge({ note: "on it", for: Duration.hours(1) })
     yield* webhook.answers(delivered)
+    const item = service.rows().outbox.values().next().value ?? assert.fail("there is no notification")
+    yield* Effect.orDie(process.operations.replay(item.id))
     yield* after("5 minutes")
     yield* disk.turns("ok")
     assert.deepStrictEqual(seen(), [
@@ -156,14 +183,32 @@ describe("an acknowledged incident", () => {
     }),
   )
 
-  test("keeps retrying a firing that was attempted before", function* (opened) {
-    const { acknowledge, after, disk, webhook } = opened
+  test("holds a firing that was attempted before, and another takes its place", function* (opened) {
+    const { acknowledge, after, disk, outbox, webhook } = opened
     yield* webhook.answers(deferred)
     yield* disk.turns("critical")
-    yield* acknowledge()
+    yield* acknowledge({ for: Duration.minutes(10) })
     yield* webhook.answers(delivered)
-    yield* after("6 seconds")
+    yield* after("9 minutes")
+    yield* webhook.has()
+    yield* outbox.is("firing retry")
+    yield* after("75 seconds")
     yield* webhook.has("firing critical a/disk")
+    yield* outbox.is("firing discarded", "firing sent")
+  })
+
+  test("is withdrawn: another firing takes the place of one that was attempted before", function* (opened) {
+    const { acknowledge, after, disk, outbox, webhook, withdraw } = opened
+    yield* webhook.answers(deferred)
+    yield* disk.turns("critical")
+    yield* acknowledge({ for: Duration.hours(1) })
+    yield* webhook.answers(delivered)
+    yield* after("9 minutes")
+    yield* outbox.is("firing retry")
+    yield* withdraw
+    yield* after("15 seconds")
+    yield* webhook.has("firing critical a/disk")
+    yield* outbox.is("firing discarded", "firing sent")
   })
 
   it.effect("does not pass its acknowledgement on to the next incident of the key", () =>

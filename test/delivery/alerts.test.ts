@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/contract/Instant"
-import type { CheckStatus } from "@tocsin/contract/Status"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
@@ -273,6 +273,21 @@ describe("an alert", () => {
     yield* after("71 seconds")
     yield* router.fires(CRITICAL)
   })
+
+  it.effect("is repeated after its claim if it ends and fires again meanwhile, and not beside that", () =>
+    Effect.gen(function* () {
+      const { service, disk, after, router } = yield* openRouted(2)
+      const start = yield* Instant.now
+      yield* disk.turns("critical")
+      yield* router.answersRepeats(takes(0, 10_000))
+      yield* after("62 seconds")
+      yield* disk.turns("warning", { loud: false })
+      yield* disk.turns("critical", { loud: false })
+      yield* after("30 seconds")
+      const fires = repeatsSince(service, start).filter((line) => line.endsWith("critical fires"))
+      assert.deepStrictEqual(fires, ["60 critical fires", "70 critical fires"])
+    }),
+  )
 
   test("still ends when another check has opened a newer incident with the same key", function* (opened) {
     const { agent, after, router } = opened

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { claimSize, MOST_AHEAD } from "@tocsin/core/notifications/deliverItems"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { claimSize, MOST_AHEAD } from "@tocsin/core/heart/notifications/deliverItems"
+import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { Duration, Effect } from "effect"
 import { enroll, heartbeat, report } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"

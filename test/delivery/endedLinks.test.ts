@@ -1,9 +1,10 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { assert, it } from "@effect/vitest"
-import { type EndOfLink, followLink } from "@tocsin/core/acknowledgements/acknowledge"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { type EndOfLink, followLink } from "@tocsin/core/heart/acknowledgements/acknowledge"
+import type { Severity } from "@tocsin/contract/formats/Status"
+import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import { incidentRecord, outboxIdOf, outboxRecord, write } from "@tocsin/testing/records"
 import { openReplica } from "@tocsin/testing/Replica"
 import { START_MILLIS, start } from "@tocsin/testing/samples"
@@ -28,6 +29,11 @@ const CASES: Readonly<Record<string, Case>> = {
   "whose row was removed after its incident resolved": { isGone: true, ends: "resolved" },
   "whose receiver acknowledges no more": { hasLinks: false, ends: "removed" },
   "whose message was sent a week ago": { days: 7, ends: "old" },
+  "whose message was sent a day after it was written has not ended": {
+    days: 7,
+    item: { updated_at: Instant.plus(start, Duration.days(1)) },
+    ends: undefined,
+  },
   "whose message was discarded": { item: { state: "discarded" }, ends: "old" },
 }
 
@@ -51,25 +57,30 @@ it.effect.each(Object.entries(CASES))("a link %s states why it has ended", ([, g
   }),
 )
 
-it.effect("a link is pressed although a milder acknowledgement is in force", () =>
+/** Follows the link of a critical firing under an acknowledgement of a severity. */
+const pressUnder = Effect.fnUntraced(function* (ack_severity: Severity) {
+  yield* TestClock.setTime(START_MILLIS)
+  const replica = yield* openReplica({ name: "memory", place: Layer.empty, client: MemoryStorage.layer })
+  const ack_until = Instant.plus(start, Duration.hours(1))
+  yield* write(replica, [], (unit) => {
+    const acknowledged = { ack_by: "eva", ack_at: start, ack_until, ack_severity } as const
+    unit.incidents.put(incidentRecord("i", { severity: "critical", ...acknowledged }))
+    const sent = { state: "sent", next_attempt_at: undefined, first_attempted_at: start } as const
+    unit.outbox.put(outboxRecord("o", "i", { severity: "critical", ...sent }))
+  })
+  const input = { id: outboxIdOf("o"), isPressed: true, lengthOf: () => Duration.hours(2) }
+  const link = yield* transact(replica.storage, followLink(input, signedBy("eva")))
+  return link.outcome === "ended" ? undefined : link
+})
+
+// The incident has worsened silently since a milder one, which ends no acknowledgement.
+it.effect.each([
+  ["of the severity that it states changes nothing", "critical", { by: "eva", isNew: undefined }],
+  ["of a milder one makes another", "warning", { by: "link:debug", isNew: true }],
+] as const)("a link that is pressed under an acknowledgement %s", ([, severity, { by, isNew }]) =>
   Effect.gen(function* () {
-    yield* TestClock.setTime(START_MILLIS)
-    const replica = yield* openReplica({ name: "memory", place: Layer.empty, client: MemoryStorage.layer })
-    const until = Instant.plus(start, Duration.hours(1))
-    yield* write(replica, [], (unit) => {
-      // It has worsened silently since, which ends no acknowledgement.
-      const milder = { ack_by: "eva", ack_at: start, ack_until: until, ack_severity: "warning" } as const
-      unit.incidents.put(incidentRecord("i", { severity: "critical", ...milder }))
-      const sent = { state: "sent", next_attempt_at: undefined, first_attempted_at: start } as const
-      unit.outbox.put(outboxRecord("o", "i", { severity: "critical", ...sent }))
-    })
-    const link = yield* transact(
-      replica.storage,
-      followLink(
-        { id: outboxIdOf("o"), isPressed: true, lengthOf: () => Duration.hours(2) },
-        signedBy("eva"),
-      ),
-    )
-    assert.deepInclude(link.outcome === "ended" ? {} : link.acknowledgement, { severity: "critical" })
+    const link = yield* pressUnder(severity)
+    assert.deepInclude(link?.acknowledgement, { by, severity: "critical" })
+    assert.strictEqual(link?.outcome === "acknowledged" ? link.isNew : undefined, isNew)
   }),
 )

@@ -8,7 +8,7 @@ import { openFiringCase } from "./FiringCase.ts"
 const STEPS = { steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] }
 
 describe("who is owed a firing, and when (docs/rules.md#firings)", () => {
-  it.effect("a receiver that an ended acknowledgement makes owed waits for its step", () =>
+  it.effect("a later step begins where a worsening ends an acknowledgement", () =>
     Effect.gen(function* () {
       const { acknowledges, after, messages, turns } = yield* openFiringCase({ routes: [STEPS] })
       yield* turns("critical")
@@ -17,10 +17,10 @@ describe("who is owed a firing, and when (docs/rules.md#firings)", () => {
       yield* acknowledges(120)
       yield* after("4 minutes")
       yield* turns("critical")
-      yield* after("6 minutes")
+      yield* after("14 minutes")
       assert.deepStrictEqual(messages().slice(1), ["8 min: chat worsened critical"])
       yield* after("2 minutes")
-      assert.deepStrictEqual(messages().slice(2), ["15 min: pager escalation critical"])
+      assert.deepStrictEqual(messages().slice(2), ["23 min: pager escalation critical"])
     }),
   )
 

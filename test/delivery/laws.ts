@@ -1,5 +1,5 @@
-import type * as Instant from "@tocsin/contract/Instant"
-import { type OutboxRecord, OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
+import type * as Instant from "@tocsin/contract/formats/Instant"
+import { type OutboxRecord, OutboxTransitions } from "@tocsin/core/heart/model/OutboxRecord"
 import type { Attempt } from "../service/Receivers.ts"
 import type { Service } from "../service/Service.ts"
 import type { OutboxMove } from "../service/WatchedStorage.ts"

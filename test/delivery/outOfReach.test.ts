@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { AGENT, enroll, report } from "../service/agents.ts"

@@ -1,15 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
-import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
-import { isShadow } from "@tocsin/core/model/OutboxRecord"
-import { Storage } from "@tocsin/core/ports/Storage"
+import { SEVERITY_RANK } from "@tocsin/contract/formats/Status"
+import { isShadow } from "@tocsin/core/heart/model/OutboxRecord"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { record } from "../service/Recording.ts"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
 import { migratedFolder, storageInFolder } from "../storage/migratedFolder.ts"
-import { LONGEST, peopleScenario, quietScenario, type Story, scenarioOfClocks } from "./PeopleScenario.ts"
+import {
+  LONGEST,
+  peopleScenario,
+  quietScenario,
+  type PeopleScenario,
+  scenarioOfClocks,
+} from "./PeopleScenario.ts"
 import { playPeopleScenario } from "./playPeopleScenario.ts"
 
 type Course = Effect.Success<ReturnType<typeof playPeopleScenario>>
@@ -125,7 +131,10 @@ describe("scenarios of results, acts of people, time and restarts", () => {
     { arbitrary: few },
   )
 
-  const isRepeated = ({ scenario }: { readonly scenario: Story }, layer: Layer.Layer<Storage, unknown>) =>
+  const isRepeated = (
+    { scenario }: { readonly scenario: PeopleScenario },
+    layer: Layer.Layer<Storage, unknown>,
+  ) =>
     Effect.gen(function* () {
       const { ids, repeatOn, storage } = record()
       yield* playPeopleScenario(scenario, { ...replicas, ids, storage })

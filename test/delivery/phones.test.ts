@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { type Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"

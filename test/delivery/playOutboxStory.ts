@@ -1,4 +1,4 @@
-import type { NotifierName } from "@tocsin/contract/Status"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { type Duration, Effect, Fiber, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { deliveryLaws } from "./laws.ts"

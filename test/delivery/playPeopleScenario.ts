@@ -1,6 +1,6 @@
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { parseMatcher } from "@tocsin/contract/Matcher"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import { parseMatcher } from "@tocsin/contract/labels/Matcher"
 import { Clock, Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, enroll, report } from "../service/agents.ts"
@@ -8,7 +8,7 @@ import { delivered, refused, shadow } from "../service/Receivers.ts"
 import { openService, type Process, type Service, type ServiceOptions } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 import { ShiftedClock } from "../service/ShiftedClock.ts"
-import type { Step, Story } from "./PeopleScenario.ts"
+import type { Step, PeopleScenario } from "./PeopleScenario.ts"
 
 const NAMES = ["chat", "pager"]
 
@@ -44,7 +44,7 @@ interface PlayOptions extends Pick<ServiceOptions, "storage" | "ids"> {
 
 /** Plays a scenario on so many processes; at its end all silences and acknowledgements end too. */
 export const playPeopleScenario = Effect.fnUntraced(function* (
-  { begins, steps }: Story,
+  { begins, steps }: PeopleScenario,
   { hasPolicy = true, isShadow = false, keepsHouse = true, processes, restarts, ...options }: PlayOptions,
 ) {
   const outdated: Array<string> = []

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { compilePolicy, type Policy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { compilePolicy, type Policy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Duration, Effect, Result } from "effect"
 import { AGENT, enroll, report } from "../service/agents.ts"
 import { openService, type Process, whileTimePasses } from "../service/Service.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { heldIncidents } from "@tocsin/core/firings/readHolds"
-import * as Instant from "@tocsin/contract/Instant"
+import { heldIncidents } from "@tocsin/core/heart/firings/readHolds"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Duration, Effect } from "effect"
 import { openUnder } from "./PolicyStory.ts"
 

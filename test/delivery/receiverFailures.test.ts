@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { deliveryFindings, failingReceivers } from "@tocsin/server/commands/doctor/examineNotifiers"
 import { Effect, Logger, References } from "effect"
 import { deferred, delivered, refused } from "../service/Receivers.ts"
@@ -90,6 +90,32 @@ describe("the doctor", () => {
       yield* disk.turns("ok")
       yield* after("20 minutes")
       assert.deepStrictEqual(yield* found, works)
+    }),
+  )
+})
+
+describe("a receiver that refuses a firing", () => {
+  it.effect("gets no resolved, though another one gets both late", () =>
+    Effect.gen(function* () {
+      const { after, disk, messenger, outbox, webhook } = yield* openTimeline({
+        notifiers: ["messenger", "webhook"],
+      })
+      yield* webhook.answers(deferred)
+      yield* messenger.answers(deferred)
+      yield* disk.turns("critical")
+      yield* disk.turns("ok")
+      yield* webhook.answers(refused)
+      yield* messenger.answers(delivered)
+      yield* after("1 hour")
+      const states = outbox
+        .items()
+        .map(({ event_type, notifier, state }) => `${notifier} ${event_type} ${state}`)
+      assert.sameMembers(states, [
+        "messenger firing sent",
+        "messenger resolved sent",
+        "webhook firing failed",
+        "webhook resolved discarded",
+      ])
     }),
   )
 })

@@ -1,7 +1,9 @@
-import { OutboxId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
+import { OutboxId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { NotFound, StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
 import { assert, describe, it } from "@effect/vitest"
+import { recordResults } from "@tocsin/core/heart/notifications/recordResults"
+import { claimItems } from "@tocsin/testing/claimItems"
 import { expireAll } from "@tocsin/testing/expireAll"
 import { transact } from "@tocsin/testing/transact"
 import { Duration, Effect } from "effect"
@@ -48,6 +50,25 @@ describe("replaying a dead letter", () => {
       yield* outbox.is("firing sent")
       assert.isTrue(receivers.attempts.every(({ notification }) => notification.id === id))
     }),
+  )
+
+  it.effect(
+    "stays in its place, before the resolved, when its incident resolves before the next attempt",
+    () =>
+      Effect.gen(function* () {
+        const { disk, outbox, process } = yield* openTimeline({ process: { delivers: false } })
+        yield* disk.turns("critical")
+        const claims = { receivers: ["webhook"], limit: 5, lease: Duration.minutes(1), random: 0.5 } as const
+        const [claimed] = yield* claimItems(process.commits, claims)
+        const { claim } = claimed ?? assert.fail("nothing was claimed")
+        yield* process.commits.transact(
+          recordResults([{ claim, result: { outcome: "refused", error: "404" }, random: 0.5 }]),
+        )
+        yield* outbox.is("firing failed")
+        yield* process.operations.replay(outbox.item().id)
+        yield* disk.turns("ok")
+        yield* outbox.is("firing pending", "resolved pending")
+      }),
   )
 
   it.effect("puts it before what a policy made owed", () =>

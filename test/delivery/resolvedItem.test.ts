@@ -1,5 +1,5 @@
-import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
-import { CheckId } from "@tocsin/contract/Identifiers"
+import { decodeExpectationsRequest } from "@tocsin/contract/v1/decodeRequest"
+import { CheckId } from "@tocsin/contract/formats/Identifiers"
 import { keyOf } from "@tocsin/testing/samples"
 import { describe, it } from "@effect/vitest"
 import { Duration, Effect, Result } from "effect"

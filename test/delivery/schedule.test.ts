@@ -1,12 +1,12 @@
-import * as Instant from "@tocsin/contract/Instant"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import {
   attempted,
   type AttemptResult,
   isSending,
   mayRetry,
   recordResults,
-} from "@tocsin/core/notifications/recordResults"
+} from "@tocsin/core/heart/notifications/recordResults"
 import { outboxRecord } from "@tocsin/testing/records"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"

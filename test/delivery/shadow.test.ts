@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isShadow } from "@tocsin/core/model/OutboxRecord"
-import { toIncidentDetail, toOutboxItem } from "@tocsin/core/usecases/toResources"
+import { isShadow, toOutboxItem } from "@tocsin/core/heart/model/OutboxRecord"
+import { toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
 import { Effect } from "effect"
 import { shadow } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"

@@ -1,17 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isHeld } from "@tocsin/core/model/OutboxRecord"
-import * as Instant from "@tocsin/contract/Instant"
-import type { SilenceRequest } from "@tocsin/contract/Silences"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import type { Matcher } from "@tocsin/contract/Matcher"
-import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
+import { isHeld } from "@tocsin/core/heart/model/OutboxRecord"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { SilenceRequest } from "@tocsin/contract/silences/Silences"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import type { Matcher } from "@tocsin/contract/labels/Matcher"
+import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/retentionChores"
 import { Duration, Effect, Exit, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, heartbeat, enroll, report, type Result as Reported } from "../service/agents.ts"
 import { deferred, delivered } from "../service/Receivers.ts"
 import { openService, type Process } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
+import { openTimeline } from "../service/Timeline.ts"
 import { testsFrom } from "@tocsin/testing/testsFrom"
 
 const NAMES = ["chat"]
@@ -246,7 +247,10 @@ describe("a silence", () => {
     yield* turns("disk", "warning")
     yield* after("3 minutes")
     yield* silence(600)
+    const retriedAt = items()[0]?.next_attempt_at
     yield* turns("disk", "critical")
+    // One that is held hurries none before it.
+    assert.strictEqual(items()[0]?.next_attempt_at, retriedAt)
     const id = items()[1]?.id ?? assert.fail("there is no such item")
     const held = Effect.map(
       process.operations.outbox({ sort: "created_at", direction: "asc", limit: 10 }),
@@ -267,6 +271,18 @@ describe("a silence", () => {
     const again = yield* Effect.flip(process.operations.release(id))
     assert.strictEqual(again._tag, "StateConflict")
   })
+
+  it.effect("holds the firings of two receivers, of which one is released", () =>
+    Effect.gen(function* () {
+      const { after, disk, outbox, process } = yield* openTimeline({ notifiers: ["messenger", "webhook"] })
+      const asked = { matchers: DISKS, for: Duration.hours(1), comment: "new disks" }
+      yield* process.operations.silence(asked)
+      yield* disk.turns("critical")
+      yield* process.operations.release(outbox.item(1).id)
+      yield* after("1 minute")
+      yield* outbox.is("firing pending", "firing sent")
+    }),
+  )
 
   test("does not hold a firing behind a retry that it does not cover, so it is not released", function* ({
     items,

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CheckId } from "@tocsin/contract/Identifiers"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import { Effect, Logger } from "effect"
+import { CheckId } from "@tocsin/contract/formats/Identifiers"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { CurrentInstruments, Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { Effect, Logger, Result } from "effect"
 import { criticalChecks } from "../service/agents.ts"
 import { type Answer, delivered, refused, throwing } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { transact } from "@tocsin/testing/transact"
+import { deliveryMetrics } from "@tocsin/core/heart/notifications/deliveryMetrics"
 
 /** Requests go to another process, whose storage is always reachable. */
 const open = Effect.fnUntraced(function* (answer: Answer = delivered, hints = true) {
@@ -82,6 +83,7 @@ describe("while the storage is unreachable", () => {
           reports: true,
           probes: {
             check: () => Effect.void,
+            open: () => Result.succeed({}),
             run: () => Effect.succeed({ status: "ok", output: "", duration_ms: 1 }),
           },
         },
@@ -141,11 +143,11 @@ describe("a dead letter", () => {
       const { disk, outbox, after } = yield* open(refused).pipe(
         Effect.provideService(CurrentInstruments, instruments),
       )
-      assert.strictEqual(instruments.givenUp.of("webhook").value, 0)
+      assert.strictEqual(instruments.of(deliveryMetrics).givenUp.of("webhook").value, 0)
       yield* disk.turns("critical")
       yield* outbox.is("firing failed")
       yield* after("1 hour")
-      assert.strictEqual(instruments.givenUp.of("webhook").value, 1)
+      assert.strictEqual(instruments.of(deliveryMetrics).givenUp.of("webhook").value, 1)
     }),
   )
 })

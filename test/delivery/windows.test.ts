@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Duration, Effect, Result } from "effect"
 import { report } from "../service/agents.ts"
 import { NAMES, openUnder } from "./PolicyStory.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Effect, Result } from "effect"
 import { deferred, delivered, hanging, shadow, silent } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
@@ -103,3 +103,19 @@ describe("a receiver with resolved: false", () => {
     yield* outbox.is("firing discarded", "firing sent")
   })
 })
+
+it.effect("a receiver of several services gets a resolution that waits for no retry", () =>
+  Effect.gen(function* () {
+    const { disk, messenger, outbox, process } = yield* openTimeline({ notifiers: ["messenger"] })
+    const apprise = { kind: "messenger", type: "apprise", url_env: "A" }
+    const policy = Result.getOrThrow(readPolicy({ receivers: { messenger: apprise } }, []))
+    yield* process.policy.replace(compilePolicy(policy, []))
+    yield* messenger.answers(deferred)
+    yield* disk.turns("critical")
+    yield* outbox.is("firing retry")
+    yield* messenger.answers(delivered)
+    yield* disk.turns("ok")
+    yield* outbox.is("firing discarded", "resolved sent")
+    yield* messenger.has("resolved critical a/disk")
+  }),
+)

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
-import { enrolmentLines } from "@tocsin/contract/enrolmentLines"
+import { enrolmentLines } from "@tocsin/contract/enrolment/enrolmentLines"
 import manifest from "../../packages/agent/package.json" with { type: "json" }
 import { Effect, Schema } from "effect"
 import { OPERATOR_TOKEN, operate } from "../processes/api.ts"

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { nodeRefusal } from "@tocsin/contract/nodeVersions"
+import { nodeRefusal } from "@tocsin/contract/formats/nodeVersions"
 import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 import manifest from "../../packages/agent/package.json" with { type: "json" }
 import { AT_LENGTH, unlessAtLength, whyNotAtLength } from "../properties/atLength.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { type PageStatement, pageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
 import { findParts, findSeriesOf } from "@tocsin/adapter-pg/numbers/pgNumbers"
-import { findBacklog, findMetricCounts } from "@tocsin/adapter-pg/reads/systemCounts"
+import { findBacklog, findLate, findMetricCounts } from "@tocsin/adapter-pg/reads/systemCounts"
 import { findDueIncidents } from "@tocsin/adapter-pg/tables/IncidentTable"
 import {
   findHeldOutbox,
@@ -13,7 +13,7 @@ import {
   orderColumns,
   type PageRequest,
   type Position,
-} from "@tocsin/core/model/ListDefinitions"
+} from "@tocsin/core/kernel/model/ListDefinitions"
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { deepPosition, type RunSql } from "../../bench/depth/deepPosition.ts"
@@ -36,6 +36,15 @@ const MOST_ROWS = 500
 
 /** The most rows that a page of merged ranges sorts. */
 const MOST_SORTED = 7 * 4 * 2 * LIMIT
+
+/** Open incidents of an opener have one order: a page in another one, or of some of them, may pass over some. */
+const isOfOpen = ({ filter, list }: AnyQuery): boolean =>
+  list === "incidents" &&
+  (filter.agent_id !== undefined || filter.check_id !== undefined) &&
+  filter.state !== "resolved"
+
+/** Of the storm's open incidents, a check of each agent opened this part. */
+const MOST_OPEN_OF_A_CHECK = size.incidents / 5
 
 const literal = (value: unknown): string => {
   if (Array.isArray(value)) return `'{${value.map((one) => `"${String(one)}"`).join()}}'`
@@ -86,7 +95,8 @@ const readsAway = (node: PlanNode): boolean =>
   blocksOf(node) - (node.Plans ?? []).reduce((sum, below) => sum + blocksOf(below), 0) >
     rowsOf(node) + MOST_TO_ENTER
 
-const assertIndexed = (name: string, nodes: ReadonlyArray<PlanNode>): void => {
+/** `passed` is how many rows a page may pass over. */
+const assertIndexed = (name: string, nodes: ReadonlyArray<PlanNode>, passed = 0): void => {
   const types = nodes.map((node) => node["Node Type"])
   assert.isTrue(
     types.every(
@@ -95,9 +105,9 @@ const assertIndexed = (name: string, nodes: ReadonlyArray<PlanNode>): void => {
     `${name}: ${types.join()}`,
   )
   assert.isFalse(nodes.some(isWalked), name)
-  assert.isFalse(nodes.some(readsAway), name)
-  assert.isAtMost(rowsRead(nodes), MOST_ROWS, name)
-  assert.isAtMost(rowsSorted(nodes), MOST_SORTED, name)
+  if (passed === 0) assert.isFalse(nodes.some(readsAway), name)
+  assert.isAtMost(rowsRead(nodes), MOST_ROWS + passed, name)
+  assert.isAtMost(rowsSorted(nodes), MOST_SORTED + passed, name)
 }
 
 const pageOf = (query: AnyQuery, from: Position | undefined): PageStatement =>
@@ -146,8 +156,9 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
         yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
         for (const query of queriesOf(half)) {
           const deep = yield* Effect.promise(() => deepPosition(run, query, 1_000))
+          const passed = isOfOpen(query) ? MOST_OPEN_OF_A_CHECK : 0
           for (const from of [undefined, deep ?? farOff(query)]) {
-            assertIndexed(nameOf(query), yield* explain(sql, pageOf(query, from)))
+            assertIndexed(nameOf(query), yield* explain(sql, pageOf(query, from)), passed)
           }
         }
       }),
@@ -225,7 +236,11 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
     Effect.gen(function* () {
       const { sql } = yield* Seeded
       yield* sql.unsafe("SET plan_cache_mode = auto").unprepared
-      for (const statement of [{ text: findMetricCounts, values: [] }, findBacklog]) {
+      for (const statement of [
+        { text: findMetricCounts, values: [] },
+        { text: findLate, values: [] },
+        findBacklog,
+      ]) {
         const passes = (yield* explain(sql, statement)).filter(
           (node) => node["Node Type"].endsWith("Seq Scan") && node["Relation Name"] !== "system_total",
         )

@@ -13,11 +13,11 @@ export const size = { ...part, history: part.history / 4, incidents, outbox }
 /**
  * Makes a fifth of all incidents open and acknowledged, and a third of the notifications held. One check
  * joins every tenth incident that another one opened, and the first of these is busy. A few
- * acknowledgements have run out. Each check that is not ok is overdue. All that is due is due at one moment: evaluations, first notifications, alerts.
+ * acknowledgements have run out. Each check must report, and each that is not ok is overdue. All that is due is due at one moment: evaluations, first notifications, alerts.
  */
 export const storm: ReadonlyArray<string> = [
   `INSERT INTO expectation (agent_id, check_id, registration_id, origin, expected_from, incident_id, terms)
-    SELECT agent_id, check_id, registration_id, 'agent', 1, 'overdue', '{}' FROM check_state WHERE status <> 'ok'`,
+    SELECT agent_id, check_id, registration_id, 'agent', 1, CASE WHEN status <> 'ok' THEN 'overdue' END, '{}' FROM check_state`,
   `UPDATE incident SET state = 'open', kind = 'named', incident_key = id, resolved_at = NULL, ack_until = 9000000000000000
     WHERE state = 'resolved' AND opened_at / 1000000 % 5 = 0`,
   "UPDATE incident SET ack_until = 1 WHERE id IN (SELECT id FROM incident WHERE ack_until > 1 ORDER BY opened_at LIMIT 5)",

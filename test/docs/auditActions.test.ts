@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { auditActionNames, AuditActions, auditSubjectKind } from "@tocsin/contract/AuditActions"
+import { auditActionNames, AuditActions, auditSubjectKind } from "@tocsin/contract/audit/AuditActions"
 import { assert, describe, it } from "vitest"
 
 const page = readFileSync(new URL("../../docs/operators.md", import.meta.url), "utf8")

@@ -1,5 +1,5 @@
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
-import { NotifierKind } from "@tocsin/contract/Status"
+import { NotifierKind } from "@tocsin/contract/formats/Status"
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"

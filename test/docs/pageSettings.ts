@@ -34,7 +34,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "docs/watches.md": { server: "sqlite", atLength: true },
   "docs/on-call.md": { server: "sqlite", atLength: true },
   "docs/status-page.md": { server: "sqlite", atLength: true },
-  "docs/overdue.md": { server: "sqlite", atLength: true },
+  "docs/late.md": { server: "sqlite", atLength: true },
   "docs/acknowledge-and-silence.md": { server: "sqlite", atLength: true },
   "docs/errors.md": { server: "sqlite" },
   "docs/operations.md": { server: "sqlite" },

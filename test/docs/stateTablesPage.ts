@@ -1,24 +1,24 @@
 import { JobTransitions } from "@tocsin/agent/jobs/Job"
-import { SoftTransitions } from "@tocsin/contract/confirmResult"
+import { SoftTransitions } from "@tocsin/contract/checks/confirmResult"
 import { LogTransitions } from "@tocsin/adapter-sqlite/log/LogTransitions"
-import { AcknowledgementTransitions } from "@tocsin/core/model/Acknowledgement"
-import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AgentRecord"
+import { AcknowledgementTransitions } from "@tocsin/core/heart/model/Acknowledgement"
+import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/heart/model/AgentRecord"
 import { ReportTransitions } from "@tocsin/reporting/program/MemoryQueue"
-import type { Transition } from "@tocsin/contract/TransitionTable"
-import { CheckTransitions } from "@tocsin/core/model/CheckRecord"
-import { ExpectationTransitions } from "@tocsin/core/model/ExpectationRecord"
-import { IncidentTransitions } from "@tocsin/core/model/IncidentRecord"
-import { OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
-import { IdempotencyKeyTransitions } from "@tocsin/core/model/IdempotencyKeyRecord"
-import { EnrolmentTransitions } from "@tocsin/core/model/EnrolmentRecord"
-import { CutOffTransitions } from "@tocsin/core/watches/cutOff"
-import { AnnouncementTransitions } from "@tocsin/core/model/AnnouncementRecord"
-import { OverrideTransitions } from "@tocsin/core/model/RotaOverrideRecord"
-import { SecretTransitions } from "@tocsin/core/model/SecretRecord"
-import { SilenceTransitions } from "@tocsin/core/model/SilenceRecord"
-import { ReplicaTransitions } from "@tocsin/core/model/ReplicaRecord"
-import { PagedAlertTransitions } from "@tocsin/core/model/PagedAlert"
-import { RetentionRules } from "@tocsin/core/retention/RetentionRules"
+import type { Transition } from "@tocsin/contract/formats/TransitionTable"
+import { CheckTransitions } from "@tocsin/core/heart/model/CheckRecord"
+import { ExpectationTransitions } from "@tocsin/core/heart/model/ExpectationRecord"
+import { IncidentTransitions } from "@tocsin/core/heart/model/IncidentRecord"
+import { OutboxTransitions } from "@tocsin/core/heart/model/OutboxRecord"
+import { IdempotencyKeyTransitions } from "@tocsin/core/kernel/model/IdempotencyKeyRecord"
+import { EnrolmentTransitions } from "@tocsin/core/heart/model/EnrolmentRecord"
+import { CutOffTransitions } from "@tocsin/core/features/watches/cutOff"
+import { AnnouncementTransitions } from "@tocsin/core/features/publicPages/AnnouncementRecord"
+import { OverrideTransitions } from "@tocsin/core/heart/model/RotaOverrideRecord"
+import { SecretTransitions } from "@tocsin/core/features/receivers/SecretRecord"
+import { SilenceTransitions } from "@tocsin/core/heart/model/SilenceRecord"
+import { ReplicaTransitions } from "@tocsin/core/heart/model/ReplicaRecord"
+import { PagedAlertTransitions } from "@tocsin/core/features/integrations/PagedAlert"
+import { RetentionRules } from "@tocsin/core/kernel/retention/RetentionRules"
 
 interface Subject {
   readonly title: string
@@ -34,7 +34,7 @@ export const subjects: ReadonlyArray<Subject> = [
   {
     title: "Agent key",
     meaning: "A key that an agent generated. Tocsin stores only its hash; its state decides what it may do.",
-    file: "packages/core/src/model/AgentRecord.ts",
+    file: "packages/core/src/heart/model/AgentRecord.ts",
     rows: AgentKeyTransitions,
     isDrawn: true,
   },
@@ -42,20 +42,20 @@ export const subjects: ReadonlyArray<Subject> = [
     title: "Agent",
     meaning:
       "An agent ID, and whether its events count. Its last heartbeat decides whether it is alive, stale or dead.",
-    file: "packages/core/src/model/AgentRecord.ts",
+    file: "packages/core/src/heart/model/AgentRecord.ts",
     rows: AgentTransitions,
   },
   {
     title: "Check",
     meaning: "A check of an agent. Its state is the last reported one; any state may follow any other.",
-    file: "packages/core/src/model/CheckRecord.ts",
+    file: "packages/core/src/heart/model/CheckRecord.ts",
     rows: CheckTransitions,
   },
   {
     title: "Soft state",
     meaning:
       "A check that an agent runs with `confirm`, or a watch. The agent keeps the state in memory, and starts from the last reported status.",
-    file: "packages/contract/src/confirmResult.ts",
+    file: "packages/contract/src/checks/confirmResult.ts",
     rows: SoftTransitions,
   },
   {
@@ -77,21 +77,21 @@ export const subjects: ReadonlyArray<Subject> = [
     title: "Paged alert",
     meaning:
       "An alert of a sender that speaks to Opsgenie or PagerDuty. Its check has its status, and the incident of its check the acknowledgement.",
-    file: "packages/core/src/model/PagedAlert.ts",
+    file: "packages/core/src/features/integrations/PagedAlert.ts",
     rows: PagedAlertTransitions,
   },
   {
     title: "Expectation",
     meaning:
       "That a check must report. Results leave it as it is while the check is not overdue: a look at its due time reads when the check last reported.",
-    file: "packages/core/src/model/ExpectationRecord.ts",
+    file: "packages/core/src/heart/model/ExpectationRecord.ts",
     rows: ExpectationTransitions,
   },
   {
     title: "Incident",
     meaning:
       "The failing checks of one key, from the first failure to the last recovery. A resolved incident never opens again.",
-    file: "packages/core/src/model/IncidentRecord.ts",
+    file: "packages/core/src/heart/model/IncidentRecord.ts",
     rows: IncidentTransitions,
     isDrawn: true,
   },
@@ -99,67 +99,67 @@ export const subjects: ReadonlyArray<Subject> = [
     title: "Acknowledgement",
     meaning:
       "A person has taken care of an open incident. It ends by itself, at the latest with the incident.",
-    file: "packages/core/src/model/Acknowledgement.ts",
+    file: "packages/core/src/heart/model/Acknowledgement.ts",
     rows: AcknowledgementTransitions,
   },
   {
     title: "Idempotency key",
     meaning: "The key of a request that must be carried out once.",
-    file: "packages/core/src/model/IdempotencyKeyRecord.ts",
+    file: "packages/core/src/kernel/model/IdempotencyKeyRecord.ts",
     rows: IdempotencyKeyTransitions,
   },
   {
     title: "Enrolment",
     meaning: "A token by which pending agents are accepted. Nothing stores its state.",
-    file: "packages/core/src/model/EnrolmentRecord.ts",
+    file: "packages/core/src/heart/model/EnrolmentRecord.ts",
     rows: EnrolmentTransitions,
   },
   {
     title: "Place",
     meaning: "The network of the service, as its watches show it. The open incident is the state.",
-    file: "packages/core/src/watches/cutOff.ts",
+    file: "packages/core/src/features/watches/cutOff.ts",
     rows: CutOffTransitions,
   },
   {
     title: "Silence",
     meaning:
       "Matchers and a time in which firings wait. Nothing stores its state: it follows from its times.",
-    file: "packages/core/src/model/SilenceRecord.ts",
+    file: "packages/core/src/heart/model/SilenceRecord.ts",
     rows: SilenceTransitions,
   },
   {
     title: "Override",
     meaning:
       "Receivers and a time in which they are on call in a rota. Nothing stores its state: it follows from its times.",
-    file: "packages/core/src/model/RotaOverrideRecord.ts",
+    file: "packages/core/src/heart/model/RotaOverrideRecord.ts",
     rows: OverrideTransitions,
   },
   {
     title: "Announcement",
     meaning:
       "A message to the readers of a public page. Nothing stores its state: it follows from its times.",
-    file: "packages/core/src/model/AnnouncementRecord.ts",
+    file: "packages/core/src/features/publicPages/AnnouncementRecord.ts",
     rows: AnnouncementTransitions,
   },
   {
     title: "Stored secrets",
     meaning:
       "The secrets of one receiver, as a server sees them: its row and its keys decide. `former` ones are opened by the second key alone.",
-    file: "packages/core/src/model/SecretRecord.ts",
+    file: "packages/core/src/features/receivers/SecretRecord.ts",
     rows: SecretTransitions,
   },
   {
     title: "Replica",
     meaning:
       "A server process, as its row shows it to the others. `silent` is computed from its last report.",
-    file: "packages/core/src/model/ReplicaRecord.ts",
+    file: "packages/core/src/heart/model/ReplicaRecord.ts",
     rows: ReplicaTransitions,
   },
   {
     title: "Outbox item",
     meaning:
       "A notification for one notifier, from the transaction of its change to its delivery or its end.",
-    file: "packages/core/src/model/OutboxRecord.ts",
+    file: "packages/core/src/heart/model/OutboxRecord.ts",
     rows: OutboxTransitions,
     isDrawn: true,
   },
@@ -233,7 +233,7 @@ const retention = (): string =>
     "",
     "The rules by which Tocsin deletes rows, in their order. The bound is the current time minus a setting.",
     "A transaction reads and deletes at most 500 rows; the next one continues there. No rule changes a",
-    "later decision. [Source](../packages/core/src/retention/RetentionRules.ts)",
+    "later decision. [Source](../packages/core/src/kernel/retention/RetentionRules.ts)",
     "",
     tableRow(["rule", "subject", "expires", "stays", "rows go in this order"]),
     tableRow(["---", "---", "---", "---", "---"]),

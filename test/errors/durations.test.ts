@@ -1,5 +1,5 @@
 import { createClient } from "@tocsin/client"
-import { DurationText } from "@tocsin/contract/DurationText"
+import { DurationText } from "@tocsin/contract/formats/DurationText"
 import { duration } from "@tocsin/server/settings/settingTypes"
 import { assert, describe, it } from "@effect/vitest"
 import { duration as ofAgent } from "@tocsin/agent/config/Reader"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { errorStatus } from "@tocsin/contract/Errors"
-import { StorageFailure } from "@tocsin/core/ports/Storage"
+import { errorStatus } from "@tocsin/contract/formats/Errors"
+import { StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import { entries, rowsOf, sectionOf, titlesBetween } from "./ErrorsPage.ts"
 import { messages, misplaced, NOT_ON_PAGE, PASSED_ON, wordings } from "./sourceMessages.ts"
 import { IMPERATIVES, imperativesOf, statesRemedy } from "./statesRemedy.ts"

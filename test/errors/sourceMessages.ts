@@ -10,7 +10,7 @@ export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
   // services with a field of that name.
   .filter(
     (file) =>
-      !/^packages\/(adapter-http\/src\/documents\/|server\/src\/logging\.ts|adapter-notify\/src\/services\/(?!serviceNotifier)|core\/src\/engine\/entryText\.ts)/.test(
+      !/^packages\/(adapter-http\/src\/(?:documents\/|features\/\w+\/\w+Operations\.ts)|server\/src\/logging\.ts|adapter-notify\/src\/services\/(?!serviceNotifier)|core\/src\/kernel\/engine\/entryText\.ts)/.test(
         file,
       ),
   )
@@ -46,6 +46,8 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "result.message",
   "edited.message",
   "answer.message",
+  "applied.message",
+  "refusal",
   "problem",
   "source.advice",
   "ANOTHER",
@@ -58,6 +60,12 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   'message.replace(PLACE, "parameters")',
   'describeIssue(declared.failure, "the parameters")',
   "parsed.failure",
+  // Reasons why no browser gets notifications, which say what to set.
+  "service.problem",
+  "invalid",
+  "key.failure",
+  "host.failure",
+  "vapid.failure",
   "walls.message",
   'settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):")',
   "startMessage(failure.value)",
@@ -65,6 +73,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   // Of a probe's options, as the agent's configuration states them.
   'problems.join("; ")',
   "`${id}: ${message}`",
+  "`match ${problem}`",
   "`${name} ${target.failure}`",
   "`${fieldPath(problem.path)} ${problem.message}`",
   // Problems of a policy, which name what was read.
@@ -104,7 +113,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     ["… is not valid", '"is not valid"'],
     ["… must be …", "`must be ${expected}`"],
   ].map(([wording = "", code = ""]) => ({
-    file: "packages/contract/src/describeIssue.ts",
+    file: "packages/contract/src/formats/describeIssue.ts",
     wording,
     code,
   })),
@@ -137,7 +146,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     "is a link-local or metadata address, which no watch may reach",
     "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set",
   ].map((words) => ({
-    file: "packages/server/src/watchTargets.ts",
+    file: "packages/server/src/features/watches/watchTargets.ts",
     wording: `… ${words}`,
     code: `"${words}"`,
   })),
@@ -147,7 +156,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     ["… has not delivered a notification for …", "has not delivered a notification for ${"],
     ["… failed to deliver a notification … ago", " failed to deliver a notification ${"],
   ].map(([wording = "", code = ""]) => ({
-    file: "packages/core/src/health/HealthExamination.ts",
+    file: "packages/core/src/heart/health/HealthExamination.ts",
     wording,
     code,
   })),
@@ -169,18 +178,18 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: '"the policy file is not valid (see docs/policy.md):"',
   },
   {
-    file: "packages/contract/src/durationMillis.ts",
+    file: "packages/contract/src/formats/durationMillis.ts",
     wording: "… must be a duration such as 90s, 8h or 7d, from … to …",
     code: "`a duration such as 90s, 8h or 7d, from ${durationText(min)} to ${durationText(max)}`",
   },
   {
-    file: "packages/contract/src/decodeRequest.ts",
+    file: "packages/contract/src/v1/decodeRequest.ts",
     wording:
       "the request body must contain at most … values; send at most 200 events, 32 labels and 1000 checks",
     code: "`the request body must contain at most ${MAX_VALUES} values; send at most 200 events, 32 labels and 1000 checks`",
   },
   {
-    file: "packages/contract/src/decodeRequest.ts",
+    file: "packages/contract/src/v1/decodeRequest.ts",
     wording: "the request body must contain at most 50000 values; send fewer alerts in a request",
     code: "`the request body must contain at most ${MAX_SENDER_VALUES} values; send fewer alerts in a request`",
   },
@@ -216,18 +225,18 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: '"SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"',
   },
   {
-    file: "packages/core/src/ports/PolicySource.ts",
+    file: "packages/core/src/kernel/ports/PolicySource.ts",
     wording: "the program that contains this Tocsin decides on its policy: use its setPolicy",
     code: '"the program that contains this Tocsin decides on its policy: use its setPolicy"',
   },
   {
-    file: "packages/core/src/usecases/followStoredPolicy.ts",
+    file: "packages/core/src/heart/usecases/followStoredPolicy.ts",
     wording:
       "this version of Tocsin cannot read the stored policy (…): run the version that stored it, or apply another policy with it",
     code: "`this version of Tocsin cannot read the stored policy (${problem}): run the version that stored it, or apply another policy with it`",
   },
   {
-    file: "packages/core/src/usecases/Watchdog.ts",
+    file: "packages/core/src/heart/usecases/Watchdog.ts",
     wording: "Tocsin is not well: ….",
     code: "`Tocsin is not well: ${",
   },

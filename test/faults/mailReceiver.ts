@@ -3,8 +3,7 @@ import { Effect, type Scope } from "effect"
 import { SMTPServer } from "smtp-server"
 import type { Arrival, Reaction, WebhookReceiver } from "../processes/WebhookReceiver.ts"
 
-const SUBJECT =
-  /^(?:(?<firing>CRITICAL|WARNING|UNKNOWN): (?<key>.+?)|RESOLVED: (?<end>.+?) \(was (?<was>\w+)\))(?:: .*)?$/
+const SUBJECT = /^(?:(?<firing>CRITICAL|WARNING|UNKNOWN): (?<key>.+?)|RESOLVED: (?<end>.+?))(?:: .*)?$/
 
 /** A header field of a mail, unfolded. */
 const fieldOf = (raw: string, name: string): string =>
@@ -21,7 +20,7 @@ const severityOf = (word: string | undefined) => {
 /** A mail as the arrival that a webhook with the same contents would be. */
 const arrivalOf = (raw: string, earlier: (id: string) => number): Arrival => {
   const id = localPartOf(fieldOf(raw, "Message-ID"))
-  const { end, firing, key, was } = SUBJECT.exec(fieldOf(raw, "Subject"))?.groups ?? {}
+  const { end, firing, key } = SUBJECT.exec(fieldOf(raw, "Subject"))?.groups ?? {}
   const incident = { id: localPartOf(fieldOf(raw, "References")), incident_key: key ?? end ?? "" }
   return {
     sender: "mails",
@@ -29,7 +28,7 @@ const arrivalOf = (raw: string, earlier: (id: string) => number): Arrival => {
     message: {
       type: firing === undefined ? "incident.resolved" : "incident.firing",
       timestamp: "",
-      data: { id, severity: severityOf(firing ?? was), summary: fieldOf(raw, "Subject"), incident },
+      data: { id, severity: severityOf(firing), summary: fieldOf(raw, "Subject"), incident },
     },
     fault: key === undefined && end === undefined ? "subject" : undefined,
     earlier: earlier(id),

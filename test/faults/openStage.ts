@@ -22,7 +22,7 @@ const DELIVERY_LEASE = "5s"
 /** Everything goes to a webhook and to a mail server. */
 const POLICY = `receivers:
   hooks: { kind: webhook, url_env: SERVICE_WEBHOOK_URL, secret_env: SERVICE_WEBHOOK_SECRET }
-  mails: { kind: messenger, type: email, url_env: MAIL_URL, from: tocsin@example.org, to: [ops@example.org], tls: off }
+  mails: { kind: messenger, type: email, url_env: MAIL_URL, from: tocsin@example.org, to: [ops@example.org], tls: off, digest: off }
 routes: [{ to: [hooks, mails] }]
 `
 

@@ -4,18 +4,24 @@ import { LATENESS, type Member, MemberModel } from "./MemberModel.ts"
 import * as Naming from "./NamingModel.ts"
 import { handoverOf } from "./HandoverModel.ts"
 import { nameIn } from "./nameIn.ts"
+import { AGAIN_AFTER, fall, forget, isAdded, page, pageAt } from "./EpisodeModel.ts"
+import { type Episodes, IN_FORCE } from "./inForce.ts"
+import { lateOf, laterOf, momentOf } from "./moments.ts"
+import type { Ended } from "./RotaModel.ts"
 import { RotasInForce } from "./RotasInForce.ts"
 import { severityOf, STALE_AFTER, TICK } from "./Story.ts"
-import type { Cause, Happening, Message, OnCall, Story } from "./Story.ts"
+import type { Attempted, Cause, Happening, How, Message, OnCall, Story, Traced } from "./Story.ts"
 
 /** How long after an outage agents may report, and when a retry is due. */
 const [SETTLING, RETRY_AFTER] = [120, 3_600]
 /** How long a child waits for its recovery, and how long parents hold it from the first end on. */
 const [RECOVERY, LONGEST] = [120, 600]
-/** How much later a time may be: the fraction that it lacks to a second. */
-const FRACTION = 10_000
+/** How long a receiver has been in retry when it is out of reach, and how old a firing is that is owed again. */
+const [OUT_OF_REACH, OLDEST] = [300, 86_400]
+/** The states of rows by the answers to their attempts. */
+const ANSWERED = { accepts: "sent", is_down: "retry", loses: "retry", refuses: "failed" } as const
 /** The steps that a pass follows. */
-const PASSES = ["silence", "expire", "policy", "override", "end_override", "clock_back"]
+const PASSES = ["tests", "silence", "expire", "policy", "override", "end_override", "clock_back"]
 
 /**
  * Which messages a story leads to, by docs/rules.md alone. It shares nothing with the core: every ten seconds it
@@ -23,6 +29,10 @@ const PASSES = ["silence", "expire", "policy", "override", "end_override", "cloc
  */
 export class FiringModel {
   readonly messages: Array<Message> = []
+  /** All attempts, also those that failed. */
+  readonly attempts: Array<Attempted> = []
+  /** How incidents changed. */
+  readonly trace: Array<Traced> = []
   /** Until then, in seconds of the story, background work may not be done. */
   busyUntil = 0
   /** From then on, two pieces of background work could happen in either order. */
@@ -40,7 +50,7 @@ export class FiringModel {
   readonly #incidents: Array<Incident> = []
   readonly #silences: Array<{ match: ReadonlyArray<string>; from: number; until: number }> = []
   readonly #rotas: RotasInForce
-  readonly #answers = new Map<string, "accepts" | "is_down" | "refuses">()
+  readonly #answers = new Map<string, How>()
   readonly #members: MemberModel
   /** The rows that were attempted at this instant. */
   readonly #claimed = new Set<Row>()
@@ -49,7 +59,10 @@ export class FiringModel {
   /** How the routes name receivers, until something happens. */
   readonly #namings = new Map<Reach, ReturnType<typeof nameIn>>()
 
-  constructor(story: Story) {
+  readonly #on: Episodes
+
+  constructor(story: Story, on: Episodes = IN_FORCE) {
+    this.#on = on
     this.#now = this.#epoch = Date.parse(story.begins) / 1_000
     this.#rules = story
     this.#members = new MemberModel(this.#now, (...move) => this.#move(...move))
@@ -138,8 +151,9 @@ export class FiringModel {
     else if (step.step === "expect") this.#members.expect(step, now)
     else if (step.step === "acknowledge" || step.step === "withdraw") {
       const incident = this.pick(step.which)
-      const ack = "lasts" in step ? { rank: incident?.rank ?? 0, until: now + step.lasts } : undefined
-      if (incident !== undefined) incident.ack = ack
+      if (incident !== undefined && "lasts" in step)
+        incident.ack = { rank: incident.rank, until: now + step.lasts }
+      else if (incident?.ack !== undefined) this.#endAck(incident)
     } else if (step.step === "silence")
       this.#silences.push({ match: step.match, from: now, until: now + step.lasts })
     else if (step.step === "expire") {
@@ -149,6 +163,7 @@ export class FiringModel {
     else if (step.step === "override" || step.step === "end_override")
       this.#rotas.override(step, this.#rules, now)
     else if (step.step === "answers") this.#answers.set(step.receiver, step.how)
+    else if (step.step === "tests") this.#test(step.receiver)
     else if (step.step === "stops") {
       this.#stoppedUntil = this.now + step.lasts
       if (step.lasts > STALE_AFTER) Object.assign(this.#outage, { from: now, to: now + step.lasts })
@@ -160,6 +175,7 @@ export class FiringModel {
     if (step.step === "policy" || step.step === "clock_back")
       this.#rotas.repeat(this.#rules, this.#open, this.#now)
     this.#followRotas()
+    if (step.step === "policy") this.#skipPassed()
   }
 
   /** Follows who is on call, also while the service is stopped. */
@@ -176,11 +192,14 @@ export class FiringModel {
       this.#late = Math.max(this.#late, this.#refusedWithin)
       this.#refusedWithin = 0
       for (const incident of this.#open) {
+        this.#forget(incident)
+        this.#followHolds(incident)
+        this.#note(incident)
         for (const receiver of this.#rules.receivers) this.#evaluate(incident, receiver)
         incident.ackEnded = 0
       }
       for (const one of this.#pending()) this.#claim(...one)
-      // Who stands beside one that refused is owed a firing.
+      // A receiver beside one that refused is owed a firing.
     } while (this.#refusedWithin > 0)
     this.#late = 0
   }
@@ -193,13 +212,23 @@ export class FiringModel {
     const circumstances = JSON.stringify([this.#mutes, quiet, this.#members.staleAt(now), onCall])
     if (!["", circumstances].includes(this.#circumstances)) this.#happens()
     this.#circumstances = circumstances
-    const reaches = this.#incidents.flatMap((incident) => Array.from(incident.reaches.values()))
-    for (const row of reaches.flatMap(({ rows }) => rows)) {
+    const all = this.#incidents.flatMap((incident) =>
+      Array.from(incident.reaches).flatMap(([receiver, { rows }]) =>
+        rows.map((row) => ({ incident, receiver, row })),
+      ),
+    )
+    for (const { incident, receiver, row } of all) {
       const due = (row.attempted ?? 0) + RETRY_AFTER
-      if (row.state === "retry" && due <= now) Object.assign(row, { state: "pending", due })
+      if (row.state === "retry" && due <= now && !this.#isQuieted(incident))
+        Object.assign(row, { state: "pending", due })
+      const isLost = row.state === "retry" && (row.retriedSince ?? now) + OUT_OF_REACH <= now
+      if (!this.#on.reach || !isLost || row.isLost === true || incident.isAcknowledged) continue
+      row.isLost = true
+      this.#follow(incident, receiver, "out_of_reach", LATENESS)
     }
     for (const incident of this.#open.filter(({ ack }) => ack !== undefined && ack.until <= now)) {
-      Object.assign(incident, { ack: undefined, ackEnded: now })
+      this.#endAck(incident)
+      incident.ackEnded = now
       this.#happens()
     }
   }
@@ -230,8 +259,13 @@ export class FiringModel {
   /** A resolved follows where a firing was attempted and not refused; nothing holds it. */
   #close(incident: Incident, isLoud: boolean): void {
     this.#happens()
+    // Rows that an acknowledgement holds end with the incident.
+    const held = Array.from(incident.reaches.values(), ({ rows }) => rows).flat()
+    if (this.#isQuieted(incident))
+      for (const row of held.filter(({ state }) => state === "retry")) row.state = "discarded"
     incident.isOpen = false
     incident.changes += 1
+    this.#note(incident)
     for (const reach of incident.reaches.values()) {
       const rows = reach.rows.filter(({ state }) => state !== "pending")
       const follows = isLoud && rows.some(({ state }) => state !== "failed")
@@ -243,7 +277,8 @@ export class FiringModel {
 
   /** A loud event sets what is announced; an improvement lowers it; a silent worsening leaves it. */
   #changed(incident: Incident, isLoud: boolean, late = 0): void {
-    const { reached } = incident
+    const { announced: before, reached } = incident
+    this.#forget(incident)
     const rank = Math.max(...Array.from(incident.members.values(), (member) => member.rank))
     incident.rank = rank
     incident.changes += 1
@@ -252,12 +287,16 @@ export class FiringModel {
     if (isLoud) reached[rank] ??= this.#moment(late)
     else if (incident.announced > rank) reached[rank] = incident.reachedAt(rank)
     incident.announced = isLoud ? rank : Math.min(incident.announced, rank)
+    fall(incident, before, this.#moment(late))
     // A loud event above the acknowledged severity ends the acknowledgement.
     const endsAck = isLoud && rank > (incident.ack?.rank ?? 3)
-    if (endsAck) incident.ack = undefined
+    if (endsAck) this.#endAck(incident, late)
     for (const receiver of this.#rules.receivers) {
-      const [reach, { delay, isNamed }] = [incident.reach(receiver), this.#naming(incident, receiver)]
-      if (endsAck) reach.again = isNamed
+      const [reach, { delay, isFirst, isNamed }] = [
+        incident.reach(receiver),
+        this.#naming(incident, receiver),
+      ]
+      if (endsAck) reach.again = isNamed && (isFirst || !this.#on.begins)
       const { held: before, knows } = reach
       this.#owe(incident, receiver, { isLoud, late })
       const { held } = reach
@@ -266,6 +305,114 @@ export class FiringModel {
       const isHeld = this.#isHeld(incident, receiver, held)
       if (isHeld || (knows === 0 && delay > 0)) held.mayWait ||= isHeld
       else this.#free(incident, receiver, held)
+    }
+    this.#followHolds(incident)
+    this.#note(incident)
+  }
+
+  // Episodes
+
+  /** Notes how an incident is, where that changed. */
+  #note(incident: Incident): void {
+    const { ack, announced, isOpen, key } = incident
+    const [opening, held] = [this.#openingOf(incident), this.#isMuted(incident)]
+    const now = { at: this.now, key, opening, announced, isOpen, ackRank: ack?.rank ?? 0, isMuted: held }
+    const last = this.trace.findLast((one) => one.key === key && one.opening === opening)
+    if (!isDeepStrictEqual({ ...last, at: this.now }, now)) this.trace.push(now)
+  }
+
+  #forget(incident: Incident): void {
+    const againAfter = this.#rules.policy.again_after ?? AGAIN_AFTER
+    if (this.#on.forgets && forget(incident, againAfter, this.#now)) this.#races()
+  }
+
+  /** Steps begin anew, and rows of later steps are written once they are due. */
+  #begin(incident: Incident, at: number): void {
+    if (!this.#on.begins) return
+    incident.began = laterOf(incident.began, at)
+    this.#namings.clear()
+    for (const [receiver, reach] of incident.reaches) {
+      const { isFirst } = this.#naming(incident, receiver)
+      if (!isFirst && reach.held?.byTime === undefined && !reach.again) reach.held = undefined
+    }
+  }
+
+  /** An acknowledgement ends, however. What was attempted is not sent again: a row takes its place. */
+  #endAck(incident: Incident, late = LATENESS): void {
+    incident.ack = undefined
+    this.#begin(incident, this.#moment(late))
+    if (!this.#on.quiets) return
+    for (const [receiver, reach] of incident.reaches) {
+      const { isFirst, isNamed } = this.#naming(incident, receiver)
+      for (const row of reach.rows.filter(({ state }) => state === "retry")) {
+        // An attempt could be under way.
+        if (this.#now - (row.attempted ?? 0) <= 3 * LATENESS) this.#races()
+        row.state = "discarded"
+        const keeps = row.byTime ?? (row.cause === "handover" ? row.cause : undefined)
+        if (keeps !== undefined && isNamed) reach.held ??= { ...this.#row(incident, {}), byTime: keeps }
+        else if (isFirst) reach.held ??= this.#row(incident, {})
+      }
+    }
+  }
+
+  /** Whether an acknowledgement holds the retries of an incident. */
+  #isQuieted(incident: Incident): boolean {
+    return this.#on.quiets && incident.isOpen && incident.isAcknowledged
+  }
+
+  /** Notes when a hold of an incident ends under which something was due. */
+  #followHolds(incident: Incident): void {
+    if (!this.#on.begins) return
+    const now = this.#now
+    const reaches = this.#rules.receivers.map((receiver) => [receiver, incident.reach(receiver)] as const)
+    const isDue = reaches.some(([receiver, reach]) => {
+      const next = this.#on.pages ? pageAt(reach, this.#naming(incident, receiver).later) : Infinity
+      return Math.ceil(reach.held?.due ?? Infinity) <= now || Math.ceil(next) <= now
+    })
+    const wasDue = incident.muted === "due"
+    if (this.#isMuted(incident)) incident.muted = wasDue || isDue ? "due" : "yes"
+    else {
+      incident.muted = "no"
+      if (wasDue) this.#begin(incident, this.#moment(Math.max(this.#late, LATENESS)))
+    }
+    for (const [, { held }] of reaches) {
+      if (held === undefined) continue
+      const isUnder = this.#hasParents(incident, held) && held.parents.length > 0
+      const isOfOutage = held.waitsUntil !== undefined && now < held.waitsUntil
+      if (held.isUnder === true && !isUnder && !isOfOutage) this.#begin(incident, this.#moment(LATENESS))
+      held.isUnder = (isUnder || isOfOutage) && Math.ceil(held.due) <= now
+    }
+  }
+
+  /** A policy came into force: of steps whose moment has passed, only those who know less are owed a firing. */
+  #skipPassed(): void {
+    this.#namings.clear()
+    for (const incident of this.#open)
+      for (const receiver of this.#rules.receivers)
+        page(incident.reach(receiver), this.#naming(incident, receiver).later, this.#now - 1)
+  }
+
+  /** Somebody tests a receiver. */
+  #test(receiver: string): void {
+    const answer = this.#answers.get(receiver) ?? "accepts"
+    if (answer === "accepts") this.#repair(receiver, false)
+  }
+
+  /** A receiver works: the last firing of each incident that it refused is owed again. */
+  #repair(receiver: string, byAttempt: boolean): void {
+    if (!this.#on.repairs) return
+    for (const incident of this.#open) {
+      const reach = incident.reach(receiver)
+      const firings = reach.rows.filter(({ event }) => event === "firing")
+      const at = firings.findLastIndex(({ state }) => state === "failed")
+      const last = firings[at]
+      if (last === undefined || firings.slice(at).some(({ state }) => state === "sent")) continue
+      if (byAttempt && last.isRepair === true) continue
+      if (!this.#naming(incident, receiver).isNamed || this.#now - last.written > OLDEST) continue
+      if (firings.slice(at + 1).length > 0) this.#races()
+      const byTime = last.cause ?? "opened"
+      reach.held ??= { ...this.#row(incident, {}), byTime, isRepair: byAttempt || last.isRepair === true }
+      this.#refusedWithin = Math.max(this.#refusedWithin, LATENESS)
     }
   }
 
@@ -289,18 +436,43 @@ export class FiringModel {
     // Without routes and rotas, only a loud event makes a receiver owed.
     const { rotas, routes } = this.#rules.policy
     const mayBe = (routes ?? rotas) !== undefined || isLoud === true || held !== undefined
-    if (!naming.isNamed || !(again || comes || (mayBe && knows < incident.announced))) {
+    const isMissing = again || comes || (mayBe && knows < incident.announced)
+    const paging = isEvaluated && !isMissing ? this.#pageOf(incident, receiver) : Infinity
+    if (!naming.isNamed || !(isMissing || Math.ceil(paging) <= this.#now)) {
       if (held === undefined) reach.owedSince = undefined
       return false
     }
     reach.owedSince ??= this.#moment(late)
-    const due = laterOf(reach.owedSince, knows > 0 ? 0 : naming.due)
-    if (naming.isFirst || ((isEvaluated || knows > 0) && due <= this.#now))
+    const isLater = this.#on.begins && !naming.isFirst
+    const due = laterOf(reach.owedSince, isMissing ? this.#dueOf(incident, receiver, comes) : paging)
+    if (naming.isFirst || ((isEvaluated || (knows > 0 && !isLater)) && due <= this.#now))
       reach.held ??= this.#row(incident, { due })
     if (reach.held === undefined) return true
     if (reach.held.byTime === undefined) reach.held.due = due
-    reach.held.mayWait ||= comes || (knows === 0 && naming.delay > 0)
+    reach.held.mayWait ||= comes || !isMissing || (knows === 0 ? naming.delay > 0 : isLater)
     return true
+  }
+
+  /** When a receiver is due that knows less than is announced, or is owed a firing whatever it knows. */
+  #dueOf(incident: Incident, receiver: string, comes: boolean): number {
+    const [{ again, knows }, naming] = [incident.reach(receiver), this.#naming(incident, receiver)]
+    if (knows === 0) return naming.due
+    if (again || comes || naming.isFirst || !this.#on.begins) return 0
+    // Whom only later steps name learns of a worsening after their delays.
+    return Math.min(...naming.later.flatMap(({ due, rank }) => (rank > knows ? due : [])))
+  }
+
+  /** When a later step notifies a receiver that knows as much; those that add nothing have notified. */
+  #pageOf(incident: Incident, receiver: string): number {
+    const [reach, { isNamed, later }] = [incident.reach(receiver), this.#naming(incident, receiver)]
+    if (!this.#on.pages || !isNamed) return Infinity
+    const due = pageAt(reach, later)
+    if (Math.ceil(due) > this.#now || reach.held !== undefined) return due
+    const adds = isAdded(reach, due)
+    if (adds === "uncertain") this.#races()
+    if (adds === true) return due
+    page(reach, later, this.#now)
+    return Infinity
   }
 
   #handoverOf(...of: Parameters<typeof handoverOf>): Cause | undefined {
@@ -335,11 +507,12 @@ export class FiringModel {
     const hadHeld = reach.held !== undefined
     const comes = this.#handOver(incident, receiver)
     const isOwed = this.#owe(incident, receiver, { late: this.#late, comes })
-    const last = Math.max(...reach.rows.map(({ attempted = 0 }) => attempted))
+    const { last } = reach
     const isIdle = !isOwed && reach.rows.every(({ state }) => state !== "pending" && state !== "retry")
     const remindAt = isIdle && last > 0 && reach.held?.byTime === undefined ? last + naming.remind : Infinity
-    // An acknowledgement ran out: each named receiver that knows of the incident, or has a held row, gets one.
-    const hasAckEnded = incident.ackEnded === now && (hadHeld || reach.knows > 0)
+    // An acknowledgement ran out: each named receiver that knows of the incident, or whose first step waits, gets one.
+    const waits = hadHeld && (naming.isFirst || !this.#on.begins)
+    const hasAckEnded = incident.ackEnded === now && (waits || reach.knows > 0)
     const isTimed = hasAckEnded || remindAt <= now
     // Of a handover and one of these for which no row waits yet, it is a handover.
     if (naming.isNamed && isTimed && (hadHeld || !comes)) {
@@ -362,11 +535,16 @@ export class FiringModel {
     const reach = incident.reach(receiver)
     this.#hasten(reach)
     const naming = this.#naming(incident, receiver)
-    const ofRule = naming.isLater ? "escalation" : "opened"
-    const byEvent = reach.knows > 0 ? "worsened" : ofRule
-    const [cause, { rotas }] = [row.byTime ?? this.#handoverOf(incident, receiver, naming) ?? byEvent, naming]
-    Object.assign(row, { rank: incident.rank, cause, isAgain: reach.again, rotas })
+    const { isFirst, isLater, later, rotas } = naming
+    const isOfStep = this.#on.pages && !reach.again && (!isFirst || reach.knows >= incident.announced)
+    const byEvent =
+      reach.knows > 0 ? (isOfStep ? "escalation" : "worsened") : isLater ? "escalation" : "opened"
+    const cause = row.byTime ?? this.#handoverOf(incident, receiver, naming) ?? byEvent
+    const { rank } = incident
+    const freed = { rank, known: rank, cause, isAgain: reach.again, rotas, freeAt: this.#now }
+    Object.assign(row, { ...freed, pagedBefore: reach.paged })
     Object.assign(reach, { held: undefined, rows: [...reach.rows, row], owedSince: undefined, again: false })
+    if (this.#on.pages) page(reach, later, this.#now)
   }
 
   // Holds
@@ -376,13 +554,19 @@ export class FiringModel {
     return [...silences, ...Naming.windowsAt(this.#rules.policy, this.#now)].map(({ match }) => match)
   }
 
+  /** Whether silences and windows cover an incident. */
+  #isMuted({ facts }: Incident): boolean {
+    const mutes = this.#mutes
+    const isCovered = (member: Naming.Facts) => mutes.some((match) => Naming.covers(match, [member]))
+    return facts.length > 0 && facts.every(isCovered)
+  }
+
   /** Whether something holds a firing besides its own time. */
   #isHeld(incident: Incident, receiver: string, row: Row): boolean {
-    const [{ facts }, mutes] = [incident, this.#mutes]
-    const isMuted = facts.every((member) => mutes.some((match) => Naming.covers(match, [member])))
+    const { facts } = incident
     const isQuiet = incident.announced < Naming.quietBelow(this.#rules.policy, receiver, this.#now)
     // Only a row that is held already stays so while all members are silent.
-    const isCovered = facts.length === 0 ? row === incident.reach(receiver).held : isMuted
+    const isCovered = facts.length === 0 ? row === incident.reach(receiver).held : this.#isMuted(incident)
     return this.#hasParents(incident, row) || isCovered || isQuiet || incident.isAcknowledged
   }
 
@@ -423,7 +607,7 @@ export class FiringModel {
   #row({ changes: change, rank }: Incident, { due = this.#now, event = "firing" }: Partial<Row>): Row {
     this.#happens()
     const written = Math.ceil(due) === this.#now ? due : this.#now
-    return { event, state: "pending", rank, due, written, change, mayWait: false, parents: [] }
+    return { event, state: "pending", rank, known: rank, due, written, change, mayWait: false, parents: [] }
   }
 
   /** A row that is due makes earlier ones due that wait for a retry. */
@@ -442,6 +626,7 @@ export class FiringModel {
     if (row.event === "firing" && row.attempted === undefined && this.#isHeld(incident, receiver, row)) {
       const left = rows.filter((other) => other !== row)
       row.mayWait = true
+      reach.paged = row.pagedBefore ?? reach.paged
       Object.assign(reach, { held: row, rows: left, owedSince: row.due, again: again || row.isAgain })
     } else this.#attempt(incident, receiver, row)
   }
@@ -450,7 +635,7 @@ export class FiringModel {
     const [{ key }, { cause, due, event, freed = due, rank }, from] = [incident, row, this.now]
     const isKnown = incident
       .reach(receiver)
-      .rows.some((one) => one.event === "firing" && one.state === "sent")
+      .rows.some((one) => one.event === "firing" && (one.state === "sent" || one.state === "discarded"))
     const late = [due, freed].map((time) => (Math.ceil(time) === this.#now ? lateOf(time) : 0))
     const to = from + Math.max(this.#late, ...late) + LATENESS
     this.#happens(to - LATENESS - from)
@@ -458,19 +643,28 @@ export class FiringModel {
     row.begun ??= row.attempted
     this.#claimed.add(row)
     const answer = this.#answers.get(receiver) ?? "accepts"
-    row.state = ({ accepts: "sent", is_down: "retry", refuses: "failed" } as const)[answer]
+    row.state = ANSWERED[answer]
+    if (row.state === "retry") row.retriedSince ??= row.attempted
     // A resolved ends where no firing arrived.
     if (event === "resolved" && !isKnown) row.state = "failed"
     if (event === "firing") this.#answer(incident, receiver, row, to - from)
     const opening = this.#openingOf(incident)
     const severity = severityOf(rank)
-    if (row.state === "sent") this.messages.push({ receiver, key, opening, event, cause, severity, from, to })
+    this.attempts.push({ receiver, key, opening, event, severity, at: from, isReached: row.state === "sent" })
+    const arrives = row.state === "sent" || answer === "loses"
+    if (arrives) this.messages.push({ receiver, key, opening, event, cause, severity, from, to })
+    if (row.state === "sent") this.#repair(receiver, true)
   }
 
-  /** Who refuses has the next one on call beside it, who is named within a pass. */
-  #answer({ onCall, reaches }: Incident, receiver: string, { state }: Row, late: number): void {
+  #answer(incident: Incident, receiver: string, { state }: Row, late: number): void {
+    if (state === "sent" || state === "retry" || state === "failed")
+      this.#follow(incident, receiver, state, late)
+  }
+
+  /** Who refuses, or is out of reach, has the next one on call beside it, who is named within a pass. */
+  #follow({ onCall, reaches }: Incident, receiver: string, how: Ended, late = 0): void {
     const before = onCall.stays
-    onCall.answer(receiver, state === "failed", this.#now)
+    onCall.answer(receiver, how, this.#now)
     if (isDeepStrictEqual(before, onCall.stays)) return
     this.#namings.clear()
     this.#refusedWithin = Math.max(this.#refusedWithin, late + LATENESS)
@@ -489,7 +683,7 @@ export class FiringModel {
 
   /** Now, or so much later. */
   #moment(late: number): number {
-    return this.#now - late / FRACTION
+    return momentOf(this.#now, late)
   }
 
   /** Something happens, or may happen so much later. */
@@ -506,9 +700,3 @@ interface Owing {
   readonly late: number
   readonly comes?: boolean
 }
-
-/** The later of two moments; of one instant, that which may be later. */
-const laterOf = (one: number, other: number): number =>
-  Math.ceil(one) === Math.ceil(other) ? Math.min(one, other) : Math.max(one, other)
-
-const lateOf = (time: number): number => Math.round((Math.ceil(time) - time) * FRACTION)

@@ -9,18 +9,29 @@ export interface Row {
   readonly written: number
   /** The change of the incident that it belongs to. */
   readonly change: number
-  state: "pending" | "retry" | "sent" | "failed"
+  state: "pending" | "retry" | "sent" | "failed" | "discarded"
   rank: number
+  /** The severity as which it counts for what its receiver knows. */
+  known: number
   due: number
   cause?: Cause
   /** The cause of one that no rule of "who is owed" made. */
-  byTime?: "ack_ran_out" | "reminder"
+  byTime?: Cause
+  /** Whether it stands for one that was refused, and an attempt that succeeded brought it. */
+  isRepair?: boolean
   isAgain?: boolean
   /** The rotas through which the routes named its receiver as it became free. */
   rotas?: ReadonlyArray<string>
   /** When its first attempt began, and its last one. */
   begun?: number
   attempted?: number
+  /** Since when it is in retry. */
+  retriedSince?: number
+  /** Whether its receiver has been out of reach since. */
+  isLost?: boolean
+  freeAt?: number
+  /** Which steps had notified when it became free. */
+  pagedBefore?: ReadonlyMap<number, number>
   /** Whether it has a delay or is due by time, or was held: only then it waits after an outage, once. */
   mayWait: boolean
   waitsUntil?: number
@@ -29,6 +40,8 @@ export interface Row {
   parentEnded?: number | undefined
   firstEnded?: number | undefined
   freed?: number
+  /** Whether a parent holds it, or an outage. */
+  isUnder?: boolean
 }
 
 /** The rows of a receiver for an incident: its only held firing, and those that nothing holds, as they became free. */
@@ -38,23 +51,35 @@ export class Reach {
   /** Since when it is owed a firing, and whether it is whatever it knows. */
   owedSince: number | undefined
   again = false
+  /** The beginning for which the step of each delay has notified. */
+  paged: ReadonlyMap<number, number> = new Map()
 
   get knows(): number {
-    return Math.max(0, ...this.rows.map(({ rank }) => rank))
+    return Math.max(0, ...this.rows.map(({ known, state }) => (state === "discarded" ? 0 : known)))
+  }
+
+  /** When its last attempt began. */
+  get last(): number {
+    return Math.max(...this.rows.map(({ attempted = 0 }) => attempted))
   }
 }
 
 export class Incident {
   readonly members = new Map<string, Member>()
   readonly reaches = new Map<string, Reach>()
-  /** When it was first announced at each severity. */
-  readonly reached: Array<number> = []
+  /** When it was first announced at each severity that it has not forgotten, and since when it is below each. */
+  readonly reached: Array<number | undefined> = []
+  readonly fell: Array<number | undefined> = []
   changes = 0
   rank = 0
   announced = 0
   ack: { readonly rank: number; readonly until: number } | undefined
   /** When one expired. */
   ackEnded = 0
+  /** When steps began: at the end of its last acknowledgement, or of a hold under which something was due. */
+  began = 0
+  /** Whether it is muted, and something was due meanwhile. */
+  muted: "no" | "yes" | "due" = "no"
   isOpen = true
   readonly onCall = new OnCallModel()
   readonly key: string
@@ -83,7 +108,7 @@ export class Incident {
 
   /** When it was first announced at a severity or worse. */
   reachedAt(rank: number): number {
-    return Math.min(...this.reached.flatMap((time, at) => (at >= rank ? time : [])))
+    return Math.min(...this.reached.flatMap((time, at) => (at >= rank && time !== undefined ? time : [])))
   }
 
   reach(receiver: string): Reach {

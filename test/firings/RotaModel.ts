@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util"
 import { type Policy, type Rota, type Story, WEEKDAYS } from "./Story.ts"
 import { firstAt, wallAt, wallOf } from "./WallClock.ts"
 
@@ -89,6 +90,9 @@ interface Stay {
   readonly isBeside: boolean
 }
 
+/** How an attempt ended, or that one has been in retry for so long that its receiver is out of reach. */
+export type Ended = "sent" | "retry" | "failed" | "out_of_reach"
+
 /** By rota, who could be on call there. */
 export type Places = ReadonlyMap<string, ReadonlyArray<Place>>
 
@@ -96,9 +100,10 @@ export type Places = ReadonlyMap<string, ReadonlyArray<Place>>
 export class OnCallModel {
   /** By rota and receiver. */
   stays: ReadonlyMap<string, ReadonlyMap<string, Stay>> = new Map()
-  /** How each attempt ended. */
-  readonly answers: Array<{ readonly receiver: string; readonly isRefused: boolean; at: number }> = []
+  /** How each attempt ended, and who was out of reach from then on. */
+  readonly answers: Array<{ readonly receiver: string; readonly how: Ended; at: number }> = []
   readonly #refused = new Set<string>()
+  readonly #outOfReach = new Set<string>()
   #places: Places = new Map()
 
   /** From a moment on, these could be on call; without one, the incident opens. */
@@ -106,7 +111,8 @@ export class OnCallModel {
     const before = Array.from(this.stays)
     this.#places = places
     const staysIn = (rota: string, all: ReadonlyArray<Place>) => {
-      const first = all.findIndex((place) => !place.some((receiver) => this.#refused.has(receiver)))
+      const isRefused = (receiver: string) => this.#refused.has(receiver) || this.#outOfReach.has(receiver)
+      const first = all.findIndex((place) => !place.some(isRefused))
       const onCall = (first < 0 ? all : all.slice(0, first + 1)).map((place, n) =>
         place.map((receiver): [string, Stay] => {
           const known = this.stays.get(rota)?.get(receiver)
@@ -124,34 +130,42 @@ export class OnCallModel {
   ways(
     name: string,
     receiver: string,
-  ): ReadonlyArray<{ readonly rota?: string; readonly isBeside: boolean }> {
+  ): ReadonlyArray<{ readonly rota?: string; readonly isBeside: boolean; readonly cameAt?: number }> {
     const stays = this.stays.get(name)
     if (stays === undefined) return name === receiver ? [{ isBeside: false }] : []
     const stay = stays.get(receiver)
-    return stay === undefined ? [] : [{ rota: name, isBeside: stay.isBeside }]
+    if (stay === undefined) return []
+    return [
+      { rota: name, isBeside: stay.isBeside, ...(stay.cameAt !== undefined && { cameAt: stay.cameAt }) },
+    ]
   }
 
-  /** An attempt ends. */
-  answer(receiver: string, isRefused: boolean, at: number): void {
-    this.answers.push({ receiver, isRefused, at })
-    this.#refuse(receiver, isRefused, at)
+  /** An attempt ends, or has not for a while. */
+  answer(receiver: string, how: Ended, at: number): void {
+    this.answers.push({ receiver, how, at })
+    this.#refuse(receiver, how, at)
   }
 
-  #refuse(receiver: string, isRefused: boolean, at: number): void {
-    if (this.#refused.has(receiver) === isRefused) return
-    if (isRefused) this.#refused.add(receiver)
+  #refuse(receiver: string, how: Ended, at: number): void {
+    const before = [this.#refused.has(receiver), this.#outOfReach.has(receiver)]
+    if (how === "out_of_reach") this.#outOfReach.add(receiver)
+    else if (how === "failed") this.#refused.add(receiver)
     else this.#refused.delete(receiver)
+    // Only an attempt that succeeds reaches somebody again.
+    if (how === "sent") this.#outOfReach.delete(receiver)
+    if (isDeepStrictEqual(before, [this.#refused.has(receiver), this.#outOfReach.has(receiver)])) return
     this.follow(this.#places, at, true)
   }
 
   /** Other rules decide about the past too, or other times. */
   repeat(moments: ReadonlyArray<number>, placesAt: (at: number) => Places): void {
     this.#refused.clear()
+    this.#outOfReach.clear()
     this.stays = new Map()
     for (const [n, at] of moments.entries()) {
       this.follow(placesAt(at), n === 0 ? undefined : at)
-      for (const { isRefused, receiver, at: ended } of this.answers)
-        if (Math.ceil(ended) === at) this.#refuse(receiver, isRefused, at)
+      for (const { how, receiver, at: ended } of this.answers)
+        if (Math.ceil(ended) === at) this.#refuse(receiver, how, at)
     }
   }
 }

@@ -47,6 +47,8 @@ export const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as con
 
 /** The part of a policy that decides about firings. */
 export interface Policy {
+  /** How long an incident remembers a severity that it left; 600 by default. */
+  readonly again_after?: number
   readonly rotas?: Readonly<Record<string, Rota>>
   readonly routes?: ReadonlyArray<Route>
   readonly dependencies?: ReadonlyArray<Dependency>
@@ -70,6 +72,9 @@ export interface Reported {
   readonly key?: string | undefined
 }
 
+/** How a receiver answers; one that loses gets the message, and its answer is lost. */
+export type How = "accepts" | "is_down" | "loses" | "refuses"
+
 /** Numbers named `which` select from the open incidents, or from the silences or overrides so far. */
 export type Happening =
   | { readonly step: "report"; readonly agent: string; readonly results: ReadonlyArray<Reported> }
@@ -91,7 +96,9 @@ export type Happening =
   | { readonly step: "end_override"; readonly which: number }
   /** A policy takes effect, with its receivers. */
   | { readonly step: "policy"; readonly policy: Policy; readonly receivers: ReadonlyArray<string> }
-  | { readonly step: "answers"; readonly receiver: string; readonly how: "accepts" | "is_down" | "refuses" }
+  | { readonly step: "answers"; readonly receiver: string; readonly how: How }
+  /** Somebody sends a test to a receiver. */
+  | { readonly step: "tests"; readonly receiver: string }
   | { readonly step: "stops"; readonly lasts: number }
   | { readonly step: "clock_back"; readonly by: number }
 
@@ -116,6 +123,21 @@ export interface Message {
   readonly severity: Severity
   readonly from: number
   readonly to: number
+}
+
+/** An attempt to send a notification, and whether its receiver accepted it. */
+export interface Attempted extends Pick<Message, "receiver" | "key" | "opening" | "event" | "severity"> {
+  readonly at: number
+  readonly isReached: boolean
+}
+
+/** How the incident of so many among those of its key is from a second on; ranks are 0 where there is none. */
+export interface Traced extends Pick<Message, "key" | "opening"> {
+  readonly at: number
+  readonly announced: number
+  readonly isOpen: boolean
+  readonly ackRank: number
+  readonly isMuted: boolean
 }
 
 /** That a receiver is on call, for the incident of so many among those of its key. */

@@ -1,7 +1,7 @@
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { assert, it } from "@effect/vitest"
-import { Storage } from "@tocsin/core/ports/Storage"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Cause, Context, Duration, Effect, Layer } from "effect"
 import { AT_LENGTH, whyNotAtLength } from "../properties/atLength.ts"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
@@ -16,7 +16,7 @@ import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 
 /** How many stories each storage plays: at full length, and of each part where tests take no minutes. */
 const STORIES = {
-  memory: { atLength: 20_000, sample: 2 },
+  memory: { atLength: 20_000, sample: 16 },
   sqlite: { atLength: 2_000, sample: 1 },
   // A story there takes as long as fifty on memory.
   postgres: { atLength: 500, sample: 0 },
@@ -69,7 +69,9 @@ const compareSimulation = (what: string, story: Story, tail: number): ReadonlyAr
 
 const compareTrial = (what: string, story: Story, tail: number): ReadonlyArray<string> => {
   if (isBeyondTrials(story)) return []
-  const course = playModel(story, tail)
+  const played = playModel(story, tail)
+  // A course that ends because an instant is uncertain says nothing about the messages of that instant.
+  const course = played.isCertain ? played : { ...played, until: played.until - 1 }
   const counts = tryStory(story, course)
   const wrong = story.receivers.filter((receiver) => {
     const own = course.messages.filter((message) => message.receiver === receiver)
@@ -121,7 +123,8 @@ export const partOfStories = (part: number): void => {
 
 const storiesOn = (storage: keyof typeof STORIES, part: number): void => {
   const { atLength, sample } = STORIES[storage]
-  const first = ((part - 1) * atLength) / PARTS
+  // The kinds of stories repeat every eight: the parts of a sample have others.
+  const first = (part - 1) * (atLength / PARTS + (AT_LENGTH ? 0 : sample))
   const numbers = Array.from({ length: AT_LENGTH ? atLength / PARTS : sample }, (_, n) => first + n)
   const emptied =
     storage === "postgres" ? postgres.pipe(Layer.provide(EmptiedPostgres.layerOfFile())) : sqlite

@@ -1,10 +1,10 @@
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Result } from "effect"
 import type { Policy, Rota } from "./Story.ts"
 
 const timeOfDay = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(11, 16)
 const [HOUR, DAY] = [3_600, 86_400]
-const DURATIONS = ["after", "within", "remind", "grace", "for"]
+const DURATIONS = ["again_after", "after", "within", "remind", "grace", "for"]
 const asText = (name: string, value: unknown): unknown => (DURATIONS.includes(name) ? `${value}s` : value)
 
 /** One receiver stands for itself, and one name of `otherwise` for a receiver or a rota. */

@@ -134,13 +134,13 @@ const CASES: Readonly<Record<string, Case>> = {
       "140 pager resolved critical",
     ],
   },
-  "an escalation due during an outage waits for recoveries": {
+  "an escalation due during an outage waits its delay after recoveries": {
     policy: STEPS,
     steps: [
       [20, disk("critical")],
       [600, { step: "stops", lasts: 600 }],
     ],
-    expected: ["20 chat firing opened critical", "1340 pager firing escalation critical"],
+    expected: ["20 chat firing opened critical", "2240 pager firing escalation critical"],
   },
   "a reminder due during an outage waits for recoveries": {
     receivers: ["chat"],
@@ -164,7 +164,7 @@ const CASES: Readonly<Record<string, Case>> = {
       [300, { step: "stops", lasts: 600 }],
       [660, { step: "expire", which: 0 }],
     ],
-    expected: ["20 chat firing opened critical", "2220 pager firing escalation critical"],
+    expected: ["20 chat firing opened critical", "3120 pager firing escalation critical"],
   },
   "a firing that was acknowledged as it opened waits after an outage": {
     receivers: ["chat"],

@@ -213,7 +213,7 @@ const PARENTS: Readonly<Record<string, Case>> = {
 }
 
 const ORDER: Readonly<Record<string, Case>> = {
-  "a worsening that ends an acknowledgement frees a firing that waited": {
+  "a worsening that ends an acknowledgement begins later steps again": {
     receivers: ["chat", "pager"],
     policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 320, to: ["pager"] }] }] },
     steps: [
@@ -224,7 +224,7 @@ const ORDER: Readonly<Record<string, Case>> = {
     expected: [
       "20 chat firing opened warning",
       "500 chat firing worsened critical",
-      "500 pager firing escalation critical",
+      "820 pager firing escalation critical",
     ],
   },
   "a worsening that ends an acknowledgement is sent though its receiver knows the severity": {

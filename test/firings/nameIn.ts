@@ -1,4 +1,5 @@
 import type { Incident } from "./IncidentModel.ts"
+import { laterOf } from "./moments.ts"
 import * as Naming from "./NamingModel.ts"
 import type { Story } from "./Story.ts"
 
@@ -25,9 +26,17 @@ export const nameIn = (
     )
   const dues = [1, 2, 3]
     .filter((rank) => rank <= announced && reached[rank] !== undefined)
-    .flatMap((rank) => waysAt(rank).map((way) => ({ ...way, due: incident.reachedAt(rank) + way.delay })))
-    .map((way) => ({ ...way, isLater: !way.isFirst || way.isBeside }))
-    .toSorted((a, b) => a.due - b.due || Number(a.isLater) - Number(b.isLater))
+    .flatMap((rank) => {
+      const reachedAt = incident.reachedAt(rank)
+      // The delay of a later step counts from when steps began.
+      const stepsBegan = laterOf(reachedAt, incident.began)
+      return waysAt(rank).map((way) => ({ ...way, rank, began: way.isFirst ? reachedAt : stepsBegan }))
+    })
+    .map((way) => ({ ...way, due: way.began + way.delay, isLater: !way.isFirst || way.isBeside }))
+    // Of one instant, the first step gives the cause, also where steps may have begun later.
+    .toSorted(
+      (a, b) => Math.ceil(a.due) - Math.ceil(b.due) || Number(a.isLater) - Number(b.isLater) || a.due - b.due,
+    )
   const { delay, due, isLater } = dues[0] ?? { delay: 0, due: Infinity, isLater: false }
   const present = waysAt(3)
   return {
@@ -36,6 +45,8 @@ export const nameIn = (
     due,
     isLater,
     isFirst: present.some((way) => way.isFirst),
+    /** The later steps that name it, at each severity. */
+    later: dues.filter((way) => !way.isFirst),
     remind: Math.min(...present.map((way) => way.remind)),
     /** The rotas through which they name it, and all names of the routes. */
     rotas: present.flatMap(({ rota }) => rota ?? []),

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { IncidentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import {
   isFiring,
   holdsInForce,
@@ -8,8 +8,8 @@ import {
   isUnended,
   type OutboxRecord,
   wasAttempted,
-} from "@tocsin/core/model/OutboxRecord"
-import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
+} from "@tocsin/core/heart/model/OutboxRecord"
+import { toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Duration, Effect } from "effect"
 import { playModel } from "./playModel.ts"

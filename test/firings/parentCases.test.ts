@@ -30,6 +30,23 @@ const CASES: Readonly<Record<string, Case>> = {
       "140 chat resolved critical",
     ],
   },
+  "one of two members has a parent that is milder": {
+    receivers: ["chat"],
+    policy: {
+      dependencies: [{ parent: ["check_id = load"], child: ["check_id = disk"], equal: ["agent_id"] }],
+    },
+    steps: [
+      [20, reports("a", "load", "critical", "of a")],
+      [60, reports("b", "load", "warning", "of b")],
+      [60, reports("a", "disk", "critical", "k")],
+      [60, reports("b", "disk", "critical", "k")],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "80 chat firing opened warning",
+      "200 chat firing opened critical",
+    ],
+  },
   "a parent lacks one of the values in equal": {
     receivers: ["chat"],
     policy: {

@@ -1,5 +1,6 @@
 import { FiringModel } from "./FiringModel.ts"
-import type { Message, OnCall, Step, Story } from "./Story.ts"
+import { type Episodes, IN_FORCE } from "./inForce.ts"
+import type { Attempted, Message, OnCall, Step, Story, Traced } from "./Story.ts"
 
 /** A step at a second of the story; `key` is that of the incident that it selects. */
 type Played = Step & { readonly at: number; readonly key?: string | undefined }
@@ -11,6 +12,8 @@ export interface Course {
   readonly until: number
   readonly isCertain: boolean
   readonly messages: ReadonlyArray<Message>
+  readonly attempts: ReadonlyArray<Attempted>
+  readonly trace: ReadonlyArray<Traced>
   /** The receivers on call at the end, by incident, that have been notified or are about to be. */
   readonly onCall: ReadonlyArray<OnCall>
 }
@@ -27,8 +30,8 @@ const changesRotas = (step: Step): boolean =>
  * Plays a story on the model. A step waits, a minute at a time, until the work before it is done. The
  * course ends where two pieces of background work could happen in either order.
  */
-export const playModel = (story: Story, tail = TAIL): Course => {
-  const model = new FiringModel(story)
+export const playModel = (story: Story, tail = TAIL, on: Episodes = IN_FORCE): Course => {
+  const model = new FiringModel(story, on)
   const played: Array<Played> = []
   for (const step of story.steps) {
     let at = model.now + step.wait
@@ -56,6 +59,8 @@ export const playModel = (story: Story, tail = TAIL): Course => {
     until: Math.min(model.now, model.racingFrom),
     isCertain: model.racingFrom === Infinity,
     messages: model.messages,
+    attempts: model.attempts,
+    trace: model.trace,
     onCall: model.racingFrom === Infinity ? model.onCall() : [],
   }
 }

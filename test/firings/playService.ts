@@ -1,24 +1,25 @@
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { parseMatcher } from "@tocsin/contract/Matcher"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { parseMatcher } from "@tocsin/contract/labels/Matcher"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
 import { heartbeatOf, keyOf, START_MILLIS } from "@tocsin/testing/samples"
 import { Clock, Duration, Effect, Random, References, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { InterruptedStorage } from "../passes/InterruptedStorage.ts"
 import { report } from "../service/agents.ts"
-import { type Answer, deferred, delivered, refused } from "../service/Receivers.ts"
+import { type Answer, type Attempt, deferred, delivered, refused, timedOut } from "../service/Receivers.ts"
 import { openService, type Process, type Service, type ServiceOptions } from "../service/Service.ts"
 import { VirtualTime } from "../system/VirtualTime.ts"
 import { ShiftedClock } from "../service/ShiftedClock.ts"
 import type { Course } from "./playModel.ts"
 import type { Arrived } from "./differences.ts"
 import { documentOf } from "./documentOf.ts"
-import { AGENTS, type OnCall, type Policy, type Step, type Story } from "./Story.ts"
+import { AGENTS, type Attempted, type OnCall, type Policy, type Step, type Story } from "./Story.ts"
 import { JOB } from "./MemberModel.ts"
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
   is_down: { ...deferred, retryAfterSeconds: 3_600 },
+  loses: { ...timedOut, retryAfterSeconds: 3_600 },
   // Attempts are under way for a while.
   refuses: { ...refused, answeringMillis: 2_000 },
 }
@@ -53,6 +54,7 @@ interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids" | "idleF
 interface Ended {
   readonly arrivals: ReadonlyArray<Arrived>
   readonly firings: ReadonlyArray<OnCall>
+  readonly attempts: ReadonlyArray<Attempted>
 }
 
 /** Plays the steps of a course on a service, until its end. */
@@ -76,7 +78,9 @@ const playOn = Effect.fnUntraced(
     { lags = false, replicas = 1, watch, ...options }: PlayOptions<E>,
   ) {
     const answers = new Map<string, string>()
-    const arrivedAt = new Map<string, number>()
+    /** When each attempt at a notification arrived, in their order. */
+    const arrivedAt = new Map<string, Array<number>>()
+    const attempts: Array<{ readonly at: number; readonly attempt: Attempt }> = []
     const started = Date.parse(begins)
     const testClock = yield* TestClock.testClockWith(Effect.succeed)
     const now = () => (testClock.currentTimeMillisUnsafe() - started) / 1_000
@@ -89,7 +93,11 @@ const playOn = Effect.fnUntraced(
       clientOf: calls.clientOf,
       notifiers: NAMES,
       answerTo: ({ receiver }) => ANSWERS[answers.get(receiver) ?? ""] ?? delivered,
-      onAttempt: ({ notification }) => void arrivedAt.set(notification.id, now()),
+      onAttempt: (attempt) => {
+        const { answer, notification } = attempt
+        attempts.push({ at: now(), attempt })
+        if (answer.reaches) arrivedAt.set(notification.id, [...(arrivedAt.get(notification.id) ?? []), now()])
+      },
     })
     const clock = new ShiftedClock(testClock)
     const byTheirClock = Effect.provideService(Clock.Clock, clock)
@@ -251,6 +259,8 @@ const playOn = Effect.fnUntraced(
           return yield* follow(front)
         case "answers":
           return answers.set(step.receiver, step.how)
+        case "tests":
+          return yield* Effect.ignore(operations.testNotifier(step.receiver))
         case "clock_back":
           return clock.setBack(Duration.seconds(step.by))
         case "stops":
@@ -302,10 +312,19 @@ const playOn = Effect.fnUntraced(
         event: event_type,
         cause,
         severity,
-        at: arrivedAt.get(id) ?? Number.NaN,
+        at: arrivedAt.get(id)?.shift() ?? Number.NaN,
       }),
     )
-    return { arrivals, firings }
+    const attempted = attempts.map(({ at, attempt: { answer, notification: one } }): Attempted => ({
+      receiver: one.receiver,
+      key: one.incident.incident_key,
+      opening: opening.get(one.incident.id) ?? 0,
+      event: one.event_type,
+      severity: one.severity,
+      at,
+      isReached: answer.outcome === "delivered",
+    }))
+    return { arrivals, firings, attempts: attempted }
   },
   Effect.provideService(Random.Random, noJitter),
   Effect.provideService(References.MinimumLogLevel, "None"),

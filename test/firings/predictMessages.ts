@@ -1,13 +1,15 @@
-import { AgentId, IncidentKey, OverrideId, SilenceId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { parseMatcher } from "@tocsin/contract/Matcher"
-import { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
-import { Backtest, type PastEntry } from "@tocsin/simulation/Backtest"
+import { AgentId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import { OverrideId } from "@tocsin/contract/onCall/Rotas"
+import { SilenceId } from "@tocsin/contract/silences/Silences"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { parseMatcher } from "@tocsin/contract/labels/Matcher"
+import { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/v1/Requests"
+import { Trial, type PastEntry } from "@tocsin/simulation/Trial"
 import { simulate } from "@tocsin/simulation/simulate"
 import { eventOf, heartbeatOf } from "@tocsin/testing/samples"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
 import { Duration, Result, Schema } from "effect"
-import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
+import type { RotaOverrideRecord } from "@tocsin/core/heart/model/RotaOverrideRecord"
 import type { Course } from "./playModel.ts"
 import { AGENTS, DEAD_AFTER, rankOf, type Reported, STALE_AFTER, type Step, type Story } from "./Story.ts"
 import type { Arrived } from "./differences.ts"
@@ -16,7 +18,7 @@ import { documentOf } from "./documentOf.ts"
 const MINUTE = 60
 /** Often enough that no agent is stale. */
 const BETWEEN_HEARTBEATS = 100
-const UNPREDICTED = ["policy", "answers", "stops", "clock_back", "expect"]
+const UNPREDICTED = ["policy", "answers", "tests", "stops", "clock_back", "expect"]
 
 /**
  * The same story as far as predictions know it: its policy stays, every receiver accepts, no check must report, the
@@ -278,7 +280,7 @@ export const tryStory = (story: Story, course: Course): ReadonlyMap<string, numb
   }))
   const policy = documentOf(story.policy, story.receivers)
   const options = { agents, start: at(0), since: at(0), staleAfter: Duration.seconds(STALE_AFTER) }
-  const trial = new Backtest({ policy, notifiers: story.receivers }, options)
+  const trial = new Trial({ policy, notifiers: story.receivers }, options)
   trial.take(pastOf(story, course))
   return trial.end(at(course.until)).messages
 }

@@ -11,9 +11,9 @@ const PROBE_ID = "the-probe"
 /** A good request, which ends the connection. */
 export const PROBE = `GET /api/v1/health HTTP/1.1\r\nHost: fuzz\r\nX-Request-Id: ${PROBE_ID}\r\nConnection: close\r\n\r\n`
 
-/** Refusals of push, icinga, nrdp, pagerduty and opsgenie. */
+/** Refusals of push, icinga, nrdp, pagerduty, opsgenie and sentry. */
 const OF_SENDERS =
-  /^\{"(?:ok":false,"msg":|results":\[|error":404,|result":\{"status":-1,|status":"(?:invalid event|throttle exceeded)",|message":.*,"took":0\}$)/
+  /^\{"(?:ok":false,"msg":|results":\[|error":404,|detail":|result":\{"status":-1,|status":"(?:invalid event|throttle exceeded)",|message":.*,"took":0\}$)/
 
 /** Senders are answered in their own language, and so are readers and hearers: by a page, or what a voice says. */
 const isToSender = ({ writes }: Input, { headers, text }: Answer): boolean => {

@@ -1,20 +1,26 @@
 /// <reference lib="es2024.string" />
-import { IntegrationKind } from "@tocsin/contract/Integrations"
+import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/senderKinds"
 import * as fc from "fast-check"
 import { addressOf, type Input } from "./Input.ts"
 import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 /** Stands for the key of the integration of a kind, which each server makes; as long as one. */
-export const placeholderOf = (kind: IntegrationKind): string => `in_${kind.padEnd(43, "-")}`
+export const placeholderOf = (kind: RequestKindName): string => `in_${kind.padEnd(43, "-")}`
+
+/** A post of Monit about one service. */
+export const monitPost = (name: string, status: number): string =>
+  `<?xml version="1.0" encoding="ISO-8859-1"?><monit id="1"><server><poll>60</poll><localhostname>db1</localhostname></server><services><service name="${name}"><type>3</type><status>${status}</status><status_hint>0</status_hint><monitor>1</monitor></service></services></monit>`
 
 /** The options with which an integration of each kind reads most. */
-export const SENDER_OPTIONS: Readonly<Record<IntegrationKind, object>> = {
+export const SENDER_OPTIONS: Readonly<Record<RequestKindName, object>> = {
   ping: {},
   push: {},
   alertmanager: { group_by: ["team"], watchdog: "Watchdog" },
   webhook: { map: { check: "/check", status: "/state", output: "/text" } },
   nrdp: {},
   icinga: {},
+  sentry: {},
+  monit: {},
   pagerduty: { severity: { info: "ignore" } },
   opsgenie: { heartbeat_after: "1h" },
 }
@@ -54,6 +60,16 @@ const json = fc.oneof(
   alerts,
   fc.record({ version: fc.constantFrom("4", "1", 4), alerts }),
   fc.record({ check: text, state: text, text }),
+  fc.record({
+    status: fc.constantFrom("ok", "error", "in_progress", "odd"),
+    check_in_id: text,
+    monitor_config: fc.oneof(
+      fc.record({
+        schedule: fc.record({ type: fc.constantFrom("crontab", "interval"), value: fc.jsonValue() }),
+      }),
+      fc.jsonValue(),
+    ),
+  }),
   fc.record(
     {
       routing_key: fc.constantFrom(placeholderOf("pagerduty"), "x"),
@@ -81,7 +97,7 @@ const parameter = fc.constantFrom(
   "rid=01890a5d-ac96-774b-bcce-b302099a8057", "rid=x", "status=down", "status=up", "msg=%00%ff", "ping=12.5", "ping=-1",
 ) // oxfmt-ignore
 
-const targetOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
+const targetOf = (kind: RequestKindName): fc.Arbitrary<string> => {
   const key = placeholderOf(kind)
   const query = fc
     .array(parameter, { maxLength: 3 })
@@ -111,6 +127,27 @@ const targetOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
         `/in/${kind}/${key}/`,
         `/in/${kind}/?token=${key}&cmd=submitcheck`,
       )
+    case "monit":
+      return fc.constantFrom(`/in/${kind}/collector`, `/in/${kind}/${key}/collector`, `/in/${kind}/${key}/x`)
+    case "sentry":
+      return fc
+        .tuple(
+          fc.constantFrom(
+            "1/envelope",
+            "1/store",
+            "1/cron/a",
+            "0/monitors/a/checkins",
+            "0/monitors/a/checkins/b",
+          ),
+          fc.constantFrom(
+            "",
+            "?status=ok",
+            "?status=in_progress",
+            "?status=odd",
+            "?environment=%00&status=error",
+          ),
+        )
+        .map(([path, given]) => `/in/${kind}/${key}/api/${path}/${given}`)
     case "webhook":
       return fc.constantFrom(`/in/${kind}`, `/in/${kind}/${key}`, `/in/${kind}/${key}/x`)
     case "pagerduty":
@@ -202,13 +239,13 @@ const icingaResult = fc.record(
   { requiredKeys: [] },
 )
 
-const bodyOf = (kind: IntegrationKind): fc.Arbitrary<string> => {
+const bodyOf = (kind: RequestKindName): fc.Arbitrary<string> => {
   if (kind === "nrdp") return formOf(placeholderOf(kind))
   const bodies = kind === "icinga" ? fc.oneof({ weight: 9, arbitrary: icingaResult }, fc.jsonValue()) : json
   return bodies.map((value) => Buffer.from(JSON.stringify(value)).toString("latin1"))
 }
 
-const requestOf = (kind: IntegrationKind): fc.Arbitrary<string> =>
+const requestOf = (kind: RequestKindName): fc.Arbitrary<string> =>
   fc
     .tuple(
       fc.constantFrom("POST", "POST", "GET", "HEAD", "PUT"),
@@ -241,7 +278,7 @@ export const sendersRequests = (options: {
   readonly count: number
 }): ReadonlyArray<Input> =>
   fc
-    .sample(fc.oneof(...IntegrationKind.literals.map(requestOf), pressed), {
+    .sample(fc.oneof(...requestKindNames.map(requestOf), pressed), {
       seed: options.seed,
       numRuns: options.count,
     })

@@ -1,5 +1,5 @@
 import { Agent } from "node:http"
-import { IntegrationKind } from "@tocsin/contract/Integrations"
+import { requestKindNames } from "@tocsin/contract/integrations/senderKinds"
 import { Effect } from "effect"
 import { Judge, DOCUMENTS } from "../openapi/Judge.ts"
 import { KEYS } from "../openapi/populatePools.ts"
@@ -63,7 +63,7 @@ const populatePools = Effect.gen(function* () {
 const integrate = Effect.gen(function* () {
   const { ask } = yield* DocumentedServer
   const keys = new Map<string, string>()
-  for (const kind of IntegrationKind.literals) {
+  for (const kind of requestKindNames) {
     const given = { name: `${kind}-sender`, kind, options: SENDER_OPTIONS[kind] }
     const { text } = yield* ask("POST", "/ops/v1/integrations", UI_TOKEN, given)
     keys.set(placeholderOf(kind), String(JSON.parse(text).key))

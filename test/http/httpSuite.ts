@@ -40,6 +40,7 @@ import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { auditSuite } from "./semantics/auditSuite.ts"
 import { admissionSuite } from "./semantics/admissionSuite.ts"
 import { callSuite } from "./semantics/callSuite.ts"
+import { lateSuite } from "./semantics/lateSuite.ts"
 import { linkSuite } from "./semantics/linkSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
@@ -103,6 +104,7 @@ const suites: Suites = {
   cursors: cursorSuite,
   "forged cursors": forgedCursorSuite,
   paging: pagingSuite,
+  late: lateSuite,
   walk: walkSuite,
   acknowledgements: acknowledgementSuite,
   holds: heldSuite,

@@ -13,6 +13,7 @@ import { acknowledgementSuite } from "./semantics/acknowledgementSuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
 import { auditSuite } from "./semantics/auditSuite.ts"
 import { callSuite } from "./semantics/callSuite.ts"
+import { lateSuite } from "./semantics/lateSuite.ts"
 import { linkSuite } from "./semantics/linkSuite.ts"
 import { replicaSuite } from "./semantics/replicaSuite.ts"
 import { streamSuite } from "./semantics/streamSuite.ts"
@@ -34,6 +35,7 @@ export const storageHttpSuite = <Place, E>(
   describe(`HTTP contract: ${subject.name}`, () => {
     endpointSuite(subject)
     replicaSuite(subject)
+    lateSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)
     concurrencySuite(subject, ROUNDS)

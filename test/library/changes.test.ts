@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
-import { topicNames } from "@tocsin/contract/Topics"
+import { topicNames } from "@tocsin/contract/liveViews/topicNames"
 import { isTocsinError } from "tocsin"
 import { createTestMonitor } from "tocsin/testing"
 import { enroll, resultOf, send } from "./requests.ts"

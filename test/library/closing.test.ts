@@ -152,6 +152,43 @@ describe("a closed monitor", () => {
     assert.lengthOf(told, 3)
   })
 
+  const ownFunctions: ReadonlyArray<
+    readonly [name: string, arrange: (monitor: Monitor, close: () => Promise<void>) => unknown]
+  > = [
+    ["a callback of onIncident", (monitor, close) => monitor.onIncident(close)],
+    [
+      "a callback of onIncident, after an await",
+      (monitor, close) =>
+        monitor.onIncident(async () => {
+          await turns(2)
+          await close()
+        }),
+    ],
+    ["a notifier", () => {}],
+    [
+      "a check of an agent",
+      async (monitor, close) => {
+        const agent = await monitor.agent("b")
+        agent.check("c", { every: "1m" }, close)
+      },
+    ],
+  ]
+  it.each(ownFunctions)("was closed by %s, and waited not for that one", async (name, arrange) => {
+    let isClosed = false
+    const close = async () => {
+      await monitor.close()
+      isClosed = true
+    }
+    const notifiers = name === "a notifier" ? [{ name: "pager", send: close }] : []
+    const monitor = await createMonitor({ storage: memory(), log: false, notifiers })
+    await enroll(monitor, "a")
+    await arrange(monitor, close)
+    const began = performance.now()
+    if (name !== "a check of an agent") await send(monitor, "a", resultOf("critical"))
+    await until(() => isClosed)
+    assert.isBelow(performance.now() - began, 3_000)
+  })
+
   it("does not wait for a callback that never returns, and calls it no more", async () => {
     const monitor = await createMonitor({ storage: memory(), log: false, notifiers: [] })
     await enroll(monitor, "a")

@@ -196,6 +196,14 @@ describe("copyStorage", () => {
           assert.deepStrictEqual((await codesOf(refused)).slice(0, 1), ["options"])
         }
 
+        const nowhere = join(folder, "nowhere.db")
+        assert.deepStrictEqual(await codesOf(copyStorage(sqlite(nowhere), target)), [
+          "storage",
+          "unavailable",
+          `there is no file ${nowhere}: name the one that a monitor has written`,
+        ])
+        assert.isFalse(existsSync(nowhere))
+
         const kept = new Map<string, string>()
         const losing = keyValue({
           name: "a store that loses",

@@ -16,7 +16,7 @@ import {
   webhook,
 } from "tocsin"
 import { Ids, MemoryStorage, notifiers as notifiersLayer, type RuleOptions, Tocsin } from "tocsin/effect"
-import { givenMillis } from "@tocsin/contract/durationMillis"
+import { givenMillis } from "@tocsin/contract/formats/durationMillis"
 import { Cause, Duration, Effect, Exit, Layer } from "effect"
 import { enroll, heartbeatOf, keyOf, resultOf, send } from "./requests.ts"
 
@@ -211,12 +211,18 @@ describe("errors", () => {
       await failureOf(monitor.agents.get("nobody")),
       await failureOf(monitor.incidents.get(id)),
       await failureOf(monitor.outbox.replay(id)),
+      await failureOf(monitor.outbox.release(id)),
+      await failureOf(monitor.integrations.get("nobody")),
+      await failureOf(monitor.watches.get("nobody")),
       await failureOf(monitor.notifiers.test("pager")),
     ].map(({ code, message }) => `${code}: ${message}`)
     assert.deepStrictEqual(messages, [
       "not_found: no agent has this agent_id; list agents with monitor.agents.list()",
       "not_found: no incident has this id; list incidents with monitor.incidents.list()",
       'not_found: no outbox item has this id; list failed items with monitor.outbox.list({ state: "failed" })',
+      "not_found: no outbox item has this id; list held items with monitor.outbox.withHolds.list({ held: true })",
+      "not_found: no integration has this name; list integrations with monitor.integrations.list()",
+      "not_found: no watch has this name; list watches with monitor.watches.list()",
       "not_found: there is no notifier of this name; give it to createMonitor first",
     ])
     await enroll(monitor, "a")

@@ -220,6 +220,17 @@ describe("a key-value store of one's own", () => {
     },
   )
 
+  it.each([
+    ["ENOSPC", "full"],
+    ["EDQUOT", "full"],
+    ["EROFS", "read_only"],
+  ])("that passes on %s of the system states %s", async (code, reason) => {
+    const error = Object.assign(new Error("the system's words"), { code })
+    const closed = keyValue({ name: "a map", open: () => Promise.reject(error) })
+    const refused = await createMonitor({ storage: closed, log: false }).catch((cause: unknown) => cause)
+    assert.deepInclude(refused, { code: "storage", reason })
+  })
+
   it("that states another reason is unavailable", async () => {
     const error = Object.assign(new Error("no"), { reason: "newer" })
     const closed = keyValue({ name: "a map", open: () => Promise.reject(error) })

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import type * as ops from "@tocsin/contract/api/opsResources"
-import type * as core from "@tocsin/contract/Responses"
-import type { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
-import type { SystemSummary } from "@tocsin/contract/Resources"
-import type { Topic } from "@tocsin/contract/Topics"
+import type * as core from "@tocsin/contract/v1/Responses"
+import type { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/v1/Requests"
+import type { SystemSummary } from "@tocsin/contract/v1/Resources"
+import type { Topic } from "@tocsin/contract/liveViews/topicNames"
 import type * as lib from "tocsin"
 import type * as client from "tocsin/client"
 

@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { TokenBuckets } from "@tocsin/core/kernel/engine/limits/TokenBuckets"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import { integer, oneOf } from "../properties/arbitraries.ts"

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
-import { CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { parseMatcher } from "@tocsin/contract/Matcher"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import type { AvailabilityQuery } from "@tocsin/core/usecases/readAvailability"
+import { decodeExpectationsRequest } from "@tocsin/contract/v1/decodeRequest"
+import { CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { parseMatcher } from "@tocsin/contract/labels/Matcher"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import type { AvailabilityQuery } from "@tocsin/core/heart/availability/readAvailability"
 import { keyOf } from "@tocsin/testing/samples"
 import { Effect, Result } from "effect"
 import { AGENT, report } from "../service/agents.ts"
@@ -56,7 +56,7 @@ describe("the availability of a check", () => {
   )
 
   it.effect.each(["agent", "own"])(
-    "counts no data while it is overdue in the incident of its %s",
+    "counts as late from when it was found late to its next result, in the incident of its %s",
     (incident) =>
       Effect.gen(function* () {
         const { after, agent, disk, front, incidents, seconds } = yield* open
@@ -71,13 +71,13 @@ describe("the availability of a check", () => {
           yield* agent(AGENT).heartbeats
         }
         yield* incidents.areOpen(incident === "own" ? "a/disk/@overdue" : "a/@overdue")
-        const { no_data = 0, ok = 0 } = yield* seconds
-        assert.isAbove(no_data, 360)
+        const { late = 0, ok = 0 } = yield* seconds
+        assert.isAbove(late, 360)
         assert.isAtLeast(ok, 180)
-        assert.strictEqual(no_data + ok, 600)
+        assert.strictEqual(late + ok, 600)
         yield* disk.turns("ok")
         yield* after("1 minute")
-        assert.deepStrictEqual(yield* seconds, { no_data, ok: ok + 60 })
+        assert.deepStrictEqual(yield* seconds, { late, ok: ok + 60 })
       }),
   )
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import { decodeExpectationsRequest } from "@tocsin/contract/v1/decodeRequest"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { keyOf } from "@tocsin/testing/samples"
 import { type Duration, Effect, Result } from "effect"
 import { AGENT, heartbeat } from "../service/agents.ts"
@@ -66,6 +66,25 @@ describe("after a clock that was ahead is set back", () => {
     yield* agent().is("stale")
     yield* after("190 seconds")
     yield* incidents.areOpen("a/@heartbeat")
+  })
+
+  test("a check that left its agent's list then is withdrawn in time", function* (opened, { rightNow }) {
+    const { disk, front, heartbeats, incidents, whileAhead } = opened
+    const lists = Effect.fnUntraced(function* (...ids: ReadonlyArray<string>) {
+      const checks = ids.map((check_id) => ({ check_id }))
+      const as_of = Instant.format(yield* rightNow)
+      const request = Result.getOrThrow(decodeExpectationsRequest({ complete: true, as_of, checks }))
+      yield* Effect.orDie(front.ingest.expectations(keyOf(AGENT), { agent_id: AGENT, request }))
+      yield* settled
+    })
+    yield* lists("disk", "load")
+    yield* disk.turns("critical", { observedAt: yield* rightNow })
+    yield* heartbeats(1)
+    yield* whileAhead("1 day", lists("load"))
+    yield* heartbeats(1)
+    yield* incidents.areOpen("a/disk")
+    yield* heartbeats(2)
+    yield* incidents.areOpen()
   })
 
   test("a blocked key shows again when it was last seen", function* ({ after, front, whileAhead }) {

@@ -1,9 +1,9 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { CheckStatus } from "@tocsin/contract/Status"
-import { recordProbes } from "@tocsin/core/watches/recordProbes"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import { recordProbes } from "@tocsin/core/features/watches/recordProbes"
 import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -65,4 +65,32 @@ it.effect(
         assert.strictEqual((yield* replica.storage.check(WATCHES, DOWN))?.last_observed_at, now)
       }),
     ),
+)
+
+it.effect("four of five watches that fail are no cut-off, and one more is", () =>
+  Effect.gen(function* () {
+    const { commits, incidents, storage, watchAgent, watches } = yield* openReplica({
+      name: "memory",
+      place: Layer.empty,
+      client: MemoryStorage.layer,
+    })
+    const names = Array.from({ length: 10 }, (_, n) => nameOf(n))
+    for (const name of names) yield* watches.create({ name, http, confirm: { bad: 1 } })
+    const probe = Effect.fnUntraced(function* (failing: number) {
+      const results = yield* Effect.forEach(names, (name, n) =>
+        Effect.map(watches.get(name), ({ next_probe_at: due }) => {
+          const status = n < failing ? ("critical" as const) : ("ok" as const)
+          return { name, due, status, output: "", duration_ms: 3 }
+        }),
+      )
+      yield* commits.transact(recordProbes({ agent: watchAgent, results, incidents }))
+      yield* TestClock.adjust("1 minute")
+      const checks = yield* Effect.forEach(names, (name) => storage.check(WATCHES, name))
+      return checks.filter((check) => check?.status === "critical").length
+    })
+    assert.strictEqual(yield* probe(0), 0)
+    assert.strictEqual(yield* probe(8), 8)
+    assert.strictEqual(yield* probe(0), 0)
+    assert.strictEqual(yield* probe(9), 0)
+  }),
 )

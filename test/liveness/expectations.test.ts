@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { decodeExpectationsRequest } from "@tocsin/contract/v1/decodeRequest"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { eventId, heartbeatOf, keyOf } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { AGENT } from "../service/agents.ts"
@@ -65,10 +65,13 @@ describe("a declared check that stops reporting", () => {
     assert(incident !== undefined)
     assert.strictEqual(incident.severity, "unknown")
     assert.strictEqual(incident.check_id, CheckId.make("disk"))
-    assert.match(incident.summary ?? "", /^disk has not reported since /)
+    assert.match(
+      incident.summary ?? "",
+      /^late: disk: nothing since [\d-]{10} [\d:]{8} UTC, expected by [\d-]{10} [\d:]{8} UTC$/,
+    )
     yield* webhook.has("firing unknown a/@overdue")
     const [check] = yield* shown(true)
-    assert.deepInclude(check, { status: "ok", is_overdue: true })
+    assert.deepInclude(check, { state: "late", late_severity: "unknown", status: "ok" })
   })
 
   test("is found by its status and words, on the first page if it is the last of them", function* (opened) {
@@ -99,7 +102,11 @@ describe("a declared check that stops reporting", () => {
     yield* incidents.areOpen("a/@overdue")
     yield* disk.turns("critical")
     yield* incidents.areOpen("a/disk")
-    assert.deepInclude((yield* shown())[0], { status: "critical", is_overdue: false })
+    assert.deepInclude((yield* shown())[0], {
+      state: "critical",
+      late_severity: "unknown",
+      status: "critical",
+    })
     yield* alive(4)
     yield* incidents.areOpen("a/disk", "a/@overdue")
     yield* webhook.has(

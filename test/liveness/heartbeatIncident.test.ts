@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { AgentId, IncidentKey, KeyFingerprint } from "@tocsin/contract/Identifiers"
+import { AgentId, IncidentKey, KeyFingerprint } from "@tocsin/contract/formats/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { heartbeatOf, keyOf } from "@tocsin/testing/samples"

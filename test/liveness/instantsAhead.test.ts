@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
-import * as Instant from "@tocsin/contract/Instant"
-import type { OutboxState } from "@tocsin/contract/Status"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { storedTables } from "@tocsin/core/model/StoredTables"
+import { decodeExpectationsRequest } from "@tocsin/contract/v1/decodeRequest"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { OutboxState } from "@tocsin/contract/formats/Status"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import { storedTables } from "@tocsin/core/lists/StoredTables"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "@tocsin/testing/forAll"
 import { keyOf } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
@@ -37,6 +37,7 @@ const SAID = "said"
 const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HISTORY | typeof SAID>> = {
   "agent.last_seen_at": 0,
   "agent.reachable_from": 0,
+  "agent.twice_at": 0,
   "agent.observed_at": SAID,
   "agent.registered_at": HISTORY,
   // A pending key that falls silent keeps its place until then. The next heartbeat sets it right.
@@ -51,6 +52,12 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "expectation.running_since": 0,
   "expectation.alone_due_at": 0,
   "reported_alert.next_evaluation_at": LONGEST_LOOK,
+  "mailed_check.sent_at": 0,
+  "listed_check.next_evaluation_at": LONGEST_LOOK,
+  "agent.listed_as_of": SAID,
+  "check_state.withdrawn_at": HISTORY,
+  "mailed_check.next_evaluation_at": LONGEST_LOOK,
+  "kept_mail.received_at": HISTORY,
   "check_event.observed_at": SAID,
   "check_event.received_at": HISTORY,
   // Of open incidents.
@@ -61,6 +68,11 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "incident.reached_warning_at": 0,
   "incident.reached_unknown_at": 0,
   "incident.reached_critical_at": 0,
+  "incident.left_unknown_at": 0,
+  "incident.left_critical_at": 0,
+  "incident.forgotten_unknown_at": 0,
+  "incident.forgotten_critical_at": 0,
+  "incident.steps_began_at": 0,
   "incident.next_evaluation_at": LONGEST_TIMER,
   "incident_member.joined_at": HISTORY,
   "incident_member.left_at": HISTORY,
@@ -97,6 +109,11 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "session.expires_at": MAY_BE_AHEAD,
   // One that is ahead counts as long ago.
   "phone_call.began_at": MAY_BE_AHEAD,
+  "push_subscription.expires_at": MAY_BE_AHEAD,
+  "push_subscription.taken_at": HISTORY,
+  "push_subscription.tested_at": HISTORY,
+  // One that is ahead is replaced.
+  "push_subscription.shown_at": MAY_BE_AHEAD,
   "audit.recorded_at": HISTORY,
   "audit_subject.recorded_at": HISTORY,
   "replica.started_at": HISTORY,
@@ -185,12 +202,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ step: fc.constant("wait" as const), seconds: fc.constantFrom(1, 6, 70, 200, 1_000) }),
 )
 const steps = fc.array(step, { maxLength: 12 })
-interface Story {
+interface Scenario {
   readonly before: ReadonlyArray<Step>
   readonly ahead: Duration.Input
   readonly meanwhile: ReadonlyArray<Step>
 }
-const scenarios: fc.Arbitrary<Story> = fc.record({
+const scenarios: fc.Arbitrary<Scenario> = fc.record({
   before: steps,
   ahead: fc.constantFrom<Duration.Input>("10 seconds", "5 minutes", "1 day", "365 days"),
   meanwhile: steps,
@@ -199,7 +216,10 @@ const scenarios: fc.Arbitrary<Story> = fc.record({
 const ANSWERS = { deferred, delivered, hanging }
 
 /** Plays a scenario whose clock is ahead for a part, and looks at all rows once that is over. */
-const play = Effect.fnUntraced(function* ({ ahead, before, meanwhile }: Story, { clock, rightNow }: Clocks) {
+const play = Effect.fnUntraced(function* (
+  { ahead, before, meanwhile }: Scenario,
+  { clock, rightNow }: Clocks,
+) {
   const timeline = yield* openTimeline({ notifiers: NAMES, process: { keepsHouse: true } })
   const { after, agent, front, isDownFor, service, webhook, alertRouter } = timeline
   yield* front.policy.replace(POLICY)

@@ -1,13 +1,13 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert, describe, it } from "@effect/vitest"
-import { EventId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import type { CheckRef } from "@tocsin/core/model/CheckRecord"
-import { partKinds, PART_KINDS } from "@tocsin/core/numbers/NumberPart"
-import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
-import { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import { NumberMemory } from "@tocsin/core/usecases/NumberMemory"
+import { EventId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { CurrentInstruments, Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import { FOLDED_AFTER, MOST_SERVERS, PART_KINDS, startsIn } from "@tocsin/core/features/numbers/NumberPart"
+import type { PartKind, NumberStorage } from "@tocsin/core/kernel/ports/NumberStorage"
+import { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
 import { forAll } from "@tocsin/testing/forAll"
 import { sum } from "@tocsin/testing/numbers"
 import { agentRecord, checkRecord } from "@tocsin/testing/records"
@@ -17,6 +17,7 @@ import { START_MILLIS } from "@tocsin/testing/samples"
 import { Context, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
+import { numbersMetrics } from "@tocsin/core/features/numbers/numbersMetrics"
 
 const agent = agentRecord("a")
 const checks = ["cpu", "disk"].map((name) => checkRecord(agent, name))
@@ -49,6 +50,7 @@ const step = fc.oneof(
       fails: fc.boolean(),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant("fold" as const) }) },
   {
     weight: 2,
     arbitrary: fc.record({ does: fc.constant("pass" as const), minutes: fc.integer({ min: 1, max: 100 }) }),
@@ -78,24 +80,28 @@ const open = Effect.gen(function* () {
     write: () => Effect.fail(full),
   }
   /** How many values of a check are stored: by hours, and by what came later than those. */
-  const storedOf = (of: CheckRef) =>
+  const storedOf = (of: CheckRef, kinds: ReadonlyArray<PartKind> = ["hour", "late"]) =>
     Effect.map(
       numbers.parts({
         ...of,
-        kinds: partKinds.filter((kind) => kind !== "day"),
+        kinds,
         from: START_MILLIS - 30 * DAY,
         to: START_MILLIS + 30 * DAY,
       }),
       (parts) => sum(parts.flatMap(({ spans }) => spans.map((span) => span?.count ?? 0))),
     )
-  return { storage, numbers, refusing, instruments, server, storedOf }
+  const fold = Effect.gen(function* () {
+    const before = Instant.toMillis(yield* Instant.now) - FOLDED_AFTER
+    for (const start of startsIn("day", before - 4 * DAY, before)) yield* numbers.fold({ start, before })
+  })
+  return { storage, numbers, refusing, instruments, server, storedOf, fold }
 })
 
 describe("numbers that were taken (docs/rules.md#numbers)", () => {
   it.effect("are stored once or counted, whatever fails, stops or is deleted meanwhile", () =>
     forAll(fc.array(step, { maxLength: 40 }), { runs: 40 }, (steps) =>
       Effect.gen(function* () {
-        const { instruments, numbers, refusing, server, storage, storedOf } = yield* open
+        const { fold, instruments, numbers, refusing, server, storage, storedOf } = yield* open
         const servers = [yield* server(), yield* server()]
         const serverOf = (n: number) => servers[n] ?? assert.fail()
         /** How many values each check has had since it was last deleted, or none if it is not there. */
@@ -112,7 +118,8 @@ describe("numbers that were taken (docs/rules.md#numbers)", () => {
           if (one.does === "pass") {
             yield* TestClock.adjust(`${one.minutes} minutes`)
             for (const memory of servers) yield* memory.forget
-          } else if ("fails" in one) {
+          } else if (one.does === "fold") yield* fold
+          else if ("fails" in one) {
             if (one.does === "stop") yield* stop(one.server, one.fails)
             else yield* Effect.ignore(serverOf(one.server)[one.does](one.fails ? refusing : numbers))
           } else {
@@ -158,13 +165,61 @@ describe("numbers that were taken (docs/rules.md#numbers)", () => {
         for (const [n, count] of taken) {
           const stored = yield* storedOf(checks[n] ?? assert.fail())
           assert.isAtMost(stored, count)
+          // Days have what hours have, whatever was folded.
+          const [hours, days] = [["hour"], ["day"]] as const
+          const of = checks[n] ?? assert.fail()
+          assert.strictEqual(yield* storedOf(of, days), yield* storedOf(of, hours))
           missing += count - stored
         }
-        const lost = instruments.numbersLost.value
+        const lost = instruments.of(numbersMetrics).numbersLost.of().value
         assert.isAtMost(missing, lost)
         assert.isAtMost(lost, missing + mayBeOfDeleted)
       }),
     ),
+  )
+
+  it.effect("of servers that restart every few minutes are few rows, and are all there", () =>
+    Effect.gen(function* () {
+      const { fold, numbers, server, storage, storedOf } = yield* open
+      const of = checks[0] ?? assert.fail()
+      const { agent_id, check_id, registration_id } = of
+      yield* transact(storage, function* (unit) {
+        yield* [{ agents: [agent_id] }, { checks: { agent_id, check_ids: [check_id] } }]
+        unit.checks.put(of)
+      })
+      const rows = (kind: PartKind) =>
+        Effect.map(
+          numbers.parts({
+            agent_id,
+            check_id,
+            registration_id,
+            kinds: [kind],
+            from: 0,
+            to: START_MILLIS * 2,
+          }),
+          (parts) => Map.groupBy(parts, ({ start }) => start),
+        )
+      const RESTARTS = 288
+      for (let n = 0; n < RESTARTS; n++) {
+        yield* TestClock.adjust("5 minutes")
+        const memory = yield* server()
+        const received_at = yield* Instant.now
+        const event = { check_id, event_id: undefined, duration_ms: 1, output: "", output_truncated: false }
+        memory.add([
+          { agent_id, registration_id, received_at, events: [{ ...event, observed_at: received_at }] },
+        ])
+        yield* memory.write(numbers)
+        yield* fold
+      }
+      // Those of the last four hours at most are not folded.
+      const many = Array.from((yield* rows("day")).values(), (parts) => parts.length)
+      assert.isAtMost(Math.max(...many), 4 * 12 + MOST_SERVERS)
+      yield* TestClock.adjust("5 hours")
+      yield* fold
+      for (const kind of ["hour", "day"] as const)
+        for (const parts of (yield* rows(kind)).values()) assert.isAtMost(parts.length, MOST_SERVERS)
+      for (const kind of ["hour", "day"] as const) assert.strictEqual(yield* storedOf(of, [kind]), RESTARTS)
+    }),
   )
 
   it.effect("are written in passes that end, however many come meanwhile", () =>

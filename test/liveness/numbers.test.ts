@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
+import { CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { CurrentInstruments, Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { PART_KINDS } from "@tocsin/core/features/numbers/NumberPart"
+import type { PartKind } from "@tocsin/core/kernel/ports/NumberStorage"
 import { Duration, Effect } from "effect"
 import { AGENT, enroll, report } from "../service/agents.ts"
 import { openService, type Process, whileTimePasses } from "../service/Service.ts"
+import { numbersMetrics } from "@tocsin/core/features/numbers/numbersMetrics"
 
 /** A service with two servers, whose check `disk` reports each minute to one of them. */
 const open = Effect.gen(function* () {
@@ -48,6 +51,30 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
     }),
   )
 
+  it.effect("of servers that restart one after another are one row of each time", () =>
+    Effect.gen(function* () {
+      const { first, hours, measures, passes, start } = yield* open
+      for (let n = 0; n < 6; n++) {
+        const server = yield* start(`restarted ${n}`, { keepsHouse: true })
+        yield* measures(1, server)
+        yield* server.close
+      }
+      const { numbers } = first.storage
+      const check = (yield* first.storage.check(AGENT, CheckId.make("disk"))) ?? assert.fail()
+      const now = Instant.toMillis(yield* Instant.now)
+      const rows = (kinds: ReadonlyArray<PartKind>) =>
+        Effect.map(
+          numbers?.parts({ ...check, kinds, name: "used", from: 0, to: now + PART_KINDS.day.length }) ??
+            Effect.succeed([]),
+          ({ length }) => length,
+        )
+      assert.deepStrictEqual([yield* rows(["hour"]), yield* rows(["day"])], [6, 6])
+      yield* passes("5 hours")
+      assert.deepStrictEqual([yield* rows(["hour"]), yield* rows(["day"])], [1, 1])
+      assert.deepStrictEqual(yield* hours(first), [[6, 1, 3.5, 6]])
+    }),
+  )
+
   it.effect("lose the last five minutes at most when a server crashes", () =>
     Effect.gen(function* () {
       const { first, hours, measures, second } = yield* open
@@ -64,11 +91,11 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
   it.effect("are counted where a stop cannot write them", () =>
     Effect.gen(function* () {
       const { first, measures } = yield* open
-      const instruments = yield* CurrentInstruments
+      const instruments = (yield* CurrentInstruments).of(numbersMetrics)
       yield* measures(3, first)
       first.faults.latencies = [10_000]
       yield* whileTimePasses(first.close)
-      assert.strictEqual(instruments.numbersLost.value, 6)
+      assert.strictEqual(instruments.numbersLost.of().value, 6)
     }).pipe(Effect.provideService(CurrentInstruments, new Instruments())),
   )
 
@@ -101,13 +128,13 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
   it.effect("of an hour that cannot be written are dropped half an hour after its end, and counted", () =>
     Effect.gen(function* () {
       const { first, hours, measures, passes, second } = yield* open
-      const instruments = yield* CurrentInstruments
+      const instruments = (yield* CurrentInstruments).of(numbersMetrics)
       yield* measures(5, first)
       first.faults.refusesNumbers = true
       yield* measures(5, first)
       yield* passes("3 hours")
       // Of the duration and of what the output states: the last one of the first five, and five more.
-      assert.strictEqual(instruments.numbersLost.value, 12)
+      assert.strictEqual(instruments.numbersLost.of().value, 12)
       first.faults.refusesNumbers = false
       yield* measures(5, first)
       yield* passes("6 minutes")

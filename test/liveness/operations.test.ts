@@ -1,12 +1,14 @@
-import { AgentId, CheckId, EventId, IncidentId, SilenceId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { CheckStatus } from "@tocsin/contract/Status"
-import { toIncidentDetail } from "@tocsin/core/usecases/toResources"
+import { AgentId, CheckId, EventId, IncidentId } from "@tocsin/contract/formats/Identifiers"
+import { SilenceId } from "@tocsin/contract/silences/Silences"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import { toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, report, type Result } from "../service/agents.ts"
 import type { Process } from "../service/Service.ts"
+import { deferred, delivered } from "../service/Receivers.ts"
 import { settled } from "../service/settled.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { oneOf } from "../properties/arbitraries.ts"
@@ -79,6 +81,24 @@ describe("resetting a check's clock", () => {
     assert.strictEqual((yield* process.queries.agent(AGENT)).hostname, "now.example.org")
   })
 
+  test("lets them count again although the time that they stated has come", function* ({
+    after,
+    disk,
+    process,
+  }) {
+    const heartbeats = (hours: number, hostname: string) =>
+      Effect.flatMap(Instant.now, (now) => {
+        const observed_at = Instant.plus(now, Duration.hours(hours))
+        return process.ingest.heartbeat(keyOf(AGENT), heartbeatOf("a", { observed_at, hostname }))
+      })
+    yield* disk.turns("ok")
+    yield* heartbeats(1, "ahead.example.org")
+    yield* after("2 hours")
+    assert.deepStrictEqual(yield* process.operations.resetClock(DISK), { count: 1 })
+    yield* heartbeats(-1.5, "spooled.example.org")
+    assert.strictEqual((yield* process.queries.agent(AGENT)).hostname, "spooled.example.org")
+  })
+
   test("does not change a clock that is not ahead", function* ({ process }) {
     yield* observe(process, -30, "critical", 1)
     const before = yield* checkOf(process)
@@ -117,6 +137,16 @@ describe("removing a check", () => {
     yield* settled
     yield* outbox.is("firing sent", "firing sent", "resolved sent")
     assert.strictEqual(yield* tagOf(process.operations.removeCheck(DISK)), "NotFound")
+  })
+
+  test("discards a firing that waits for a retry, and no resolved follows", function* (opened) {
+    const { after, disk, outbox, process, webhook } = opened
+    yield* webhook.answers(deferred)
+    yield* disk.turns("critical")
+    assert.deepStrictEqual(yield* process.operations.removeCheck(DISK), { count: 1 })
+    yield* webhook.answers(delivered)
+    yield* after("1 hour")
+    yield* outbox.is("firing discarded")
   })
 
   test("leaves a shared incident to its other members", function* ({ process }) {

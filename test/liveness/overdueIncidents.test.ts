@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
-import { parseMatcher } from "@tocsin/contract/Matcher"
-import { findUnmatched } from "@tocsin/core/expectations/unmatchedOverdue"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { decodeExpectationsRequest } from "@tocsin/contract/v1/decodeRequest"
+import { parseMatcher } from "@tocsin/contract/labels/Matcher"
+import { findUnmatched } from "@tocsin/core/heart/overdue/unmatchedOverdue"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { keyOf } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { AGENT } from "../service/agents.ts"
@@ -39,7 +39,7 @@ const job = (check_id: string, incident?: "own" | "agent") => ({
 describe("a job that stands alone", () => {
   it.effect("notifies although another one is late, and says what it reports once it is back", () =>
     Effect.gen(function* () {
-      const { agent, alive, declare, incidents, outbox, webhook } = yield* open()
+      const { agent, alive, declare, incidents, outbox, service, webhook } = yield* open()
       yield* declare(job("backup", "own"), job("disk"))
       yield* alive(2)
       yield* declare(job("sync", "own"), job("load"))
@@ -57,8 +57,17 @@ describe("a job that stands alone", () => {
       yield* incidents.areOpen("a/backup", "a/sync/@overdue", "a/@overdue")
       assert.deepInclude(
         outbox.items().find(({ event_type }) => event_type === "resolved"),
-        { severity: "unknown", summary: "backup reported: critical" },
+        { severity: "unknown" },
       )
+      assert.deepStrictEqual(
+        Array.from(service.rows().incidents.values()).find(({ state }) => state === "resolved")?.resolution,
+        { reason: "reported", status: "critical" },
+      )
+      // That of the agent keeps the words of what was missed.
+      yield* agent().reports({ check: "disk", status: "ok" }, { check: "load", status: "ok" })
+      yield* incidents.areOpen("a/backup", "a/sync/@overdue")
+      const resolved = outbox.items().filter(({ event_type }) => event_type === "resolved")
+      assert.match(resolved[1]?.summary ?? "", /^late: (?:disk|load): (?:nothing since|never reported)/)
     }),
   )
 
@@ -97,7 +106,7 @@ describe("a job that stands alone", () => {
       yield* agent().reports(...results)
       yield* declare({ check_id: "declared", ...cron })
       yield* alive(6)
-      yield* incidents.areOpen("a/stated/@overdue", "a/@overdue", "a/own/@overdue", "a/declared/@overdue")
+      yield* incidents.areOpen("a/declared/@overdue", "a/stated/@overdue", "a/@overdue", "a/own/@overdue")
     }),
   )
 

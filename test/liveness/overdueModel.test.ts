@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decodeExpectationsRequest } from "@tocsin/contract/decodeRequest"
+import { decodeExpectationsRequest } from "@tocsin/contract/v1/decodeRequest"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "@tocsin/testing/forAll"
 import { keyOf } from "@tocsin/testing/samples"
 import { Clock, Duration, Effect, Result } from "effect"

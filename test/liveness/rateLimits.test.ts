@@ -1,5 +1,5 @@
-import type { RateLimited } from "@tocsin/core/admission/AdmissionErrors"
-import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import type { RateLimited } from "@tocsin/core/heart/admission/AdmissionErrors"
+import { defaultRules, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -14,7 +14,7 @@ const open = Effect.fnUntraced(function* (rules: Partial<RuleOptions> = {}) {
 })
 
 const heartbeat = ({ ingest }: Process, agent: string, address?: string) =>
-  ingest.heartbeat(keyOf(agent), heartbeatOf(agent), address)
+  ingest.heartbeat(keyOf(agent), heartbeatOf(agent), { address })
 
 /** After how many seconds a refused heartbeat may be sent again; 0 for one that was taken. */
 const retryAfter = (process: Process, agent: string, address?: string) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { MetricDefinition } from "@tocsin/core/engine/metrics/Counters"
+import type { MetricDefinition } from "@tocsin/core/kernel/engine/metrics/Counters"
 import { Schema } from "effect"
 import { metricDefinitions as definitions } from "./metricSubjects.ts"
 import { metricsPage, valuesOf } from "./metricsPage.ts"

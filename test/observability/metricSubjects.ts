@@ -1,14 +1,15 @@
 import { processMetricDefinitions } from "@tocsin/adapter-http/metrics/processMetrics"
 import { poolMetricDefinitions } from "@tocsin/adapter-pg/PgStorage"
 import { fileMetricDefinitions } from "@tocsin/adapter-sqlite/fileMetrics"
-import type { MetricDefinition } from "@tocsin/core/engine/metrics/Counters"
-import { metricSubjects as ofCore } from "@tocsin/core/engine/metrics/metricDefinitions"
+import type { MetricDefinition } from "@tocsin/core/kernel/engine/metrics/Counters"
+import { metricTables } from "@tocsin/core/lists/metricTables"
+import { Record } from "effect"
 
 /**
  * All metrics by subject, in the order of the metrics page: the core's and those of each adapter.
  */
 export const metricSubjects: Readonly<Record<string, ReadonlyArray<MetricDefinition>>> = {
-  ...Object.fromEntries(Object.entries(ofCore).map(([title, of]) => [title, Object.values(of)])),
+  ...Record.map(metricTables, (tables) => tables.flatMap((table) => Object.values(table))),
   PostgreSQL: Object.values(poolMetricDefinitions),
   SQLite: Object.values(fileMetricDefinitions),
   Process: processMetricDefinitions,

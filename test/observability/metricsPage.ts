@@ -1,12 +1,12 @@
-import { Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import type { MetricDefinition } from "@tocsin/core/engine/metrics/Counters"
+import { Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import type { MetricDefinition } from "@tocsin/core/kernel/engine/metrics/Counters"
 import { metricSubjects } from "./metricSubjects.ts"
+import { metricTables } from "@tocsin/core/lists/metricTables"
 
 const HEAD = `# Metrics
 
-This page is generated from \`packages/core/src/engine/metrics/metricDefinitions.ts\` and the
-definitions in adapters (\`test/observability/metricSubjects.ts\` lists them). Change those, then run
-\`node scripts/renderMetrics.ts\`.
+This page is generated from \`packages/core/src/lists/metricTables.ts\` and the definitions in adapters
+(\`test/observability/metricSubjects.ts\` lists them). Change those, then run \`node scripts/renderMetrics.ts\`.
 
 A server serves its metrics at \`/metrics\` in Prometheus' text format. The repository contains:
 
@@ -14,7 +14,7 @@ A server serves its metrics at \`/metrics\` in Prometheus' text format. The repo
 | --- | --- |
 | [\`deploy/prometheus/prometheus.yml\`](../deploy/prometheus/prometheus.yml) | a scrape configuration |
 | [\`deploy/prometheus/tocsin.rules.yml\`](../deploy/prometheus/tocsin.rules.yml) | alert rules, each with a runbook in [Alerts](alerts.md). Run their unit tests with \`promtool test rules tocsin.rules.test.yml\` |
-| [\`deploy/grafana/tocsin.json\`](../deploy/grafana/tocsin.json) | a dashboard: import it with Dashboards → New → Import, and choose the data source |
+| [\`deploy/grafana/tocsin.json\`](../deploy/grafana/tocsin.json) | a dashboard: import it with Dashboards → New → Import, and choose the data source. \`tocsin-checks.json\` beside it draws [checks](numbers-elsewhere.md) |
 
 For traces and logs, see [Traces and logs](traces-and-logs.md).
 
@@ -47,11 +47,18 @@ These steps are for a Prometheus installed from a package.
    \`\`\`
 
 3. Copy the line of \`rule_files\` and the job \`tocsin\` from \`deploy/prometheus/prometheus.yml\` to
-   \`/etc/prometheus/prometheus.yml\`. Give the servers of each further database a job of their own,
-   with a name that begins with \`tocsin\`: the alert rules distinguish installations by job and
-   namespace.
-4. Check the configuration, reload it, and query Prometheus. A value of \`"1"\` means that it scrapes
-   Tocsin.
+   \`/etc/prometheus/prometheus.yml\`. Give the servers of each further database a job of their own, with a name that
+   begins with \`tocsin\`: the alert rules distinguish installations by job and namespace. If
+   the server has [metrics of checks](numbers-elsewhere.md), scrape those of one server of each database, too:
+
+   \`\`\`sh elsewhere
+   sudo tee -a /etc/prometheus/prometheus.yml >/dev/null <<'END'
+     - { job_name: tocsin-checks, metrics_path: /metrics/checks, scrape_interval: 60s,
+         authorization: { credentials_file: tocsin-token }, static_configs: [{ targets: ["127.0.0.1:8080"] }] }
+   END
+   \`\`\`
+
+4. Check the configuration, reload it, and query Prometheus. A value of \`"1"\` means that it scrapes Tocsin.
 
    \`\`\`sh elsewhere
    promtool check config /etc/prometheus/prometheus.yml
@@ -92,7 +99,7 @@ one, Tocsin answers 401. In the library, enable \`/metrics\` with \`createMonito
 const typeOf = ({ type, buckets }: MetricDefinition): string =>
   type === "histogram" ? `histogram, ${buckets[0]} to ${buckets.at(-1)}` : type
 
-const counted = new Instruments().read()
+const counted = new Instruments(metricTables).read()
 
 /** The values of a metric's only label that are there before anything has happened. */
 export const valuesOf = (name: string): ReadonlyArray<string> => {

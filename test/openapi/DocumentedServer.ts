@@ -1,12 +1,12 @@
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { NotifierName } from "@tocsin/contract/Status"
-import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
-import { AgentDownload } from "@tocsin/core/ports/AgentDownload"
-import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import type { Storage } from "@tocsin/core/ports/Storage"
-import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
-import { PolicyBacktest } from "@tocsin/core/ports/PolicySource"
-import { Context, Duration, Effect, Layer } from "effect"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import type { DeliveryResult, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
+import { AgentDownload } from "@tocsin/core/kernel/ports/AgentDownload"
+import type { RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { WatchProbes } from "@tocsin/core/kernel/ports/WatchProbes"
+import { HistoryTrial } from "@tocsin/core/features/trial/HistoryTrial"
+import { Context, Duration, Effect, Layer, Result } from "effect"
 import { storedPolicySource } from "../http/service/storedPolicySource.ts"
 import { Tocsin } from "../http/service/Tocsin.ts"
 import { send, type Sent } from "./send.ts"
@@ -42,6 +42,7 @@ const POLICY: PolicyDocument = {
 /** They connect to nothing. */
 const watchProbes = Layer.succeed(WatchProbes, {
   check: () => Effect.void,
+  open: () => Result.succeed({}),
   run: () =>
     Effect.succeed({ status: "critical", output: "the connection was refused", duration_ms: 1 } as const),
 })
@@ -53,7 +54,7 @@ const agentDownload = Layer.succeed(AgentDownload, {
 })
 
 /** No message would have been sent. */
-const policyBacktest = Layer.succeed(PolicyBacktest, () => {
+const historyTrial = Layer.succeed(HistoryTrial, () => {
   const counts = { messages: new Map(), held: [] }
   return Effect.succeed({ inForce: counts, tried: counts, past: { results: 0, from: undefined } })
 })
@@ -94,7 +95,7 @@ export class DocumentedServer extends Context.Service<
             heartbeatRate: { perMinute: 60, burst: 12 },
             ...changes,
           },
-        }).pipe(Layer.provide(Layer.mergeAll(watchProbes, policyBacktest, agentDownload))),
+        }).pipe(Layer.provide(Layer.mergeAll(watchProbes, historyTrial, agentDownload))),
       ),
     )
 }

@@ -25,7 +25,7 @@ const isBeyondSchemas = ({ body, headers, placed, query }: Generated): boolean =
   // The turns of a rota have an order and a length, and an override names receivers of the policy.
   ["getRota", "createOverride"].includes(placed.operation.operationId) ||
   // Each kind of integration has its options.
-  /^(?:create|change)Integration$/.test(placed.operation.operationId) ||
+  /^(?:(?:create|change)Integration|tryMail)$/.test(placed.operation.operationId) ||
   query.some(([name]) => name === "cursor") ||
   // Header fields are no part of a generated request.
   headers["idempotency-key"] === "a b" ||

@@ -96,10 +96,15 @@ export const arbitraryOf = (document: OpenApi, pools: Pools) => {
     if (schema.$ref !== undefined) return named(schema.$ref)
     if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(of))
     switch (schema.type) {
+      // Any JSON.
+      case undefined:
+        return fc.jsonValue()
       case "string":
         return string(schema)
       case "integer":
         return integer(schema)
+      case "number":
+        return fc.integer({ min: -1_000, max: 1_000 })
       case "boolean":
         return fc.boolean()
       case "null":

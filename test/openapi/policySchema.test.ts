@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { policySchema } from "@tocsin/adapter-http/handlers/useCases"
+import { policySchema } from "@tocsin/adapter-http/handlers/policyUseCases"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
-import { NotifierKind } from "@tocsin/contract/Status"
+import { NotifierKind } from "@tocsin/contract/formats/Status"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { parse } from "yaml"
 
@@ -50,7 +50,7 @@ describe("the JSON Schema of a policy", () => {
     }
     collect(policySchema())
     assert.isAbove(keys.size, 20)
-    const pages = page + readPage("notifications")
+    const pages = page + readPage("notifications") + readPage("watches")
     const isNamed = (key: string) => pages.includes(`\`${key}`) || pages.includes(`${key}:`)
     const absent = Array.from(keys).filter(
       (key) => !isNamed(key) && !isNamed(key.replace(/(file|env)$/, "…")),

@@ -45,6 +45,8 @@ interface Manifest {
   readonly name: string
   readonly version: string
   readonly dependencies?: Readonly<Record<string, string>>
+  /** Those of the examples: `npm start` needs none of them. */
+  readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
@@ -89,8 +91,9 @@ const npm = (folder: string, args: ReadonlyArray<string>): Promise<void> =>
 
 /** Everybody else's packages, linked from where they are installed already: name to place. */
 const linksTo = (manifests: ReadonlyArray<Manifest>): Readonly<Record<string, string>> => {
-  const needed = manifests.flatMap(({ dependencies = {}, peerDependencies = {} }) => [
+  const needed = manifests.flatMap(({ dependencies = {}, devDependencies = {}, peerDependencies = {} }) => [
     ...Object.keys(dependencies),
+    ...Object.keys(devDependencies),
     ...Object.keys(peerDependencies),
   ])
   const others = new Set([...needed, ...TOOLS].filter((name) => !isOurs(name)))

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -10,7 +10,7 @@ import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { rolldown } from "rolldown"
 import { createAgent, createClient } from "tocsin/client"
-import { nodeRefusal } from "@tocsin/contract/nodeVersions"
+import { nodeRefusal } from "@tocsin/contract/formats/nodeVersions"
 import manifest from "../../package.json" with { type: "json" }
 import { faultsOfAdmission } from "../console/Console.ts"
 import { until } from "../library/requests.ts"
@@ -121,7 +121,7 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
 
   it("work without Effect: the library, its tests and its program", async () => {
     const alone = await project.install("tocsin")
-    assert.isAtMost(alone.bytes, 15 * MEGABYTE)
+    assert.isAtMost(alone.bytes, 17.5 * MEGABYTE)
     assert.deepStrictEqual(readdirSync(join(alone.folder, "node_modules")).filter(isShown), ["tocsin"])
     const imports = ["tocsin", "tocsin/client", "tocsin/console", "tocsin/testing"]
     const program = imports.map((entry) => `await import("${entry}")`).join("\n")
@@ -189,6 +189,47 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
       rmSync(target, { recursive: true })
     }
   })
+
+  // Installed from the registry, so at length alone.
+  it.skipIf(!AT_LENGTH)(
+    `can be bundled by the bundlers of the page on bundling${unlessAtLength}`,
+    async () => {
+      const page = readFileSync("docs/bundling.md", "utf8")
+      for (const tried of ["esbuild 0.28", "webpack 5.113"]) assert.include(page, tried)
+      const { folder, run } = await project.install("tocsin")
+      // An installation in the same folder would remove the package, which is not saved.
+      const tools = join(folder, "tools")
+      mkdirSync(tools)
+      writeFileSync(join(tools, "package.json"), '{ "private": true, "type": "module" }')
+      assertPassed(await run("npm", ["install", "--prefix", tools, "esbuild@0.28.2", "webpack@5.113.0"]))
+      const program = /```ts\n([^]*?)```/.exec(page)?.[1] ?? ""
+      const [imports = "", ...body] = program.split("\n\n")
+      writeFileSync(join(folder, "app.ts"), program)
+      // CommonJS awaits nothing at its top.
+      const wrapped = `${imports}\nvoid (async () => {\n${body.join("\n\n")}\n})()`
+      writeFileSync(join(folder, "wrapped.ts"), wrapped)
+      const esbuilder = join(tools, "node_modules/.bin/esbuild")
+      const esbuild = (entry: string, ...args: ReadonlyArray<string>) =>
+        run(esbuilder, [entry, "--bundle", "--platform=node", ...args])
+      assertPassed(await esbuild("app.ts", "--format=esm", "--splitting", "--outdir=esm"))
+      assertPassed(await esbuild("wrapped.ts", "--format=cjs", "--outfile=cjs/app.cjs"))
+      // Webpack reads JavaScript.
+      assertPassed(await run(esbuilder, ["wrapped.ts", "--outfile=plain.mjs"]))
+      const config = `{ context: "${folder}", mode: "production", optimization: { minimize: false }, target: "node", entry: "./plain.mjs", output: { path: "${folder}/webpack", filename: "app.cjs", chunkFilename: "[id].cjs" } }`
+      const script = `import webpack from "webpack"
+webpack(${config}, (error, made) => {
+  const faults = error ? [error.message] : made.toJson().errors.map(({ message }) => message)
+  console.log(faults.join("\\n"))
+  process.exit(faults.length)
+})`
+      writeFileSync(join(tools, "webpack.mjs"), script)
+      assertPassed(await run("node", ["tools/webpack.mjs"]))
+      for (const made of ["esm/app.js", "cjs/app.cjs", "webpack/app.cjs"]) {
+        const { code, output } = await run("node", [made])
+        assert.deepStrictEqual([made, code, output], [made, 0, "true\n"])
+      }
+    },
+  )
 
   it("share Effect with a program that has it", async () => {
     assertPassed(await project.run("node", ["layers.ts"]))

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import { noFacts, readFacts, withFacts } from "@tocsin/core/availability/readFacts"
-import { ALL_CHECKS, firstRows } from "@tocsin/core/engine/lists/readPage"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import type { Storage } from "@tocsin/core/ports/Storage"
-import { PageHistory } from "@tocsin/core/publicPages/PageHistory"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { noFacts, readFacts, withFacts } from "@tocsin/core/heart/availability/readFacts"
+import { ALL_CHECKS, firstRows } from "@tocsin/core/kernel/engine/lists/readPage"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { PageHistory } from "@tocsin/core/features/publicPages/PageHistory"
 import { Duration, Effect, Result } from "effect"
 import { report } from "../service/agents.ts"
 import { openTimeline } from "../service/Timeline.ts"
@@ -45,7 +45,7 @@ const fold = Effect.fnUntraced(function* (
   return lines.map((_, n) => ({
     today: today.lines[n]?.today,
     ended: history.daysOf(n, today.days),
-    silences: today.lines[n]?.checks.map((check) => today.silences.get(check)),
+    gaps: today.lines[n]?.checks.map((check) => today.gaps.get(check)),
   }))
 })
 

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises"
-import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 
 /**
@@ -76,7 +76,7 @@ export class InterruptedStorage {
       transact: (command) => reach("transact", storage.transact(command)),
       page: (request) => reach("page", storage.page(request)),
       agent: (id) => reach("agent", storage.agent(id)),
-      staleAgents: (seenBefore, limit) => reach("staleAgents", storage.staleAgents(seenBefore, limit)),
+      staleAgents: (...asked) => reach("staleAgents", storage.staleAgents(...asked)),
       dueRows: (name, request) => reach("dueRows", storage.dueRows(name, request)),
       rows: (name, keys) => reach("rows", storage.rows(name, keys)),
       expire: (piece) => reach("expire", storage.expire(piece)),

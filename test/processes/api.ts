@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Incident, NotificationOutboxItem, StoredCheckResultEvent } from "@tocsin/contract/Resources"
+import { Incident, NotificationOutboxItem, StoredCheckResultEvent } from "@tocsin/contract/v1/Resources"
 import { Effect, Schema } from "effect"
 import { secretOf } from "./secrecy.ts"
 
@@ -17,6 +17,8 @@ export interface Call {
   readonly token?: string
   /** Sent as JSON. */
   readonly json?: unknown
+  /** Sent as it is. */
+  readonly text?: string
 }
 
 /** The answer to a request. */
@@ -38,7 +40,12 @@ class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", {
 const PATIENCE_MILLIS = 120_000
 
 /** Makes a request. */
-export const call = (base: Base, method: string, path: string, { token = OPERATOR_TOKEN, json }: Call = {}) =>
+export const call = (
+  base: Base,
+  method: string,
+  path: string,
+  { token = OPERATOR_TOKEN, json, text }: Call = {},
+) =>
   Effect.tryPromise({
     try: async (signal): Promise<Answer> => {
       const response = await fetch(`${base.baseUrl}${path}`, {
@@ -46,6 +53,7 @@ export const call = (base: Base, method: string, path: string, { token = OPERATO
         headers: { authorization: `Bearer ${token}` },
         signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MILLIS)]),
         ...(json !== undefined && { body: JSON.stringify(json) }),
+        ...(text !== undefined && { body: text }),
       })
       return { status: response.status, headers: response.headers, text: await response.text() }
     },

@@ -103,7 +103,7 @@ describe("an incident", () => {
       })
       yield* report(server, agent, { check_id: "disk", status: "ok" })
       const resolution = (yield* Queue.take(mails)).raw
-      assert.include(resolution, "Subject: RESOLVED: web-1/disk (was critical)")
+      assert.include(resolution, "Subject: RESOLVED: web-1/disk: ok again after ")
       assert.include(resolution, `References: <${id}@example.org>`)
       // A phone rings for resolutions only where the policy asks for it.
       const hearers = running.filter(({ type }) => type !== "call")

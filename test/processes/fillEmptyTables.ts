@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
-import type { ColumnType } from "@tocsin/core/model/TableShape"
+import { copiedTables } from "@tocsin/core/lists/StoredTables"
+import type { ColumnType } from "@tocsin/core/kernel/model/TableShape"
 
 /** A value for each type of column, also for one that may be a severity only. */
 const VALUES: Readonly<Record<ColumnType, string | number | Uint8Array>> = {

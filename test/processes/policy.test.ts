@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { AuditEntry } from "@tocsin/contract/Audit"
+import { AuditEntry } from "@tocsin/contract/audit/Audit"
 import { Effect, Redacted, Schema } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { enroll, report } from "./Agent.ts"

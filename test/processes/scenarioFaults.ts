@@ -1,4 +1,4 @@
-import type * as Resources from "@tocsin/contract/Resources"
+import type * as Resources from "@tocsin/contract/v1/Resources"
 import type { Arrival } from "./WebhookReceiver.ts"
 
 /** The compared fields of an incident. */

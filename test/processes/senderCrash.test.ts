@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { IntegrationKind } from "@tocsin/contract/Integrations"
+import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/senderKinds"
 import { Effect, Fiber, Redacted } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
+import { monitPost } from "../fuzz/senders.ts"
 import { addIntegration, call, OPERATOR_TOKEN, operate } from "./api.ts"
 import { scratchFolder, scratchPostgres } from "./scratch.ts"
 import { type ServerProcess, startServer } from "./ServerProcess.ts"
@@ -14,7 +15,7 @@ const LIVES = AT_LENGTH ? 2 : 1
 
 /** A request that reports a check, by the kind of its sender. */
 const REQUESTS: Readonly<
-  Record<IntegrationKind, (check: string) => readonly [method: string, path: string, json?: object]>
+  Record<RequestKindName, (check: string) => readonly [method: string, path: string, body?: object | string]>
 > = {
   ping: (check) => ["GET", `/${check}/fail`],
   push: (check) => ["GET", `/${check}?status=down`],
@@ -29,6 +30,8 @@ const REQUESTS: Readonly<
     "GET",
     `/?cmd=submitcheck&json=${encodeURIComponent(JSON.stringify({ checkresults: [{ hostname: check, state: 1 }] }))}`,
   ],
+  sentry: (check) => ["GET", `/api/1/cron/${check}?status=error`],
+  monit: (check) => ["POST", "/collector", monitPost(check, 512)],
   pagerduty: (check) => [
     "POST",
     "/v2/enqueue",
@@ -38,12 +41,12 @@ const REQUESTS: Readonly<
 }
 
 interface Sender {
-  readonly kind: IntegrationKind
+  readonly kind: RequestKindName
   readonly key: string
   readonly acknowledged: Array<string>
 }
 
-const senderOf = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
+const senderOf = Effect.fnUntraced(function* (server: ServerProcess, kind: RequestKindName) {
   const key = yield* addIntegration(server, { name: kind, kind })
   return { kind, key, acknowledged: [] } satisfies Sender
 })
@@ -52,24 +55,29 @@ const senderOf = Effect.fnUntraced(function* (server: ServerProcess, kind: Integ
 const reportOn = Effect.fnUntraced(function* (server: ServerProcess, sender: Sender, life: number) {
   for (let n = 0; ; n++) {
     const check = `check-${life}-${n}`
-    const [method, path, json] = REQUESTS[sender.kind](check)
-    const { status, text } = yield* call(server, method, `/in/${sender.kind}/${sender.key}${path}`, { json })
+    const [method, path, body] = REQUESTS[sender.kind](check)
+    const { status, text } = yield* call(
+      server,
+      method,
+      `/in/${sender.kind}/${sender.key}${path}`,
+      typeof body === "string" ? { text: body } : { json: body },
+    )
     assert.isBelow(status, 300, text)
     sender.acknowledged.push(check)
   }
 })
 
-const checksOf = Effect.fnUntraced(function* (server: ServerProcess, kind: IntegrationKind) {
+const checksOf = Effect.fnUntraced(function* (server: ServerProcess, kind: RequestKindName) {
   const { text } = yield* operate(server, "GET", `/ops/v1/checks?agent_id=${kind}&limit=500`)
   const { items } = JSON.parse(text) as { readonly items: ReadonlyArray<{ readonly check_id: string }> }
-  return items.map(({ check_id }) => check_id.replace(/\.[0-9a-f]{12}$|:host$/, ""))
+  return items.map(({ check_id }) => check_id.replace(/\.[0-9a-f]{12}$|:host$|^db1:/, ""))
 })
 
 const survives = Effect.fnUntraced(function* (storage: Environment) {
   const environment = { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, ...storage }
   const start = startServer({ cwd: yield* scratchFolder, environment })
   let server = yield* start
-  const senders: ReadonlyArray<Sender> = yield* Effect.forEach(IntegrationKind.literals, (kind) =>
+  const senders: ReadonlyArray<Sender> = yield* Effect.forEach(requestKindNames, (kind) =>
     senderOf(server, kind),
   )
   for (let life = 1; life <= LIVES; life++) {

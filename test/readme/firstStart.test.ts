@@ -1,39 +1,92 @@
 import { spawn } from "node:child_process"
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import { assert, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
+import { npmBefore, packagesFor } from "../../scripts/neededPackages.mjs"
 
 const ROOT = join(import.meta.dirname, "../..")
 
+/** Development needs `tool`, too. */
+const SERVER = { "node_modules/server": { version: "1.3.0", integrity: "sha512-s" } }
+const WHOLE = { ...SERVER, "node_modules/tool": { version: "2.0.0", integrity: "sha512-t", dev: true } }
+const OLDER = { "node_modules/server": { version: "1.2.0", integrity: "sha512-r" } }
+
 /** An npm that fetches for some seconds, and fails. */
 const NPM = `
-  for (const name of ["left-pad-1.3.0", "right-pad-1.0.1"])
-    console.error(\`npm http fetch GET 200 https://registry.example/\${name.slice(0, -6)}/-/\${name}.tgz 9ms (cache miss)\`)
+  import { mkdirSync, writeFileSync } from "node:fs"
+  for (const name of ["server", "server/-/server-1.3.0.tgz"])
+    console.error(\`npm http fetch GET 200 https://registry.example/\${name} 9ms (cache miss)\`)
+  mkdirSync("node_modules/server", { recursive: true })
+  writeFileSync("node_modules/server/package.json", " ".repeat(3_000_000))
   setTimeout(() => {
-    console.error("npm error the disk is full")
+    console.error(\`npm error the disk is full for \${process.argv.slice(2).join(" ")}\`)
     process.exitCode = 1
   }, 5_500)`
 
-it("the first start says what npm fetches, and why it failed", async () => {
-  const clone = mkdtempSync(join(tmpdir(), "tocsin-clone-"))
-  try {
-    for (const file of ["bootstrap.mjs", "nodeFlags.json"])
-      cpSync(join(ROOT, "scripts", file), join(clone, "scripts", file))
-    const packages = { "": {}, "node_modules/left-pad": { version: "1.3.0" } }
-    writeFileSync(join(clone, "package-lock.json"), JSON.stringify({ packages }))
-    writeFileSync(join(clone, "npm.mjs"), NPM)
-    const env = { ...process.env, npm_execpath: join(clone, "npm.mjs") }
-    const child = spawn(process.execPath, [join(clone, "scripts/bootstrap.mjs"), "start"], { env })
-    let shown = ""
-    child.stderr.on("data", (chunk) => (shown += String(chunk)))
-    const code = await new Promise((resolve) => child.on("close", resolve))
-    assert.strictEqual(code, 1)
-    assert.match(shown, /^npm ci: \d+ s, 2 packages fetched, the latest right-pad-1.0.1.tgz$/m)
-    assert.match(shown, /^npm error the disk is full\nThe dependencies could not be installed/m)
-    assert.notInclude(shown, "http fetch")
-  } finally {
-    rmSync(clone, { recursive: true })
-  }
-}, 60_000)
+describe("the first start", () => {
+  it("fetches what a server needs, says how far npm is, and why it failed", async () => {
+    const clone = mkdtempSync(join(tmpdir(), "tocsin-clone-"))
+    try {
+      for (const file of ["bootstrap.mjs", "installProgress.mjs", "neededPackages.mjs", "nodeFlags.json"])
+        cpSync(join(ROOT, "scripts", file), join(clone, "scripts", file))
+      writeFileSync(join(clone, "package-lock.json"), JSON.stringify({ packages: { "": {}, ...WHOLE } }))
+      writeFileSync(join(clone, "npm.mjs"), NPM)
+      const env = { ...process.env, npm_execpath: join(clone, "npm.mjs") }
+      const child = spawn(process.execPath, [join(clone, "scripts/bootstrap.mjs"), "start"], { env })
+      let shown = ""
+      child.stderr.on("data", (chunk) => (shown += String(chunk)))
+      const code = await new Promise((resolve) => child.on("close", resolve))
+      assert.strictEqual(code, 1)
+      assert.match(shown, /^npm: \d+ s, 2 answers, 1 of 1 packages, 3 MB$/m)
+      assert.match(shown, /^npm error the disk is full for ci --omit=dev .*\nThe dependencies could not/m)
+      assert.notInclude(shown, "http fetch")
+    } finally {
+      rmSync(clone, { recursive: true })
+    }
+  }, 60_000)
+
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"))
+  const served = packagesFor(packages, false)
+
+  it("fetches at most an eighth of all packages", () => {
+    assert.isAtMost(served.length, packagesFor(packages, true).length / 8)
+  })
+
+  it("fetches all that bundles the server and its console", () => {
+    const scripts = ["startBundled", "bundle", "bundleProgram", "takenModules", "../packages/console/bundle"]
+    const paths = [
+      ...scripts.map((name) => join(ROOT, `scripts/${name}.mjs`)),
+      ...globSync(join(ROOT, "packages/console/src/**/*.{ts,tsx}")),
+    ]
+    const names = paths.flatMap((path) =>
+      Array.from(
+        readFileSync(path, "utf8").matchAll(/ from "(?!\.|node:|@tocsin\/)((?:@[^/"]+\/)?[^/"]+)/g),
+        ([, name]) => `node_modules/${name}`,
+      ),
+    )
+    assert.includeMembers(names, ["node_modules/preact", "node_modules/rolldown", "node_modules/uplot"])
+    assert.deepStrictEqual(
+      names.filter((path) => !served.includes(path)),
+      [],
+    )
+  })
+})
+
+describe("npm before a task", () => {
+  it.each([
+    ["installs a server without tools", "start", undefined, "ci --omit=dev"],
+    ["installs all for development", "test", undefined, "ci --include=dev"],
+    ["does nothing for a server without tools", "start", SERVER, undefined],
+    ["does nothing for a server beside tools", "start", WHOLE, undefined],
+    ["does nothing for an agent beside a server", "agent", SERVER, undefined],
+    ["does nothing for development with tools", "test", WHOLE, undefined],
+    ["adds tools beside a server", "test", SERVER, "install --no-save --include=dev"],
+    ["replaces an older server", "start", OLDER, "ci --omit=dev"],
+    ["replaces an older server and keeps tools", "start", { ...WHOLE, ...OLDER }, "ci --include=dev"],
+    ["removes what is wanted no longer", "start", { ...SERVER, "node_modules/x": {} }, "ci --omit=dev"],
+  ])("%s", (_, task, installed, expected) => {
+    assert.strictEqual(npmBefore(task, WHOLE, installed)?.join(" "), expected)
+  })
+})

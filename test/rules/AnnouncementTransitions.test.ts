@@ -1,15 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AnnouncementId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import { AnnouncementId } from "@tocsin/contract/publicPages/Announcements"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { announcedMaintenance } from "@tocsin/core/announcements/announcedMaintenance"
+import { announcedMaintenance } from "@tocsin/core/features/publicPages/announcedMaintenance"
 import {
   createAnnouncement,
   endAnnouncement,
   updateAnnouncement,
-} from "@tocsin/core/announcements/announcementDecisions"
-import { announcementState, AnnouncementTransitions } from "@tocsin/core/model/AnnouncementRecord"
+} from "@tocsin/core/features/publicPages/announcementDecisions"
+import {
+  announcementState,
+  AnnouncementTransitions,
+} from "@tocsin/core/features/publicPages/AnnouncementRecord"
 import { expireAll } from "@tocsin/testing/expireAll"
 import { forAll } from "@tocsin/testing/forAll"
 import { uuidV7 } from "@tocsin/testing/SeededIds"

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
-import type { CheckResultEvent } from "@tocsin/contract/Requests"
-import { fromMicros, type Instant } from "@tocsin/contract/Instant"
-import type { NotifierName, OutboxState, Severity } from "@tocsin/contract/Status"
+import type { CheckResultEvent } from "@tocsin/contract/v1/Requests"
+import { fromMicros, type Instant } from "@tocsin/contract/formats/Instant"
+import type { NotifierName, OutboxState, Severity } from "@tocsin/contract/formats/Status"
 import type { DeliveryTrigger } from "./deliver.ts"
 
 /**

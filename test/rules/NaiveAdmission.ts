@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
-import type { HeartbeatRequest } from "@tocsin/contract/Requests"
-import type { Instant } from "@tocsin/contract/Instant"
+import type { HeartbeatRequest } from "@tocsin/contract/v1/Requests"
+import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { Action, Reply } from "./Action.ts"
 import { KEYS } from "./Scenario.ts"
 

@@ -1,5 +1,5 @@
 import { Arbitrary } from "effect"
-import type { CheckStatus, NotifierName } from "@tocsin/contract/Status"
+import type { CheckStatus, NotifierName } from "@tocsin/contract/formats/Status"
 import { boolean, integer, oneOf, weighted, type Weighted } from "../properties/arbitraries.ts"
 
 /** An event of a batch before it has an ID and a time. */

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SilenceId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import { SilenceId } from "@tocsin/contract/silences/Silences"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { createSilence, editSilence, expireSilence } from "@tocsin/core/silences/silenceDecisions"
-import { silenceState, SilenceTransitions } from "@tocsin/core/model/SilenceRecord"
+import { createSilence, editSilence, expireSilence } from "@tocsin/core/features/silences/silenceDecisions"
+import { silenceState, SilenceTransitions } from "@tocsin/core/heart/model/SilenceRecord"
 import { expireAll } from "@tocsin/testing/expireAll"
 import { forAll } from "@tocsin/testing/forAll"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
@@ -106,6 +106,20 @@ describe("a silence", () => {
       const { outcome } = yield* edit({ comment: "d" })
       assert.strictEqual(outcome, "edited")
       assert.strictEqual((yield* edit({ ends_at: times.ends_at })).outcome, "invalid")
+    }),
+  )
+
+  it.effect("lasts at most as long as it may from its start on, however late it is edited", () =>
+    Effect.gen(function* () {
+      const storage = MemoryStorage.make(new MemoryTables())
+      const silence = { id: ID, matchers: [], comment: "c", for: Duration.days(19) }
+      const { starts_at } = Result.getOrThrow(yield* transact(storage, createSilence(silence, RULES, EVA)))
+      yield* TestClock.adjust("18 days")
+      const end = Instant.plus(starts_at, RULES.longestSilence)
+      const outcomeOf = (ends_at: Instant.Instant) =>
+        Effect.map(transact(storage, editSilence(ID, { ends_at }, RULES, EVA)), ({ outcome }) => outcome)
+      assert.strictEqual(yield* outcomeOf(Instant.plus(end, Duration.millis(1))), "invalid")
+      assert.strictEqual(yield* outcomeOf(end), "edited")
     }),
   )
 })

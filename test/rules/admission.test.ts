@@ -1,4 +1,4 @@
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { heartbeatOf } from "@tocsin/testing/samples"

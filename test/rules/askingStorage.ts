@@ -1,7 +1,7 @@
-import { Search } from "@tocsin/core/unitOfWork/Search"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { type Command, likewise } from "@tocsin/core/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import { Search } from "@tocsin/core/kernel/unitOfWork/Search"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { type Command, likewise } from "@tocsin/core/kernel/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
 
 /** A storage that records the row requests of its commands. */
 export interface AskingStorage {

@@ -3,23 +3,23 @@ import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { assert, it } from "@effect/vitest"
-import { OverrideId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { NotifierName } from "@tocsin/contract/Status"
-import { Commits } from "@tocsin/core/engine/commits/Commits"
-import { createOverride, endOverride } from "@tocsin/core/onCall/overrideDecisions"
-import { applyPolicy, policyHash } from "@tocsin/core/policy/applyPolicy"
-import { compileGiven } from "@tocsin/core/policy/compilePolicy"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { Hashing, LinkTokens } from "@tocsin/core/ports/Hashing"
-import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { PolicySource } from "@tocsin/core/ports/PolicySource"
-import { defaultRules, RuleSettings } from "@tocsin/core/ports/RuleSettings"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
+import { OverrideId } from "@tocsin/contract/onCall/Rotas"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { NotifierName } from "@tocsin/contract/formats/Status"
+import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { createOverride, endOverride } from "@tocsin/core/features/onCall/overrideDecisions"
+import { applyPolicy, policyHash } from "@tocsin/core/heart/policy/applyPolicy"
+import { compileGiven } from "@tocsin/core/heart/policy/compilePolicy"
+import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
+import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
+import { Hashing, LinkTokens } from "@tocsin/core/kernel/ports/Hashing"
+import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
+import { PolicySource } from "@tocsin/core/kernel/ports/PolicySource"
+import { defaultRules, RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { Operations } from "@tocsin/core/lists/Operations"
+import { OutboxSignal } from "@tocsin/core/heart/notifications/OutboxSignal"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "@tocsin/testing/forAll"
 import { START_MILLIS } from "@tocsin/testing/samples"
 import * as SeededIds from "@tocsin/testing/SeededIds"
@@ -182,4 +182,27 @@ it.effect(
       )
     }),
   PROPERTY_TIMEOUT_MILLIS,
+)
+
+it.effect("a calendar begins with the first turn of its rota, and covers 93 days from any hour on", () =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(Date.parse("2026-01-31T00:00:00Z"))
+    const server = yield* serverOn(MemoryStorage.make(new MemoryTables()))
+    yield* server.follow(documentOf(PEOPLE), 1)
+    // A turn begins on the 93rd day after January 31, and the rota began 4 weeks before February 2.
+    for (const now of [
+      "2026-01-31T00:00:00Z",
+      "2026-01-31T23:59:59Z",
+      "2026-02-02T09:00:00Z",
+      "2026-02-03T00:00:00Z",
+    ]) {
+      yield* TestClock.setTime(Date.parse(now))
+      const events = new ICAL.Component(ICAL.parse(yield* server.calendar))
+        .getAllSubcomponents("vevent")
+        .map((component) => new ICAL.Event(component))
+      assert.strictEqual(events[0]?.startDate.toJSDate().toISOString(), "2026-01-05T09:00:00.000Z", now)
+      const covered = (events.at(-1)?.endDate.toJSDate().getTime() ?? 0) - Date.parse(now)
+      assert.isAtLeast(covered, 93 * 86_400_000, now)
+    }
+  }),
 )

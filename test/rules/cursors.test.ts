@@ -1,14 +1,13 @@
-import { createHash } from "node:crypto"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import { type CursorSide, decodeCursor, encodeCursor } from "@tocsin/core/engine/lists/Cursor"
+import { NEVER, type SortValue } from "@tocsin/core/kernel/model/ListPlan"
 import {
   type ListName,
   type ListQuery,
-  NEVER,
   orderColumns,
   type Position,
-  type SortValue,
-} from "@tocsin/core/model/ListDefinitions"
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import { createHash } from "node:crypto"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import { type CursorSide, decodeCursor, encodeCursor } from "@tocsin/core/kernel/engine/lists/Cursor"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { batchReply } from "./Action.ts"
 import { FoldedEvents } from "./FoldedEvents.ts"
@@ -11,7 +11,8 @@ import { driveService } from "./DrivenService.ts"
 const arbitrary = { runs: propertyRuns(300), size: SIZE, maxShrinks: 3_000 }
 
 const agreesWithTheFold = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, options: ServiceOptions) {
-  const driven = yield* driveService(options)
+  // The fold forgets no severity.
+  const driven = yield* driveService({ ...options, policy: { again_after: Duration.days(1) } })
   const observations = yield* driven.play(steps)
   const fold = new FoldedEvents(logOf(observations))
   const accepted = observations.flatMap(({ reply }) => batchReply(reply)?.accepted ?? [])

@@ -1,7 +1,7 @@
-import type { Instant } from "@tocsin/contract/Instant"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { type Command, lone, type LoneDecision, type Outcome } from "@tocsin/core/unitOfWork/Decision"
-import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { type Command, lone, type LoneDecision, type Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 import { Deferred, Effect } from "effect"
 import { transact } from "@tocsin/testing/transact"
 

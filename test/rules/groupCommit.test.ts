@@ -1,4 +1,4 @@
-import type { Storage } from "@tocsin/core/ports/Storage"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"

@@ -1,6 +1,6 @@
-import type { CheckStatus, Severity } from "@tocsin/contract/Status"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
+import type { CheckStatus, Severity } from "@tocsin/contract/formats/Status"
+import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
@@ -166,7 +166,15 @@ describe("an incident", () => {
         scenario.map((line) => line.seq),
         Array.from({ length: incident.member_changes }, (_, at) => at + 1),
       )
-      const told = new Map(scenario.map((line) => [nameOf(line), line]))
+      const told = new Map<string, (typeof scenario)[number]>()
+      for (const line of scenario) {
+        const former = told.get(nameOf(line))
+        const isIn = former !== undefined && former.change !== "left"
+        const isWorse = isIn && WORST_FIRST.indexOf(line.severity) < WORST_FIRST.indexOf(former.severity)
+        if (line.change !== "left")
+          assert.strictEqual(line.change, isIn ? (isWorse ? "worsened" : "improved") : "joined")
+        told.set(nameOf(line), line)
+      }
       const members = Array.from(told.values()).flatMap((line) =>
         line.change === "left" ? [] : `${nameOf(line)} ${line.severity}`,
       )
@@ -185,6 +193,28 @@ describe("an incident", () => {
     ({ steps }) => afterEveryAction(steps, tellsItsStory),
     { arbitrary },
   )
+
+  it.effect("has a scenario in which a member worsens below its severity", () => {
+    const reported = (check_id: string, status: CheckStatus): Step => ({
+      step: "batch",
+      agent_id: AGENTS[0],
+      key: KEYS[0],
+      events: [
+        {
+          id: "new",
+          check_id,
+          lagSeconds: 0,
+          status,
+          exit_code: 0,
+          output: `${check_id} is ${status}`,
+          notifications_enabled: true,
+          incident_key: "shared",
+        },
+      ],
+    })
+    const steps = [reported("disk", "critical"), reported("load", "warning"), reported("load", "unknown")]
+    return afterEveryAction([...steps, reported("load", "warning"), reported("disk", "ok")], tellsItsStory)
+  })
 })
 
 describe("a check", () => {

@@ -1,8 +1,8 @@
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
-import type { ValidationError } from "@tocsin/contract/Errors"
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Queries } from "@tocsin/core/usecases/Queries"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { Page, PageParameters } from "@tocsin/core/kernel/engine/lists/readPage"
+import type { ValidationError } from "@tocsin/contract/formats/Errors"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import type { Queries } from "@tocsin/core/lists/Queries"
 import { Effect } from "effect"
 import { AGENTS } from "./Scenario.ts"
 

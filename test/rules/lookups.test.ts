@@ -1,9 +1,11 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
-import type { CheckResultEvent } from "@tocsin/contract/Requests"
-import { CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { Storage } from "@tocsin/core/ports/Storage"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { CheckResultEvent } from "@tocsin/contract/v1/Requests"
+import { CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { CheckStatus } from "@tocsin/contract/formats/Status"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { eventId } from "@tocsin/testing/samples"
@@ -42,6 +44,24 @@ const lateFor = (check: CheckRecord, number: number): CheckResultEvent => ({
   status: check.status === "ok" ? "critical" : "ok",
 })
 
+/** An event that changes the status of its check, or its exit code, or only its headline. */
+const changeOf = (check: CheckRecord, number: number): CheckResultEvent => {
+  const same = sameAs(check, number)
+  const statuses = CheckStatus.literals.filter((status) => status !== check.status)
+  const status = statuses[number % statuses.length] ?? check.status
+  return number % 4 === 3
+    ? { ...same, output: `line ${number}`, exit_code: (check.exit_code + (number % 2)) % 256 }
+    : { ...same, status, output: `line ${number}` }
+}
+
+interface Judged {
+  /** The requests after the one that recognises the agent. */
+  readonly asked: ReadonlyArray<RowRequest>
+  readonly reply: unknown
+  readonly count: number
+}
+type Judge = (judged: Judged) => void
+
 describe("a batch requests", () => {
   /**
    * Plays steps, lets every accepted agent make contact, and sends one batch for all checks of
@@ -50,6 +70,7 @@ describe("a batch requests", () => {
   const sendForAll = Effect.fnUntraced(function* (
     steps: ReadonlyArray<Step>,
     eventFor: (check: CheckRecord, number: number) => CheckResultEvent,
+    judge: Judge,
   ) {
     const { driven, takeAsked } = yield* driveAskingService
     yield* driven.play([...enrollment, ...steps])
@@ -63,25 +84,46 @@ describe("a batch requests", () => {
       const request = { agent_id: agent.agent_id, events: checks.map(eventFor) }
       takeAsked()
       const { reply } = yield* driven.perform<EventsAction>({ action: "events", key, request })
-      assert.deepStrictEqual(reply, { accepted: 0, deduplicated: checks.length })
       const check_ids = checks.map((check) => check.check_id)
-      assert.deepStrictEqual(takeAsked(), [
-        { agents: [agent.agent_id], checks: { agent_id: agent.agent_id, check_ids } },
-      ])
+      const [recognised, ...asked] = takeAsked()
+      assert.deepStrictEqual(recognised, {
+        agents: [agent.agent_id],
+        checks: { agent_id: agent.agent_id, check_ids },
+      })
+      judge({ asked, reply, count: checks.length })
     }
   })
+
+  const nothingElse: Judge = ({ asked, count, reply }) => {
+    assert.deepStrictEqual(reply, { accepted: 0, deduplicated: count })
+    assert.deepStrictEqual(asked, [])
+  }
 
   it.effect.prop(
     "only its agent and checks, once, when its results are identical",
     { steps: life },
-    ({ steps }) => sendForAll(steps, sameAs),
+    ({ steps }) => sendForAll(steps, sameAs, nothingElse),
     { arbitrary },
   )
 
   it.effect.prop(
     "no more when its results are late",
     { steps: life },
-    ({ steps }) => sendForAll(steps, lateFor),
+    ({ steps }) => sendForAll(steps, lateFor, nothingElse),
+    { arbitrary },
+  )
+
+  // `likelyNeeded` repeats conditions of `applyEvent` and what it calls: this holds both together.
+  it.effect.prop(
+    "all that its changes need at once, but the worst members of an incident that gets milder",
+    { steps: life },
+    ({ steps }) =>
+      sendForAll(steps, changeOf, ({ asked: [, ...later] }) => {
+        assert.deepStrictEqual(
+          later.filter((request) => Object.keys(request).some((part) => part !== "worstMembers")),
+          [],
+        )
+      }),
     { arbitrary },
   )
 

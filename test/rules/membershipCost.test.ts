@@ -1,14 +1,14 @@
-import { actOnOne } from "@tocsin/core/admission/operatorActions"
-import { CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
-import { Severity } from "@tocsin/contract/Status"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import type { IncidentOptions } from "@tocsin/core/incidents/incidentOptions"
-import { Incidents } from "@tocsin/core/incidents/Incidents"
-import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
+import { actOnOne } from "@tocsin/core/heart/admission/operatorActions"
+import { CheckId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import { Severity } from "@tocsin/contract/formats/Status"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import type { IncidentOptions } from "@tocsin/core/heart/incidents/incidentOptions"
+import { Incidents } from "@tocsin/core/heart/incidents/Incidents"
+import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
 import { answerFrom, transact } from "@tocsin/adapter-memory/transact"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { type Command, commandOf, decideSync } from "@tocsin/core/unitOfWork/Decision"
-import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
+import { type Command, commandOf, decideSync } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 import { assert, describe, it } from "@effect/vitest"
 import { agentRecord, blacklistIdOf, incidentIdOf, outboxIdOf } from "@tocsin/testing/records"
 import { eventId, start } from "@tocsin/testing/samples"
@@ -87,7 +87,7 @@ const recover = commandOf(function* (unit, count: number) {
   const incidents = new Incidents(unit, options)
   for (let n = 0; n < count; n++) {
     const ref = { incident_id: SHARED, agent_id: AGENTS.big.agent_id, check_id: checkId(n) }
-    yield* incidents.leave(ref, { by: "event", notify: false })
+    yield* incidents.leave(ref, { by: "event", notify: false, resolution: { reason: "recovered" } })
   }
 })
 

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { endReplica, reportReplica } from "@tocsin/core/replicas/reportReplica"
+import { endReplica, reportReplica } from "@tocsin/core/heart/replicas/reportReplica"
 import { signedBy } from "@tocsin/testing/signedBy"
 import { start } from "@tocsin/testing/samples"
 import { transact } from "@tocsin/testing/transact"

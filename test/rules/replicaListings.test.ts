@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { LISTED_FOR, listedReceivers } from "@tocsin/core/replicas/listedReceivers"
-import { mayDecide, replicaState } from "@tocsin/core/replicas/replicaState"
-import { endReplica, reportReplica } from "@tocsin/core/replicas/reportReplica"
+import { LISTED_FOR, listedReceivers } from "@tocsin/core/heart/replicas/listedReceivers"
+import { mayDecide, replicaState } from "@tocsin/core/heart/replicas/replicaState"
+import { endReplica, reportReplica } from "@tocsin/core/heart/replicas/reportReplica"
 import { signedBy } from "@tocsin/testing/signedBy"
-import { type ReplicaRecord, ReplicaTransitions } from "@tocsin/core/model/ReplicaRecord"
+import { type ReplicaRecord, ReplicaTransitions } from "@tocsin/core/heart/model/ReplicaRecord"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "@tocsin/testing/forAll"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -142,6 +142,7 @@ describe("a replica", () => {
           receivers: [],
           probes: false,
           agent_sha256: undefined,
+          known_names: undefined,
           started_at: now,
           seen_at: from(seen),
           ended_at: ended === undefined ? undefined : from(ended),

@@ -1,9 +1,9 @@
-import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AgentRecord"
-import type { Transition } from "@tocsin/contract/TransitionTable"
-import { CheckTransitions } from "@tocsin/core/model/CheckRecord"
-import * as Instant from "@tocsin/contract/Instant"
-import { IncidentTransitions } from "@tocsin/core/model/IncidentRecord"
-import { OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
+import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/heart/model/AgentRecord"
+import type { Transition } from "@tocsin/contract/formats/TransitionTable"
+import { CheckTransitions } from "@tocsin/core/heart/model/CheckRecord"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { IncidentTransitions } from "@tocsin/core/heart/model/IncidentRecord"
+import { OutboxTransitions } from "@tocsin/core/heart/model/OutboxRecord"
 import type { Observation } from "./Action.ts"
 import { membersEver, moved, type Moved } from "../service/Rows.ts"
 
@@ -107,6 +107,9 @@ const REFRESHED_OF_AGENT = [
   "pending_key_hash",
   "key_fingerprint",
   "heartbeat_incident_id",
+  "process",
+  "former_processes",
+  "twice_at",
   "checks_ok",
   "checks_warning",
   "checks_critical",
@@ -198,6 +201,8 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       // Nothing is claimed ahead.
       withdrawn: false,
       replayed: delivered === "replayed",
+      // No receiver sends mails.
+      bounced: false,
     }
     return {
       table: OutboxTransitions,

@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"

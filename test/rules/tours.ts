@@ -1,4 +1,4 @@
-import type { CheckStatus } from "@tocsin/contract/Status"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { AGENTS, type Answer, KEYS, type Step } from "./Scenario.ts"
 
 const [agent_id] = AGENTS

@@ -1,8 +1,8 @@
-import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/model/AgentRecord"
-import type { Transition } from "@tocsin/contract/TransitionTable"
-import { checkTransition, CheckTransitions } from "@tocsin/core/model/CheckRecord"
-import { IncidentTransitions } from "@tocsin/core/model/IncidentRecord"
-import { OutboxTransitions } from "@tocsin/core/model/OutboxRecord"
+import { AgentKeyTransitions, AgentTransitions } from "@tocsin/core/heart/model/AgentRecord"
+import type { Transition } from "@tocsin/contract/formats/TransitionTable"
+import { checkTransition, CheckTransitions } from "@tocsin/core/heart/model/CheckRecord"
+import { IncidentTransitions } from "@tocsin/core/heart/model/IncidentRecord"
+import { OutboxTransitions } from "@tocsin/core/heart/model/OutboxRecord"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
@@ -13,7 +13,7 @@ import { tours } from "./tours.ts"
 import type { ServiceOptions } from "../service/Service.ts"
 import { driveService } from "./DrivenService.ts"
 
-/** Moves of held items, of shadow receivers, and of items claimed ahead: nobody acts in these scenarios, and one item is claimed at a time. */
+/** Moves of held items, of shadow receivers, and of items claimed ahead: nobody acts in these scenarios, and one item is claimed at a time. No mail comes back. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "held",
   "hold_ended",
@@ -21,6 +21,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "coalesced",
   "unnamed",
   "shadowed",
+  "bounced",
   "withdrawn",
 ])
 

@@ -1,6 +1,6 @@
-import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { batchReply, type Observation } from "./Action.ts"
 import type { FoldedEvents, LogEntry } from "./FoldedEvents.ts"
 import { membersEver, type Rows } from "../service/Rows.ts"
@@ -166,6 +166,7 @@ export const viewOfFold = (fold: FoldedEvents): View => ({
     summary: output,
     incident: fold.incidentOf(agent_id, check_id)?.name,
     overdue_incident_id: undefined,
+    withdrawn_at: undefined,
     declaration: undefined,
     seen: fold
       .latestOf(agent_id, check_id)

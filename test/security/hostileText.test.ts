@@ -1,10 +1,10 @@
-import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
+import { isSecretLikeLabelKey } from "@tocsin/contract/labels/isSecretLikeLabelKey"
 import {
   decodeEventBatchRequest,
   decodeExpectationsRequest,
   decodeHeartbeatRequest,
-} from "@tocsin/contract/decodeRequest"
-import { compileGlob } from "@tocsin/contract/compileGlob"
+} from "@tocsin/contract/v1/decodeRequest"
+import { compileGlob } from "@tocsin/contract/formats/compileGlob"
 import { clientAddress } from "@tocsin/adapter-http/request/clientAddress"
 import { inboundRequestId } from "@tocsin/adapter-http/response/headerFields"
 import { assert, describe, it } from "@effect/vitest"

@@ -4,9 +4,9 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
-import type { Receiver } from "@tocsin/contract/Receiver"
-import { receiverTypes, typesOf, untypedKeys } from "@tocsin/contract/ReceiverTypes"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import type { Receiver } from "@tocsin/contract/receivers/Receiver"
+import { receiverTypes, typesOf, untypedKeys } from "@tocsin/contract/receivers/ReceiverTypes"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Duration, Effect, Layer, Result } from "effect"
 import { call, operate } from "../http/client/call.ts"
 import { itemsOf } from "../http/client/itemsOf.ts"
@@ -39,10 +39,14 @@ const PLAIN_OF: Readonly<Record<string, typeof PLAIN>> = {
   signal: OF_PHONES,
 }
 
-/** All receivers, each with every key that it takes; not Telegram, whose address no policy changes. */
+/** All receivers with secrets, each with every key that it takes; not Telegram, whose address no policy changes. */
 const receivers = () => {
+  // Those of browsers are no part of the policy.
+  const withSecrets = [...typesOf("messenger"), ...typesOf("alert_router")].filter(
+    (type) => type !== "browser",
+  )
   const keys = [
-    ...[...typesOf("messenger"), ...typesOf("alert_router")].map((type) => {
+    ...withSecrets.map((type) => {
       const { kind, needs, takes } = receiverTypes[type]
       return {
         name: type as string,

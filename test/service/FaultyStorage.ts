@@ -1,4 +1,4 @@
-import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { type Duration, Effect } from "effect"
 
 /** The faults between one process and its storage. A test can change each field at any time. */

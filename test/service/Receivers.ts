@@ -1,13 +1,13 @@
 import { assert } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import type { NotifierName } from "@tocsin/contract/Status"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type {
   ClaimedAlert,
   DeliveryAttempt,
   DeliveryResult,
   Notifier,
   SendResult,
-} from "@tocsin/core/ports/Notifiers"
+} from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Struct } from "effect"
 
 /** How one attempt goes, from the connection to the answer. */

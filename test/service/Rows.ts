@@ -1,11 +1,12 @@
-import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
-import type { CheckRecord, CheckRef, HistoryRecord } from "@tocsin/core/model/CheckRecord"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
-import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
+import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckLabelRecord } from "@tocsin/core/heart/model/CheckLabelRecord"
+import type { CheckRecord, HistoryRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import type { ExpectationRecord } from "@tocsin/core/heart/model/ExpectationRecord"
+import type { IncidentChangeRecord, IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import type { AlertRecord, OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
+import type { UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 
 /**
  * All rows of a storage, built from the changes of every command. Maps keep the order of insertion.

@@ -1,33 +1,38 @@
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
-import { Commits } from "@tocsin/core/engine/commits/Commits"
-import { PieceSizes } from "@tocsin/core/engine/lists/readPage"
+import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { PieceSizes } from "@tocsin/core/kernel/engine/lists/readPage"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import { Receivers as CurrentReceivers } from "@tocsin/core/notifications/Receivers"
-import { Hashing } from "@tocsin/core/ports/Hashing"
-import { IdlePause } from "@tocsin/core/ports/IdlePause"
-import { Ids } from "@tocsin/core/ports/Ids"
-import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { WatchProbes } from "@tocsin/core/ports/WatchProbes"
-import { NO_TOPICS, type Topics } from "@tocsin/core/topics/Topics"
-import { Admission } from "@tocsin/core/usecases/Admission"
-import * as Delivery from "@tocsin/core/usecases/Delivery"
-import { NumberMemory } from "@tocsin/core/usecases/NumberMemory"
-import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
-import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
-import { Integrations } from "@tocsin/core/usecases/Integrations"
-import { Sessions } from "@tocsin/core/usecases/Sessions"
-import { Operators } from "@tocsin/core/usecases/Operators"
-import { recordNumbers } from "@tocsin/core/usecases/recordNumbers"
-import * as Replicas from "@tocsin/core/usecases/Replicas"
-import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
-import { Queries } from "@tocsin/core/usecases/Queries"
-import * as WatchRunner from "@tocsin/core/usecases/WatchRunner"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
+import { Receivers as CurrentReceivers } from "@tocsin/core/heart/notifications/Receivers"
+import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import { IdlePause } from "@tocsin/core/kernel/ports/IdlePause"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
+import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
+import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { WatchProbes } from "@tocsin/core/kernel/ports/WatchProbes"
+import { NO_TOPICS, type Topics } from "@tocsin/core/kernel/topics/Topics"
+import { Admission } from "@tocsin/core/lists/Admission"
+import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
+import { NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
+import {
+  defaultRetention,
+  Retention,
+  type RetentionOptions,
+} from "@tocsin/core/kernel/engine/commits/retentionChores"
+import * as Housekeeping from "@tocsin/core/lists/Housekeeping"
+import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
+import { Operations } from "@tocsin/core/lists/Operations"
+import { OutboxSignal } from "@tocsin/core/heart/notifications/OutboxSignal"
+import { Integrations } from "@tocsin/core/features/integrations/Integrations"
+import { Sessions } from "@tocsin/core/features/signIn/Sessions"
+import { Operators } from "@tocsin/core/heart/usecases/Operators"
+import { recordNumbers } from "@tocsin/core/features/numbers/recordNumbers"
+import * as Replicas from "@tocsin/core/heart/usecases/Replicas"
+import { ReplicaIdentity } from "@tocsin/core/heart/usecases/Replicas"
+import { Queries } from "@tocsin/core/lists/Queries"
+import * as WatchRunner from "@tocsin/core/features/watches/WatchRunner"
 import { Context, Duration, Effect, Exit, Fiber, Layer, PubSub, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { START_MILLIS } from "@tocsin/testing/samples"
@@ -68,7 +73,7 @@ export interface ProcessOptions {
   readonly delivers?: boolean
   /** Whether it marks, sweeps and expires rows; it does not by default. */
   readonly keepsHouse?: boolean
-  readonly retention?: Partial<Housekeeping.RetentionOptions>
+  readonly retention?: Partial<RetentionOptions>
   /** How many rows and incidents each piece of background work takes; as in production by default. */
   readonly pieceSize?: number
   /** Whether it reports itself to the others; it does not by default. */
@@ -176,7 +181,7 @@ const layerOf = (
       Layer.succeed(Storage, storage),
       Layer.succeed(Notifiers, notifiers),
       Layer.succeed(WatchProbes, probes),
-      Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...retention }),
+      Layer.succeed(Retention, { ...defaultRetention, ...retention }),
       pieceSize === undefined
         ? Layer.empty
         : Layer.succeed(PieceSizes, { rows: pieceSize, incidents: pieceSize }),

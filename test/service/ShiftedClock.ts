@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Clock, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 

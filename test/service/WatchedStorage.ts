@@ -1,8 +1,8 @@
-import { likewise } from "@tocsin/core/unitOfWork/Decision"
-import type * as Instant from "@tocsin/contract/Instant"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { NO_TOPICS, type Topics } from "@tocsin/core/topics/Topics"
+import { likewise } from "@tocsin/core/kernel/unitOfWork/Decision"
+import type * as Instant from "@tocsin/contract/formats/Instant"
+import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { NO_TOPICS, type Topics } from "@tocsin/core/kernel/topics/Topics"
 import { Effect } from "effect"
 import { applyChanges, noRows, type Rows } from "./Rows.ts"
 

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import { type SignInRefusal, SignInRefusals, signInRefusals } from "@tocsin/contract/SignInRefusals"
-import { Storage } from "@tocsin/core/ports/Storage"
+import { type SignInRefusal, SignInRefusals, signInRefusals } from "@tocsin/contract/signIn/SignInRefusals"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Secrets } from "@tocsin/server/Secrets"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
-import { identityProvider } from "@tocsin/server/signIn/identityProvider"
+import { identityProvider } from "@tocsin/server/features/signIn/identityProvider"
 import { Context, Effect, Layer, Result } from "effect"
 import { Tocsin } from "../http/service/Tocsin.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
@@ -210,6 +210,16 @@ describe("a sign-in", () => {
         redirect_uri: `${ORIGIN}/monitoring/`,
         authorization_endpoint: `${issuer.url}/authorize`,
       })
+      issuer.faults = { metadata: { end_session_endpoint: `${issuer.url}/logout?x=1` } }
+      const later = yield* replica(storage, issuer.url)
+      assert.strictEqual(
+        (yield* later.ask("GET", "session")).body.oidc?.["end_session_url"],
+        `${issuer.url}/logout?x=1&client_id=${CLIENT.id}`,
+      )
+      issuer.faults = { metadata: { end_session_endpoint: "javascript:alert(1)" } }
+      const odd = yield* replica(storage, issuer.url)
+      assert.isUndefined((yield* odd.ask("GET", "session")).body.oidc?.["end_session_url"])
+      issuer.faults = {}
       const { body: begun, headers, status } = yield* signIn()
       assert.strictEqual(status, 201)
       assert.strictEqual(headers.get("cache-control"), "no-store")

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { simulate } from "@tocsin/simulation/simulate"
 import { SimulationReport, type SimulationSettings } from "@tocsin/simulation/SimulationReport"
 import { Schema } from "effect"

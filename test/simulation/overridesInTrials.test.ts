@@ -1,10 +1,10 @@
-import { assert, it } from "@effect/vitest"
-import { OverrideId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
-import type { CopySource } from "@tocsin/core/ports/Storage"
-import type { PastEntry } from "@tocsin/simulation/Backtest"
-import { backtestHistory } from "@tocsin/simulation/backtestHistory"
+import { assert, it, vi } from "@effect/vitest"
+import { OverrideId } from "@tocsin/contract/onCall/Rotas"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { RotaOverrideRecord } from "@tocsin/core/heart/model/RotaOverrideRecord"
+import type { CopySource } from "@tocsin/core/kernel/ports/Storage"
+import { type PastEntry, Trial } from "@tocsin/simulation/Trial"
+import { tryOnHistory } from "@tocsin/simulation/tryOnHistory"
 import { start } from "@tocsin/testing/samples"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
 import { Duration, Effect, Stream } from "effect"
@@ -44,21 +44,20 @@ it.effect("a trial takes the overrides of a history as they were made, but those
             )
           : Stream.empty,
     }
-    const entries: Array<PastEntry> = []
-    const trial = {
-      take: (found: ReadonlyArray<PastEntry>) => Effect.sync(() => void entries.push(...found)),
-      end: () => Effect.succeed({ messages: new Map(), held: [] }),
-    }
-    yield* backtestHistory(source, {
+    const take = yield* Effect.acquireRelease(
+      Effect.sync(() => vi.spyOn(Trial.prototype, "take")),
+      (spied) => Effect.sync(() => spied.mockRestore()),
+    )
+    yield* tryOnHistory(source, {
       inForce: POLICY,
       tried: POLICY,
       since: at(0),
       until: at(60),
       staleAfter: Duration.minutes(2),
-      start: () => Effect.succeed(trial),
     })
     // Both policies take them.
     const expected: PastEntry = { entry: "overridden", override: taken, at: at(1) }
+    const entries = take.mock.calls.flatMap(([found]) => found)
     assert.deepStrictEqual(entries, [expected, expected])
   }),
 )

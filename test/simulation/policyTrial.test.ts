@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
-import { StoredCheckResultEvent } from "@tocsin/contract/Resources"
-import * as Instant from "@tocsin/contract/Instant"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
-import { type PastEntry, Backtest } from "@tocsin/simulation/Backtest"
+import { type AgentId, CheckId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import { StoredCheckResultEvent } from "@tocsin/contract/v1/Resources"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
+import { type PastEntry, Trial } from "@tocsin/simulation/Trial"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { type EventChanges, eventOf } from "@tocsin/testing/samples"
 import { Duration, Effect, Schema } from "effect"
@@ -89,7 +89,7 @@ describe("a trial of a policy", () => {
         const start = Instant.fromMicros(0n)
         const agents = AGENTS.map((agent_id) => ({ agent_id, hostname: agent_id }))
         const options = { staleAfter: rules.staleAfter, agents, start, since: start }
-        const trial = new Backtest({ policy, notifiers: rules.notifiers }, options)
+        const trial = new Trial({ policy, notifiers: rules.notifiers }, options)
         const past = pastOf(course)
         for (let from = 0; from < past.length; from += 7) trial.take(past.slice(from, from + 7))
         const { messages, held } = trial.end(course.endedAt)
@@ -118,7 +118,7 @@ describe("a trial of a policy", () => {
     const policy: PolicyDocument = {
       routes: [{ steps: [{ to: ["debug"] }, { after: Duration.seconds(45), to: ["webhook"] }] }],
     }
-    const trial = new Backtest(
+    const trial = new Trial(
       { policy, notifiers: rules.notifiers },
       {
         staleAfter: defaultRules.staleAfter,
@@ -146,7 +146,7 @@ describe("a trial of a policy", () => {
       match: [{ field: "label:team", op: "=", value } as const],
       to: [receiver] as const,
     })
-    const trial = new Backtest(
+    const trial = new Trial(
       { policy: { routes: [ofTeam("db", "debug"), ofTeam("web", "webhook")] }, notifiers: rules.notifiers },
       {
         staleAfter: defaultRules.staleAfter,
@@ -166,7 +166,7 @@ describe("a trial of a policy", () => {
   it("plays results of watches, whose agent no key may register", () => {
     const at = (seconds: number) => Instant.fromMicros(BigInt(seconds) * 1_000_000n)
     const { staleAfter, watchAgent: agent_id } = defaultRules
-    const trial = new Backtest(
+    const trial = new Trial(
       { policy: {}, notifiers: ["debug"] },
       { staleAfter, agents: [{ agent_id, hostname: "watches" }], start: at(0), since: at(0) },
     )
@@ -180,7 +180,7 @@ describe("a trial of a policy", () => {
     const start = at(0)
     const [agent_id = AGENTS[0]] = AGENTS
     assert(agent_id !== undefined)
-    const trial = new Backtest(
+    const trial = new Trial(
       { policy: {}, notifiers: ["debug"] },
       {
         staleAfter: defaultRules.staleAfter,

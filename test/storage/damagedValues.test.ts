@@ -3,11 +3,15 @@ import { DatabaseSync } from "node:sqlite"
 import { inspectStorage as inspectPostgres } from "@tocsin/adapter-pg/inspection/inspectStorage"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { inspectStorage as inspectSqlite } from "@tocsin/adapter-sqlite/inspection/inspectStorage"
-import { AuditId } from "@tocsin/contract/Audit"
-import { AgentId, AnnouncementId, CheckId, OverrideId, SilenceId } from "@tocsin/contract/Identifiers"
-import { NotifierName } from "@tocsin/contract/Status"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
-import { jsonColumns } from "@tocsin/core/model/TableShape"
+import { AuditId } from "@tocsin/contract/audit/Audit"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import { AnnouncementId } from "@tocsin/contract/publicPages/Announcements"
+import { MailId } from "@tocsin/contract/integrations/Mails"
+import { OverrideId } from "@tocsin/contract/onCall/Rotas"
+import { SilenceId } from "@tocsin/contract/silences/Silences"
+import { NotifierName } from "@tocsin/contract/formats/Status"
+import { copiedTables } from "@tocsin/core/lists/StoredTables"
+import { jsonColumns } from "@tocsin/core/kernel/model/TableShape"
 import { assert, describe, it } from "@effect/vitest"
 import {
   checkRecord,
@@ -18,7 +22,7 @@ import {
   write,
 } from "@tocsin/testing/records"
 import { newPlace, type Replica } from "@tocsin/testing/Replica"
-import { listNames } from "@tocsin/core/model/ListDefinitions"
+import { listNames } from "@tocsin/core/kernel/model/ListDefinitions"
 import { rowsOf } from "@tocsin/testing/rowsOf"
 import { eventOf, heartbeatOf, keyOf, start, START_MILLIS } from "@tocsin/testing/samples"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
@@ -101,9 +105,36 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       incident_id: incidentRecord("x").id,
       alone_due_at: undefined,
     })
-    unit
-      .of("check_label")
-      .put({ agent_id, registration_id, check_id, labels: { team: "web" }, labelled_at: start })
+    unit.of("check_label").put({
+      agent_id,
+      registration_id,
+      check_id,
+      labels: { team: "web" },
+      title: undefined,
+      declared_title: undefined,
+      labelled_at: start,
+    })
+    unit.of("listed_check").put({
+      agent_id,
+      registration_id,
+      check_id,
+      state: "listed",
+      next_evaluation_at: undefined,
+      spans: [],
+    })
+    unit.of("kept_mail").put({
+      id: MailId.make(idOf("mail")),
+      integration: agent_id,
+      received_at: start,
+      sender: "root@nas.example",
+      subject: "",
+      outcome: "applied",
+      decided_by: "prefix",
+      check_id: undefined,
+      status: undefined,
+      reason: undefined,
+      mail: { sender: "", fields: [], text: "" },
+    })
     unit
       .of("job_run")
       .put({ agent_id, registration_id, check_id, starts: [{ rid: "", at: 1 }], log: undefined })
@@ -115,6 +146,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       receivers: [],
       probes: false,
       agent_sha256: undefined,
+      known_names: undefined,
       started_at: start,
       seen_at: start,
       ended_at: start,

@@ -1,6 +1,6 @@
 import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 import type { KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { openReplica } from "@tocsin/testing/Replica"
 import { rowsOf } from "@tocsin/testing/rowsOf"

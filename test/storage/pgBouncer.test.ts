@@ -1,7 +1,7 @@
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
 import { assert, describe, it } from "@effect/vitest"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { claimSuite } from "@tocsin/testing/claimSuite"

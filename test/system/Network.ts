@@ -7,7 +7,7 @@ import {
   failureOfCause,
 } from "@tocsin/adapter-http/response/failures"
 import type { HttpAnswer, OutgoingRequest } from "@tocsin/reporting/agent/Answer"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { Clock, Effect, Redacted } from "effect"
 import type { Draws } from "./Draws.ts"
 import type { SimulatedServer } from "./Servers.ts"

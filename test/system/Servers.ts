@@ -1,5 +1,5 @@
-import { libraryOperator, CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
-import type { Policy } from "@tocsin/core/policy/compilePolicy"
+import { libraryOperator, CurrentOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
+import type { Policy } from "@tocsin/core/heart/policy/compilePolicy"
 import { Clock, Effect } from "effect"
 import type { Process, Service } from "../service/Service.ts"
 import type { Draws } from "./Draws.ts"

@@ -1,4 +1,4 @@
-import { parseMatcher } from "@tocsin/contract/Matcher"
+import { parseMatcher } from "@tocsin/contract/labels/Matcher"
 import { Duration, Effect, Result } from "effect"
 import {
   type Answer,
@@ -11,8 +11,8 @@ import {
   timedOut,
 } from "../service/Receivers.ts"
 import type { Service } from "../service/Service.ts"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import type { NotifierName } from "@tocsin/contract/Status"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { SimulatedAgent } from "./Agents.ts"
 import type { Draws } from "./Draws.ts"
 import { POLICIES, RECEIVERS } from "./policies.ts"

@@ -8,8 +8,13 @@ import type { Answer as Answered, Exchange, NoAnswer } from "@tocsin/adapter-not
 import { postOver } from "@tocsin/adapter-notify/http/HttpPost"
 import { services } from "@tocsin/adapter-notify/services/services"
 import { notifierOver } from "@tocsin/adapter-notify/services/serviceNotifier"
-import type { ClaimedAlert, DeliveryResult, Notifier, SendResult } from "@tocsin/core/ports/Notifiers"
-import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
+import type {
+  ClaimedAlert,
+  DeliveryResult,
+  Notifier,
+  SendResult,
+} from "@tocsin/core/heart/notifications/Notifiers"
+import { receiverTypes } from "@tocsin/contract/receivers/ReceiverTypes"
 import { Duration, Effect, Option, Redacted } from "effect"
 import type { Answer, Attempt, TypedReceiver } from "../service/Receivers.ts"
 import type { Draws } from "./Draws.ts"
@@ -17,10 +22,13 @@ import type { Draws } from "./Draws.ts"
 type HttpType = keyof typeof services
 export type SimulatedType = HttpType | "email"
 
+/** A browser's messages go to the browsers of an operator, of which a scenario has none. */
+const isSimulated = (type: string): type is SimulatedType => type in services || type === "email"
+
 /** The types of receivers that people read, and those that keep alerts. */
 export const TYPES_OF = {
   messenger: Object.entries(receiverTypes).flatMap(([type, { kind }]) =>
-    kind === "messenger" ? [type as SimulatedType] : [],
+    kind === "messenger" && isSimulated(type) ? [type] : [],
   ),
   alert_router: ["pagerduty", "opsgenie"],
 } as const satisfies Readonly<Record<string, ReadonlyArray<SimulatedType>>>
@@ -134,7 +142,7 @@ const exchangeOf = (
       method: method ?? "POST",
       path: path ?? fake.path,
       headers: { ...headers, "content-type": content?.type },
-      body: content?.text ?? "",
+      body: content?.text.toString() ?? "",
       closed: Effect.never,
     }
     const status = fake.judge(request)

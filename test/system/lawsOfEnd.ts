@@ -1,5 +1,5 @@
-import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import { SEVERITY_RANK } from "@tocsin/contract/formats/Status"
+import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import { inconsistencies } from "@tocsin/testing/inconsistencies"
 import { Effect } from "effect"
 import { RECEIVERS } from "./policies.ts"

@@ -1,4 +1,4 @@
-import type { Transition } from "@tocsin/contract/TransitionTable"
+import type { Transition } from "@tocsin/contract/formats/TransitionTable"
 
 /** Whether a table leads from one state to another in at most so many moves. */
 export const leads = (

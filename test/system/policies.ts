@@ -1,5 +1,5 @@
-import { compilePolicy, type Policy } from "@tocsin/core/policy/compilePolicy"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { compilePolicy, type Policy } from "@tocsin/core/heart/policy/compilePolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Result } from "effect"
 
 /** The receivers of every policy, and of the settings. */

@@ -1,6 +1,6 @@
 import type { HttpAnswer } from "@tocsin/reporting/agent/Answer"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import type { NotifierName } from "@tocsin/contract/Status"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { Duration, Effect, Random, References, Scope } from "effect"
 import { delivered } from "../service/Receivers.ts"
 import { openService, type Service } from "../service/Service.ts"

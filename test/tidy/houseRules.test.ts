@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { basename, dirname, join, matchesGlob } from "node:path"
+import { features } from "../../scripts/countHouse.mjs"
 
 /** Generated files: those of .gitignore, and `.git`, which is a file in a worktree. */
 const unwritten = new Set([".git", "node_modules", "dist", "data", "coverage"])
@@ -40,7 +41,7 @@ describe("house rules", () => {
       /\b(\w+Record)\b.*\/(Operator|Replica|ServiceHeartbeat|Silence)Record/,
     ]
     const plumbing = sources.filter((path) =>
-      /(?:core\/src\/unitOfWork\/(?!Search|RowRequest)|adapter-memory\/src\/(?:keyValue\/|IndexedRows|expire|transact)|adapter-(?:pg|sqlite)\/src\/(?:retention|transactions)\/(?!search))/.test(
+      /(?:core\/src\/kernel\/unitOfWork\/(?!Search|RowRequest)|adapter-memory\/src\/(?:keyValue\/|IndexedRows|expire|transact)|adapter-(?:pg|sqlite)\/src\/(?:retention|transactions)\/(?!search))/.test(
         path,
       ),
     )
@@ -54,7 +55,7 @@ describe("house rules", () => {
     )
   })
 
-  it("certificates are read by getPeerX509Certificate (packages/contract/src/nodeVersions.ts)", () => {
+  it("certificates are read by getPeerX509Certificate (packages/contract/src/formats/nodeVersions.ts)", () => {
     assert.deepStrictEqual(
       offenders(sources, (path) => /\b(getPeerCertificate|toLegacyObject)\(/.exec(read(path))?.[1]),
       [],
@@ -94,7 +95,7 @@ describe("house rules", () => {
 
   it("commands go to the storage through Commits, which reports them to its listeners", () => {
     const users = sources.filter((path) => !/^packages\/(testing|adapter-(sqlite|pg))\//.test(path))
-    const door = "packages/core/src/engine/commits/"
+    const door = "packages/core/src/kernel/engine/commits/"
     assert.deepStrictEqual(
       offenders(users, (path) =>
         !path.startsWith(door) && /\bstorage\.transact\(/i.test(read(path)) ? "storage.transact" : undefined,
@@ -135,11 +136,22 @@ describe("house rules", () => {
     )
   })
 
-  it("the pages have at most 11,400 lines together: say each thing once, and link to it", () => {
+  it("a chain of promises that is not awaited takes its failure, which would end the process", () => {
+    assert.deepStrictEqual(
+      offenders(sources, (path) =>
+        Array.from(read(path).matchAll(/\bvoid [^\n;]*\.(?:then|finally)\([^\n]+/g), ([found]) => found).find(
+          (found) => !/\.catch\(/.test(found),
+        ),
+      ),
+      [],
+    )
+  })
+
+  it("the pages have at most 11,600 lines together: say each thing once, and link to it", () => {
     const pages = files.filter((path) => /^docs\/.+\.md$/.test(path))
     const lines = pages.reduce((sum, path) => sum + read(path).trimEnd().split("\n").length, 0)
     assert.isAbove(lines, 0)
-    assert.isAtMost(lines, 11_400)
+    assert.isAtMost(lines, 11_600)
   })
 
   it("no text names a registry or a path of one machine", () => {
@@ -185,6 +197,15 @@ describe("house rules", () => {
     assert.deepStrictEqual(
       subjects.filter(({ name }) => !map.includes(`\`test/${name}\``)).map(({ name }) => name),
       [],
+    )
+  })
+
+  it("CONTRIBUTING names the features that scripts/countHouse.mjs counts, in its order", () => {
+    const [, table = ""] = read("CONTRIBUTING.md").split("### Features and their names")
+    const [rows = ""] = table.split("\n### ")
+    assert.deepStrictEqual(
+      Array.from(rows.matchAll(/^\| `(\w+)` \|/gm), ([, word]) => word),
+      features.map(({ word }) => word),
     )
   })
 
@@ -237,9 +258,13 @@ describe("packages", () => {
 
   it.each(packages)("the README of %s lists every folder of its source", (name) => {
     const page = read(`packages/${name}/README.md`)
-    const folders = readdirSync(`packages/${name}/src`, { withFileTypes: true }).filter((entry) =>
-      entry.isDirectory(),
-    )
+    const foldersOf = (path: string) =>
+      readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const root = `packages/${name}/src`
+    const folders = foldersOf(root).flatMap((folder) => [
+      folder,
+      ...(name === "core" ? foldersOf(join(root, folder.name)) : []),
+    ])
     assert.deepStrictEqual(
       folders.filter((folder) => !page.includes(`\`${folder.name}\``)).map((folder) => folder.name),
       [],

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
-import folders from "../../scripts/lint/oneDirection.mjs"
+import { dirname, join, relative } from "node:path"
+import folders, { upwardImports } from "../../scripts/lint/oneDirection.mjs"
 
 /**
  * Files that break one rule each, laid out like the packages they stand for. Run from the root of
@@ -56,9 +56,59 @@ describe("lint rules", () => {
 
 it("an order of folders has each folder in one place, with its parts", () => {
   const read = (...order: ReadonlyArray<string>) =>
-    folders.rules["one-direction"].create({ filename: "/core/src/ports/Storage.ts", options: [{ order }] })
+    folders.rules["one-direction"].create({
+      filename: "/core/src/kernel/ports/Storage.ts",
+      options: [{ order }],
+    })
   read("model", "ports", "engine", "engine/lists", "usecases")
   assert.throws(() => read("engine", "model", "ports", "engine/lists"), /has engine in two places/)
   assert.throws(() => read("model", "engine/unitOfWork", "ports", "engine/lists"), /has engine in two places/)
   assert.throws(() => read("engine", "ports", "engine"), /has engine in two places/)
+  assert.throws(
+    () => read("kernel/engine/lists", "kernel/ports", "kernel/engine"),
+    /has kernel\/engine in two places/,
+  )
+})
+
+it("the README of the core has its folders in the order of the lint rule", () => {
+  const { order } = /"tocsin\/one-direction": \[\s*"error",\s*\{\s*"order": \[(?<order>[^\]]*)\]/.exec(
+    readFileSync(".oxlintrc.json", "utf8"),
+  )?.groups ?? { order: "" }
+  const tables = Array.from(
+    readFileSync("packages/core/README.md", "utf8").matchAll(
+      /\| folder of `src\/(kernel|heart)` \|[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/g,
+    ),
+  )
+  const listed = tables.flatMap(([, zone, rows = ""]) =>
+    Array.from(rows.matchAll(/^\|([^|]+)\|/gm), ([, cell = ""]) => cell).flatMap((cell) =>
+      Array.from(cell.matchAll(/`([^`]+)`/g), ([, folder]) => `${zone}/${folder}`),
+    ),
+  )
+  const ruled = Array.from(order?.matchAll(/"([^"]+)"/g) ?? [], ([, folder = ""]) => folder)
+  assert.deepStrictEqual(listed, ruled.slice(0, listed.length))
+  assert.deepStrictEqual(ruled.slice(listed.length), ["features", "lists"])
+})
+
+it("imports against the order of the core's folders become fewer: each listed one is still there", () => {
+  const listed = Object.entries(upwardImports).flatMap(([from, targets]) =>
+    targets.map((to) => [from, to] as const),
+  )
+  const zones = new Map<string, number>()
+  for (const [from, to] of listed) {
+    const arrow = `${from.split("/")[0]} to ${to.split("/")[0]}`
+    zones.set(arrow, (zones.get(arrow) ?? 0) + 1)
+    const specifier = relative(dirname(from), to)
+    assert.include(
+      readFileSync(join("packages/core/src", from), "utf8"),
+      `"${specifier.startsWith(".") ? specifier : `./${specifier}`}"`,
+      `${from} no longer imports ${to}: take that line out of scripts/lint/upwardImports.json`,
+    )
+  }
+  // An import that leaves lowers its number; none of them rises.
+  assert.deepStrictEqual(Object.fromEntries(zones), {
+    "features to features": 1,
+    "heart to lists": 1,
+    "kernel to heart": 32,
+    "kernel to lists": 9,
+  })
 })

@@ -1,12 +1,12 @@
-import { AgentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
-import type { UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
-import { keyedNames } from "@tocsin/core/model/StoredTables"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { type Command, decideSync } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { keyedNames } from "@tocsin/core/lists/StoredTables"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { transact } from "@tocsin/adapter-memory/transact"
-import type { ClaimedItem } from "@tocsin/core/notifications/claimOutbox"
-import type { Claim } from "@tocsin/core/notifications/recordResults"
+import { answerFrom, persistChanges } from "@tocsin/adapter-memory/transact"
+import type { ClaimedItem } from "@tocsin/core/heart/notifications/claimOutbox"
+import type { Claim } from "@tocsin/core/heart/notifications/recordResults"
 
 /** The agents of small worlds: interchangeable. */
 export const AGENTS = [AgentId.make("agent-a"), AgentId.make("agent-b")] as const
@@ -67,7 +67,10 @@ export interface Stepped<A> {
 /** Runs a command in a copy of a world. */
 export const inWorld = <A>({ now, replicas, tables }: World, command: Command<A>): Stepped<A> => {
   const copy = copyOf(tables)
-  const { changes, reply } = transact(copy, command, now)
+  const unit = new UnitOfWork()
+  const reply = decideSync(command(unit, now), (step) => answerFrom(copy, unit, step, now))
+  const changes = unit.changes()
+  persistChanges(copy, changes)
   return { world: { tables: copy, now, replicas }, reply, changes }
 }
 

@@ -9,16 +9,16 @@ import {
   KeyHash,
   type OutboxId,
   type RegistrationId,
-} from "@tocsin/contract/Identifiers"
-import type { AuditId } from "@tocsin/contract/Audit"
-import type { Instant } from "@tocsin/contract/Instant"
-import type { CheckStatus } from "@tocsin/contract/Status"
-import type { Signature } from "@tocsin/core/audit/Signature"
-import { heartbeat } from "@tocsin/core/admission/heartbeat"
-import * as actions from "@tocsin/core/admission/operatorActions"
-import { applyBatch } from "@tocsin/core/checks/applyBatch"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+} from "@tocsin/contract/formats/Identifiers"
+import type { AuditId } from "@tocsin/contract/audit/Audit"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import { heartbeat } from "@tocsin/core/heart/admission/heartbeat"
+import * as actions from "@tocsin/core/heart/admission/operatorActions"
+import { applyBatch } from "@tocsin/core/heart/checks/applyBatch"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
 import { heartbeatOf, eventOf } from "@tocsin/testing/samples"
 
 /** The only receiver. */

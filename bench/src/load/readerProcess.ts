@@ -1,5 +1,5 @@
 /** Asks for lists at fixed times, however long the answers take. */
-import { Agent, get } from "node:http"
+import { Agent, get, type IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"
 import { answerCommands } from "../processes/answerCommands.ts"
 import type { ReaderCommand, ReaderReply } from "./Reader.ts"
@@ -12,12 +12,15 @@ let times: ReadonlyArray<Array<number>> = []
 let timers: ReadonlyArray<NodeJS.Timeout> = []
 let firstFailure: string | undefined
 
+const isJson = ({ headers }: IncomingMessage): boolean => headers["content-type"]?.includes("json") === true
+
 const read = ({ port, token }: Start, path: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` }
     const request = get({ agent, host: "127.0.0.1", port, path, headers }, (response) => {
       text(response).then((body) => {
-        if (response.statusCode === 200 && body.startsWith("{") && body.endsWith("}")) resolve(body)
+        const isWhole = !isJson(response) || (body.startsWith("{") && body.endsWith("}"))
+        if (response.statusCode === 200 && isWhole) resolve(body)
         else reject(new Error(`${path} was answered with ${response.statusCode} ${body.slice(0, 300)}`))
       }, reject)
     })

@@ -1,7 +1,7 @@
-import { AgentId, CheckId, EventId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { CheckStatus } from "@tocsin/contract/Status"
-import type { Ingest } from "@tocsin/core/usecases/Ingest"
+import { AgentId, CheckId, EventId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import type { Ingest } from "@tocsin/core/heart/usecases/Ingest"
 import { Effect, Redacted } from "effect"
 import { agentKey, agentName, AGENTS, CHECKS, eventId } from "./Year.ts"
 

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto"
-import type { SecretCipher } from "@tocsin/core/ports/SecretCipher"
+import type { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
 import { Redacted } from "effect"
 import { decrypt, encrypt } from "./aesGcm.ts"
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
-import type { OutboxId } from "@tocsin/contract/Identifiers"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { LinkTokens } from "@tocsin/core/ports/Hashing"
+import type { OutboxId } from "@tocsin/contract/formats/Identifiers"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { LinkTokens } from "@tocsin/core/kernel/ports/Hashing"
 import { Layer, Redacted } from "effect"
 
 /** Hex digits: chats end a link before a `_` or `-` at its end. One form only, so no other text is a token. */

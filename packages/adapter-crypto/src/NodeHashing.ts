@@ -1,6 +1,6 @@
 import { createHmac, hash } from "node:crypto"
-import type { KeyFingerprint, KeyHash } from "@tocsin/contract/Identifiers"
-import { Hashing, type KeyIdentity } from "@tocsin/core/ports/Hashing"
+import type { KeyFingerprint, KeyHash } from "@tocsin/contract/formats/Identifiers"
+import { Hashing, type KeyIdentity } from "@tocsin/core/kernel/ports/Hashing"
 import { Layer, Redacted } from "effect"
 import { decrypt, encrypt } from "./aesGcm.ts"
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomFillSync } from "node:crypto"
-import { Ids } from "@tocsin/core/ports/Ids"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { Layer } from "effect"
 
 const RANDOM_BYTES_PER_ID = 6

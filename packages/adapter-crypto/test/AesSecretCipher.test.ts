@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { NotifierName } from "@tocsin/contract/Status"
+import { NotifierName } from "@tocsin/contract/formats/Status"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Redacted } from "effect"
 import * as fc from "fast-check"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { OutboxId } from "@tocsin/contract/Identifiers"
-import { LinkTokens } from "@tocsin/core/ports/Hashing"
+import { OutboxId } from "@tocsin/contract/formats/Identifiers"
+import { LinkTokens } from "@tocsin/core/kernel/ports/Hashing"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Effect, Redacted } from "effect"
 import * as fc from "fast-check"

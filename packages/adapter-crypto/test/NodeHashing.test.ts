@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Hashing } from "@tocsin/core/ports/Hashing"
+import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import { Effect, Redacted } from "effect"
 import * as NodeHashing from "../src/NodeHashing.ts"
 

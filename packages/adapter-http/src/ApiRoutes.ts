@@ -3,30 +3,33 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as AgentHandlers from "./handlers/AgentHandlers.ts"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
-import type { AgentHandout } from "./downloads/AgentHandout.ts"
-import * as DownloadRoutes from "./downloads/DownloadRoutes.ts"
+import type { AgentHandout } from "./features/enrolment/AgentHandout.ts"
+import * as DownloadRoutes from "./features/enrolment/DownloadRoutes.ts"
 import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
 import type { AllowedOrigins } from "./response/crossOrigin.ts"
 import type { OperatorTokens } from "./request/access.ts"
 import * as authentication from "./request/authentication.ts"
-import * as SenderRoutes from "./senders/SenderRoutes.ts"
+import * as SenderRoutes from "./features/integrations/SenderRoutes.ts"
 import * as responseMiddleware from "./response/responseMiddleware.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
+import {
+  CHECK_METRICS_ROUTE,
+  type CheckMetricsOptions,
+  layer as checkMetricsRoute,
+} from "./features/checkMetrics/checkMetricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
-import { signIn } from "./handlers/SignInHandlers.ts"
+import { signIn } from "./features/signIn/SignInHandlers.ts"
 import type { ConsoleFiles, About } from "./pages/PageRoutes.ts"
-import * as CalendarRoutes from "./pages/CalendarRoutes.ts"
-import * as CallRoutes from "./pages/CallRoutes.ts"
-import * as LinkRoutes from "./pages/LinkRoutes.ts"
+import * as CalendarRoutes from "./features/onCall/CalendarRoutes.ts"
+import * as CallRoutes from "./features/phones/CallRoutes.ts"
+import * as LinkRoutes from "./features/links/LinkRoutes.ts"
+import * as ShownRoutes from "./features/push/ShownRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
-import * as StatusRoutes from "./pages/StatusRoutes.ts"
+import * as StatusRoutes from "./features/publicPages/StatusRoutes.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
 export interface ApiOptions extends OperatorTokens {
-  /**
-   * How many proxies before the server add to X-Forwarded-For; none unless given
-   * (docs/rules.md#rate-limits).
-   */
+  /** How many proxies before the server add to X-Forwarded-For; none unless given (docs/rules.md#rate-limits). */
   readonly trustedHops?: number | undefined
   /** Origins whose pages may call from browsers (CORS); none unless given. */
   readonly allowedOrigins?: AllowedOrigins | undefined
@@ -34,6 +37,8 @@ export interface ApiOptions extends OperatorTokens {
   readonly handout?: AgentHandout | undefined
   /** Metrics at /metrics, if given. */
   readonly metrics?: MetricsOptions | undefined
+  /** Metrics of checks at /metrics/checks, if given. */
+  readonly checkMetrics?: CheckMetricsOptions | undefined
 }
 
 const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
@@ -55,23 +60,28 @@ const knownToOps = [
   ...CalendarRoutes.routes,
   ...CallRoutes.routes,
   ...LinkRoutes.routes,
+  ...ShownRoutes.routes,
   ...StatusRoutes.routes,
 ]
 
-export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE])
+export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE, CHECK_METRICS_ROUTE])
 
 const failedAuthentications = ({ trustedHops = 0 }: ApiOptions) =>
   authentication.FailedAuthentications.layer(trustedHops)
 
-/** The rules for every response, and the metrics if they are served. */
+/** The rules for every response, and the metrics that are served. */
 const watched = (options: ApiOptions, api: ReadonlyArray<KnownRoute>) => {
-  const { metrics } = options
-  return metrics === undefined
-    ? responseMiddleware.layer({ ...options, routes: api })
-    : Layer.merge(
-        responseMiddleware.layer({ ...options, routes: [...api, METRICS_ROUTE] }),
-        metricsRoute({ ...options, metrics }),
-      )
+  const { checkMetrics, metrics } = options
+  const routes = [
+    ...api,
+    ...(metrics === undefined ? [] : [METRICS_ROUTE]),
+    ...(checkMetrics === undefined ? [] : [CHECK_METRICS_ROUTE]),
+  ]
+  return Layer.mergeAll(
+    responseMiddleware.layer({ ...options, routes }),
+    metrics === undefined ? Layer.empty : metricsRoute({ ...options, metrics }),
+    checkMetrics === undefined ? Layer.empty : checkMetricsRoute({ ...options, checkMetrics }),
+  )
 }
 
 /**
@@ -99,16 +109,14 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
     CalendarRoutes.layer,
     CallRoutes.layer,
     LinkRoutes.layer,
+    ShownRoutes.layer,
     StatusRoutes.layer,
     DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
     beside.layer,
     watched(options, [...knownToV1, ...knownToOps, ...beside.routes]),
   ).pipe(Layer.provide(failedAuthentications(options)))
 
-/**
- * The same with /ops/v1, what operators do beyond the contract, and its document. Requires
- * Operations too.
- */
+/** The same with /ops/v1, what operators do beyond the contract, and its document. Requires Operations too. */
 export const layerWithOperations = (options: ApiOptions) =>
   operationsBeside(options, { layer: Layer.empty, routes: [] })
 

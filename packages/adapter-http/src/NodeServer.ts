@@ -2,8 +2,8 @@ import { type IncomingMessage, Server, type ServerOptions, ServerResponse, STATU
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as Instant from "@tocsin/contract/Instant"
-import { Ids } from "@tocsin/core/ports/Ids"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { nodeServices } from "./nodeServices.ts"
@@ -38,10 +38,7 @@ const STATUSES = new Map([
   ["HPE_HEADER_OVERFLOW", 431],
 ])
 
-/**
- * Answers an incomplete or malformed request with an id and no body, and closes
- * (docs/rules.md#slow-clients).
- */
+/** Answers an incomplete or malformed request with an id and no body, and closes (docs/rules.md#slow-clients). */
 const refuse = (error: NodeJS.ErrnoException, socket: Duplex, requestId: string): void => {
   const status = STATUSES.get(error.code ?? "") ?? 400
   end(

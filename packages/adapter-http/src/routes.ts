@@ -1,4 +1,4 @@
-import { senderKindNames } from "@tocsin/contract/senderKinds"
+import { requestKindNames } from "@tocsin/contract/integrations/senderKinds"
 import { Layer } from "effect"
 import { FindMyWay, HttpMiddleware, type HttpServerRequest } from "effect/http"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
@@ -55,7 +55,7 @@ export const pathOf = (url: string): string => {
  * docs/rules.md#calendars), and so does any other address with a sender's key.
  */
 const WITH_KEY = new RegExp(
-  `^(/+(?:in/+(?:${senderKindNames.join("|")})|in|a|on-call)/+|.*?[/=]in_(?=[\\w-]{30})).`,
+  `^(/+(?:in/+(?:${requestKindNames.join("|")})|in|a|on-call)/+|.*?[/=]in_(?=[\\w-]{26})).`,
   "iu",
 )
 

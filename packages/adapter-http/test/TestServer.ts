@@ -1,24 +1,25 @@
 import { hash } from "node:crypto"
 import { assert } from "@effect/vitest"
-import { Commits } from "@tocsin/core/engine/commits/Commits"
-import { Hashing } from "@tocsin/core/ports/Hashing"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import { Ids } from "@tocsin/core/ports/Ids"
-import { Integrations } from "@tocsin/core/usecases/Integrations"
-import { Watches } from "@tocsin/core/usecases/Watches"
-import { Admission } from "@tocsin/core/usecases/Admission"
-import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
-import { NotFound } from "@tocsin/core/usecases/OperationErrors"
-import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Sessions } from "@tocsin/core/usecases/Sessions"
-import { Operators } from "@tocsin/core/usecases/Operators"
-import { PublicPages } from "@tocsin/core/usecases/PublicPages"
-import { Policies } from "@tocsin/core/usecases/Policies"
-import { Queries } from "@tocsin/core/usecases/Queries"
+import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
+import { Integrations } from "@tocsin/core/features/integrations/Integrations"
+import { Watches } from "@tocsin/core/features/watches/Watches"
+import { Admission } from "@tocsin/core/lists/Admission"
+import { TopicFeed } from "@tocsin/core/heart/usecases/TopicFeed"
+import { NotFound } from "@tocsin/core/kernel/engine/OperationErrors"
+import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
+import { Push } from "@tocsin/core/features/push/Push"
+import { Sessions } from "@tocsin/core/features/signIn/Sessions"
+import { Operators } from "@tocsin/core/heart/usecases/Operators"
+import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
+import { Policies } from "@tocsin/core/lists/Policies"
+import { Queries } from "@tocsin/core/lists/Queries"
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import * as ApiServer from "../src/HttpServer.ts"
-import { Readiness } from "@tocsin/core/health/Readiness"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
 
 /** The operator token of every test server. */
 export const UI_TOKEN = "operator-token"
@@ -80,7 +81,7 @@ export const stubServices = ({
   pages,
 }: Stubs) =>
   Layer.mergeAll(
-    Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest }),
+    Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest, beat: ingest?.beat }),
     Layer.mock(Admission, { enrolments: noEnrolments, ...admission }),
     Layer.mock(Integrations, {
       recognise: () => Effect.fail(new NotFound({ message: "not found" })),
@@ -90,6 +91,7 @@ export const stubServices = ({
     Layer.mock(Queries, { numbers: noNumbers, ...queries }),
     Layer.mock(Operators, { ...operators }),
     Layer.mock(Sessions, {}),
+    Layer.mock(Push, {}),
     Layer.mock(Policies, {
       given: () => ({ notifiers: [], keepsNotifiers: false }),
       elsewhere: () => [],
@@ -106,8 +108,6 @@ export const stubServices = ({
       PublicPages.of({
         publicUrl: undefined,
         has: () => false,
-        isBuilt: () => false,
-        fresh: () => undefined,
         find: () => Effect.succeed("unknown"),
         ...pages,
       }),

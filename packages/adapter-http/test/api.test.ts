@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { agentNotFound } from "@tocsin/core/admission/AdmissionErrors"
-import { AgentId, CheckId, EventId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import { agentNotFound } from "@tocsin/core/heart/admission/AdmissionErrors"
+import { AgentId, CheckId, EventId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
@@ -19,7 +19,7 @@ describe("the definition of the API", () => {
       const text = readFileSync(new URL(file, folder), "utf8")
       const imported = Array.from(text.matchAll(/from "([^"]+)"/g), ([, name = ""]) => name)
       assert.deepStrictEqual(
-        imported.filter((name) => !/^(effect|effect\/http-api|\.{1,2}\/\w+\.ts)$/.test(name)),
+        imported.filter((name) => !/^(effect|effect\/http-api|\.{1,2}\/(?:\w+\/)?\w+\.ts)$/.test(name)),
         [],
         file,
       )

@@ -1,65 +1,89 @@
-import type { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { TimerQueue } from "@tocsin/core/unitOfWork/TimerQueue"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import { isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import type { IncidentId, OutboxId } from "@tocsin/contract/formats/Identifiers"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { TimerQueue } from "@tocsin/core/kernel/unitOfWork/TimerQueue"
+import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import { isHeld, type OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 
+/** Keys by the value of their rows. Most values have one key, which takes no set of its own. */
+type KeysByValue = Map<string, string | Set<string>>
+
+interface Index<Row> {
+  readonly valueOf: (row: Row) => string | undefined
+  readonly keys: KeysByValue
+}
+
+/** Rows by key that are also found by other values, in no particular order. */
 export class IndexedRows<Row, Name extends string = never> extends Map<string, Row> {
   readonly #indexes = new Map<string, Index<Row>>()
+  readonly #all: ReadonlyArray<Index<Row>>
 
   /** The functions give the value of a row in each index. A row without a value is not in that index. */
   constructor(valuesOf: Readonly<Record<Name, Index<Row>["valueOf"]>>) {
     super()
     // An object has its own names.
     for (const name of Object.keys(valuesOf) as Array<Name>)
-      this.#indexes.set(name, { valueOf: valuesOf[name], rows: new Map() })
+      this.#indexes.set(name, { valueOf: valuesOf[name], keys: new Map() })
+    this.#all = Array.from(this.#indexes.values())
   }
 
   of(name: Name, value: string): ReadonlyArray<Row> {
-    return Array.from(this.#indexes.get(name)?.rows.get(value) ?? [])
+    const keys = this.#indexes.get(name)?.keys.get(value)
+    if (keys === undefined) return []
+    const rows: Array<Row> = []
+    for (const key of typeof keys === "string" ? [keys] : keys) {
+      const row = this.get(key)
+      if (row !== undefined) rows.push(row)
+    }
+    return rows
   }
 
   valuesOf(name: Name): number {
-    return this.#indexes.get(name)?.rows.size ?? 0
+    return this.#indexes.get(name)?.keys.size ?? 0
   }
 
   override set(key: string, row: Row): this {
     const before = this.get(key)
-    for (const index of this.#indexes.values()) {
-      if (before !== undefined) removeFrom(index, before)
-      const value = index.valueOf(row)
-      if (value === undefined) continue
-      const rows = index.rows.get(value)
-      if (rows === undefined) index.rows.set(value, new Set([row]))
-      else rows.add(row)
+    for (const { keys, valueOf } of this.#all) {
+      const former = before === undefined ? undefined : valueOf(before)
+      const value = valueOf(row)
+      // Most changes leave a row where it is.
+      if (former === value) continue
+      if (former !== undefined) removeKey(keys, former, key)
+      if (value !== undefined) addKey(keys, value, key)
     }
     return super.set(key, row)
   }
 
   override delete(key: string): boolean {
     const row = this.get(key)
-    if (row !== undefined) for (const index of this.#indexes.values()) removeFrom(index, row)
+    if (row === undefined) return false
+    for (const { keys, valueOf } of this.#all) {
+      const value = valueOf(row)
+      if (value !== undefined) removeKey(keys, value, key)
+    }
     return super.delete(key)
   }
 
   override clear(): void {
-    for (const { rows } of this.#indexes.values()) rows.clear()
+    for (const { keys } of this.#all) keys.clear()
     super.clear()
   }
 }
 
-interface Index<Row> {
-  readonly valueOf: (row: Row) => string | undefined
-  readonly rows: Map<string, Set<Row>>
+const addKey = (keys: KeysByValue, value: string, key: string): void => {
+  const found = keys.get(value)
+  if (found === undefined) keys.set(value, key)
+  else if (typeof found === "string") keys.set(value, new Set([found, key]))
+  else found.add(key)
 }
 
-const removeFrom = <Row>({ rows, valueOf }: Index<Row>, row: Row): void => {
-  const value = valueOf(row)
-  const found = value === undefined ? undefined : rows.get(value)
-  if (value === undefined || found === undefined) return
-  found.delete(row)
-  if (found.size === 0) rows.delete(value)
+const removeKey = (keys: KeysByValue, value: string, key: string): void => {
+  const found = keys.get(value)
+  if (found === key) keys.delete(value)
+  if (typeof found !== "object") return
+  found.delete(key)
+  if (found.size === 0) keys.delete(value)
 }
 
 /** Of one moment, the least ID is found first. */
@@ -67,24 +91,33 @@ const itself = (id: string): string => id
 
 /** Rows by ID that also know what of them is due when: a search reads no others. */
 abstract class DueRows<Row, Name extends string = never> extends IndexedRows<Row, Name> {
-  /** Notes when a row is due, or that it is gone. */
-  protected abstract note(row: Row, isGone: boolean): void
+  /** Notes when a row is due that has changed, is new, or is gone. */
+  protected abstract note(before: Row | undefined, after: Row | undefined): void
 
   override set(id: string, row: Row): this {
-    this.note(row, false)
+    this.note(this.get(id), row)
     return super.set(id, row)
   }
 
   override delete(id: string): boolean {
     const row = this.get(id)
-    if (row !== undefined) this.note(row, true)
+    if (row !== undefined) this.note(row, undefined)
     return super.delete(id)
   }
 
   override clear(): void {
-    for (const row of this.values()) this.note(row, true)
+    for (const row of this.values()) this.note(row, undefined)
     super.clear()
   }
+}
+
+const move = <Id extends string>(
+  queue: TimerQueue<Id>,
+  id: Id,
+  from: Instant | undefined,
+  to: Instant | undefined,
+): void => {
+  if (from !== to) queue.set(id, to)
 }
 
 interface Deliveries {
@@ -93,6 +126,17 @@ interface Deliveries {
   /** When the leases of items end that are being sent. */
   readonly leased: TimerQueue<OutboxId>
 }
+
+const waitsUntil = (item: OutboxRecord | undefined, isBackfill: boolean): Instant | undefined =>
+  item?.is_backfill === isBackfill && (item.state === "pending" || item.state === "retry")
+    ? item.next_attempt_at
+    : undefined
+
+const heldUntil = (item: OutboxRecord | undefined): Instant | undefined =>
+  item !== undefined && isHeld(item) ? item.next_evaluation_at : undefined
+
+const evaluatedAt = (incident: IncidentRecord | undefined): Instant | undefined =>
+  incident?.state === "open" ? incident.next_evaluation_at : undefined
 
 export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
   readonly receivers = new Map<NotifierName, Deliveries>()
@@ -103,15 +147,15 @@ export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
     super({ group: () => undefined, incident_id: (item) => item.incident_id })
   }
 
-  protected override note(item: OutboxRecord, isGone: boolean): void {
-    const { id, is_backfill, leased_until, next_evaluation_at, next_attempt_at, state } = item
-    const ofItem = (isSo: boolean, at: Instant | undefined) => (isSo && !isGone ? at : undefined)
-    const { leased, waiting } = this.#deliveriesTo(item.receiver)
-    const isWaiting = state === "pending" || state === "retry"
-    for (const [part, queue] of waiting.entries())
-      queue.set(id, ofItem(isWaiting && part === Number(is_backfill), next_attempt_at))
-    leased.set(id, ofItem(true, leased_until))
-    this.held.set(id, ofItem(isHeld(item), next_evaluation_at))
+  protected override note(before: OutboxRecord | undefined, after: OutboxRecord | undefined): void {
+    const item = after ?? before
+    if (item === undefined) return
+    const { id, receiver } = item
+    const { leased, waiting } = this.#deliveriesTo(receiver)
+    move(waiting[0], id, waitsUntil(before, false), waitsUntil(after, false))
+    move(waiting[1], id, waitsUntil(before, true), waitsUntil(after, true))
+    move(leased, id, before?.leased_until, after?.leased_until)
+    move(this.held, id, heldUntil(before), heldUntil(after))
   }
 
   /** The items due to these receivers; a receiver without items has nothing. */
@@ -139,7 +183,8 @@ export class IncidentRows extends DueRows<IncidentRecord> {
     super({})
   }
 
-  protected override note({ id, next_evaluation_at, state }: IncidentRecord, isGone: boolean): void {
-    this.evaluations.set(id, state === "open" && !isGone ? next_evaluation_at : undefined)
+  protected override note(before: IncidentRecord | undefined, after: IncidentRecord | undefined): void {
+    const incident = after ?? before
+    if (incident !== undefined) move(this.evaluations, incident.id, evaluatedAt(before), evaluatedAt(after))
   }
 }

@@ -3,16 +3,16 @@ import {
   dayWith,
   DELETION,
   DELETIONS_KEPT,
-  type NumberPart,
+  foldedWith,
+  foldParts,
+  MOST_SERVERS,
   partKey,
-  type PartRef,
   seriesKey,
-  type WrittenPart,
-} from "@tocsin/core/numbers/NumberPart"
-import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
-import type { CheckRef } from "@tocsin/core/model/CheckRecord"
-import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/features/numbers/NumberPart"
+import type { NumberStorage, NumberPart, PartRef, WrittenPart } from "@tocsin/core/kernel/ports/NumberStorage"
+import { packSpans, unpackSpans } from "@tocsin/core/features/numbers/packSpans"
+import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import type { MemoryTables } from "./MemoryTables.ts"
 
@@ -72,12 +72,34 @@ export const memoryNumbers = ({
             series.has(seriesKey(part)),
         ),
       ),
+    fold: ({ before, start }) =>
+      Effect.sync(() => {
+        const ofDay = Array.from(parts.values()).filter((part) => part.kind === "day" && part.start === start)
+        for (const days of Map.groupBy(ofDay, partKey).values())
+          if (days[0] !== undefined && days.length > MOST_SERVERS) foldAll(parts, days[0], before)
+      }),
     expire: ({ before, kind, limit }) =>
       Effect.sync(() => {
         const expired = Array.from(parts).filter(([, part]) => part.kind === kind && part.start < before)
         for (const [key] of expired.slice(0, limit)) parts.delete(key)
         return expired.length >= limit
       }),
+  }
+}
+
+/** Folds the parts of a day of one series, and those of its hours. */
+const foldAll = (parts: MemoryTables["numberParts"], day: NumberPart, before: number): void => {
+  for (const of of foldedWith(day.start, before)) {
+    const ref = { ...day, ...of }
+    const end = `/${partKey(ref)}`
+    const stored = Array.from(parts).flatMap(([key, { spans }]) =>
+      key.endsWith(end) ? [{ server: key.slice(0, -end.length), spans }] : [],
+    )
+    for (const { server, spans } of foldParts(of, stored, before)) {
+      const kept = { ...ref, spans: unpackSpans(packSpans(spans)) }
+      if (spans.some(Boolean)) parts.set(ownKey(server, ref), kept)
+      else parts.delete(ownKey(server, ref))
+    }
   }
 }
 

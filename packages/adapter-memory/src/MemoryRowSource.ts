@@ -4,16 +4,16 @@ import type {
   IncidentId,
   IncidentKey,
   RegistrationId,
-} from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
-import type { Labels } from "@tocsin/contract/Labels"
-import { comparing } from "@tocsin/core/engine/comparing"
-import type { RowSource } from "@tocsin/core/unitOfWork/RowSource"
-import type { Asked } from "@tocsin/core/unitOfWork/Search"
-import { mergeLabels } from "@tocsin/core/firings/loudMembers"
-import { isSilent } from "@tocsin/core/model/AgentRecord"
-import type { CheckName, CheckRef } from "@tocsin/core/model/CheckRecord"
-import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
+} from "@tocsin/contract/formats/Identifiers"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import type { Labels } from "@tocsin/contract/labels/Labels"
+import { comparing } from "@tocsin/core/kernel/engine/comparing"
+import type { RowSource } from "@tocsin/core/kernel/unitOfWork/RowSource"
+import type { Asked } from "@tocsin/core/kernel/unitOfWork/Search"
+import { mergeLabels } from "@tocsin/core/heart/firings/loudMembers"
+import { isSilent } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckName, CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import type { IncidentRef } from "@tocsin/core/heart/model/IncidentRecord"
 import {
   type CountedName,
   type Groups,
@@ -21,9 +21,14 @@ import {
   type KeyedName,
   type Keys,
   keyText,
-} from "@tocsin/core/model/StoredTables"
-import { compareMembers, type MemberRecord } from "@tocsin/core/model/MemberRecord"
-import { type AlertRecord, isBehind, isDropped, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+} from "@tocsin/core/lists/StoredTables"
+import { compareMembers, type MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import {
+  type AlertRecord,
+  isBehind,
+  isDropped,
+  type OutboxRecord,
+} from "@tocsin/core/heart/model/OutboxRecord"
 import { type KeyedMaps, labelsOf, type MemoryTables } from "./MemoryTables.ts"
 import { firstInOrder } from "./readRows.ts"
 

@@ -1,15 +1,16 @@
-import { comparing } from "@tocsin/core/engine/comparing"
-import { secretMark } from "@tocsin/core/model/SecretRecord"
-import { isSilent } from "@tocsin/core/model/AgentRecord"
+import { comparing } from "@tocsin/core/kernel/engine/comparing"
+import { secretMark } from "@tocsin/core/features/receivers/SecretRecord"
+import { isSilent, wasTwice } from "@tocsin/core/heart/model/AgentRecord"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
-import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { NotifierName, Severity } from "@tocsin/contract/Status"
-import { type EvaluatedName, type KeyedName, type KeyedRows, keyText } from "@tocsin/core/model/StoredTables"
-import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
-import type { LastResult, MemberCheck } from "@tocsin/core/model/LastResult"
-import { compareMembers } from "@tocsin/core/model/MemberRecord"
-import { inOrder, isHeld, type OutboxRecord } from "@tocsin/core/model/OutboxRecord"
+import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotifierName, Severity } from "@tocsin/contract/formats/Status"
+import type { Command, Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { type EvaluatedName, type KeyedName, type KeyedRows, keyText } from "@tocsin/core/lists/StoredTables"
+import { LAST_VERSION } from "@tocsin/core/heart/model/PolicyVersionRecord"
+import type { LastResult, MemberCheck } from "@tocsin/core/kernel/model/LastResult"
+import { compareMembers } from "@tocsin/core/heart/model/MemberRecord"
+import { inOrder, isHeld, type OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import {
   type DueRequest,
   type IncidentTimeline,
@@ -22,7 +23,8 @@ import {
   type MetricCounts,
   sortBacklog,
   type SummaryCounts,
-} from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/kernel/ports/Storage"
+import { type Submit, withSubmit } from "@tocsin/core/kernel/ports/Submit"
 import { decideExpiry, removeExpired } from "./expire.ts"
 import { type KeyedMaps, labelsOf, MemoryTables } from "./MemoryTables.ts"
 import { memoryNumbers } from "./MemoryNumbers.ts"
@@ -35,17 +37,15 @@ export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => make(new Me
 /** A storage on given tables, for callers that fill and keep them elsewhere. */
 export const make = (tables: MemoryTables): Storage["Service"] =>
   Storage.of({
-    transact: (command) =>
-      Clock.clockWith((clock) =>
-        Effect.succeed(
-          transact(tables, command, Instant.fromNanos(clock.currentTimeNanosUnsafe())).reply.committed(),
-        ),
-      ),
+    transact: withSubmit(
+      (command) => Clock.clockWith((clock) => Effect.succeed(transactNow(tables, command, clock))),
+      submitTo(tables),
+    ),
     page: (request) => Effect.sync(() => readRows(tables, request)),
     agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
     counts: (aliveSince) => Effect.sync(() => counts(tables, aliveSince)),
     metricCounts: Effect.sync(() => metricCounts(tables)),
-    staleAgents: (seenBefore, limit) => Effect.sync(() => staleAgents(tables, seenBefore, limit)),
+    staleAgents: (...asked) => Effect.sync(() => staleAgents(tables, ...asked)),
     agentsWithPendingKey: (after, limit) =>
       Effect.sync(() =>
         Array.from(tables.agents.values())
@@ -99,6 +99,25 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     numbers: memoryNumbers(tables),
   })
 
+const transactNow = <A>(tables: MemoryTables, command: Command<Outcome<A>>, clock: Clock.Clock): A =>
+  transact(tables, command, Instant.fromNanos(clock.currentTimeNanosUnsafe())).committed()
+
+const submitTo =
+  (tables: MemoryTables): Submit =>
+  (command, clock, resume) => {
+    resume(attempt(() => transactNow(tables, command, clock)))
+    return () => {}
+  }
+
+/** A defect ends a fiber, but would pass through the caller of a function. */
+const attempt = <A>(run: () => A): Effect.Effect<A> => {
+  try {
+    return Effect.succeed(run())
+  } catch (defect) {
+    return Effect.die(defect)
+  }
+}
+
 const versionsBetween = ({ keyed }: MemoryTables, after: number, limit: number, upTo = LAST_VERSION) =>
   Array.from(keyed.policy_version.values())
     .filter(({ version }) => version > after && version <= upTo)
@@ -131,9 +150,10 @@ const staleAgents = (
   tables: MemoryTables,
   seenBefore: Instant.Instant,
   limit: number,
+  twiceBefore: Instant.Instant | undefined,
 ): ReadonlyArray<AgentId> =>
   Array.from(tables.agents.values())
-    .filter((agent) => isSilent(agent, seenBefore))
+    .filter((agent) => isSilent(agent, seenBefore) || wasTwice(agent, twiceBefore))
     .map((agent) => agent.agent_id)
     .toSorted()
     .slice(0, limit)
@@ -233,8 +253,28 @@ const metricCounts = (tables: MemoryTables): MetricCounts => {
       critical: ofSeverity("critical"),
       unknown: ofSeverity("unknown"),
     },
+    late: lateOf(tables),
+    withdrawn: withdrawnIn(tables),
     backlog: backlogOf(tables),
   }
+}
+
+const lateOf = ({ agents, checks, keyed }: MemoryTables): MetricCounts["late"] => {
+  const counted = new Map<string, MetricCounts["late"][number]>()
+  for (const { agent_id, check_id, incident_id, registration_id, terms } of keyed.expectation.values()) {
+    if (incident_id === undefined || agents.get(agent_id)?.registration_id !== registration_id) continue
+    const { severity } = terms
+    const status = checks.get(registration_id)?.get(check_id)?.status ?? null
+    const key = `${status}/${severity}`
+    counted.set(key, { status, severity, checks: (counted.get(key)?.checks ?? 0) + 1 })
+  }
+  return Array.from(counted.values())
+}
+
+const withdrawnIn = ({ agents, checks }: MemoryTables): number => {
+  const present = Array.from(agents.values(), (agent) => checks.get(agent.registration_id)?.values() ?? [])
+  const found = present.flatMap((all) => Array.from(all).filter((check) => check.withdrawn_at !== undefined))
+  return upToLimit(found.length)
 }
 
 const backlogOf = (tables: MemoryTables): ReadonlyArray<Backlog> => {

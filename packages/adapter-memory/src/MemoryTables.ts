@@ -1,15 +1,20 @@
-import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { AuditRecord } from "@tocsin/core/model/AuditRecord"
-import type { CheckName, CheckRecord, CheckRef, StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
-import type { Labels } from "@tocsin/contract/Labels"
-import type { AuditId } from "@tocsin/contract/Audit"
-import type { AgentId, CheckId, EventId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
-import type { IncidentChangeRecord, IncidentKind, IncidentLogRecord } from "@tocsin/core/model/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import type { AlertRecord } from "@tocsin/core/model/OutboxRecord"
-import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { AuditRecord } from "@tocsin/core/heart/model/AuditRecord"
+import type { CheckRecord, StoredHistoryRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { CheckName, CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import type { Labels } from "@tocsin/contract/labels/Labels"
+import type { AuditId } from "@tocsin/contract/audit/Audit"
+import type { AgentId, CheckId, EventId, IncidentId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import type {
+  IncidentChangeRecord,
+  IncidentKind,
+  IncidentLogRecord,
+} from "@tocsin/core/heart/model/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import type { AlertRecord } from "@tocsin/core/heart/model/OutboxRecord"
+import type { CheckLabelRecord } from "@tocsin/core/heart/model/CheckLabelRecord"
+import type { ExpectationRecord } from "@tocsin/core/heart/model/ExpectationRecord"
 import {
   forNames,
   groupText,
@@ -19,10 +24,10 @@ import {
   keyedShape,
   keyText,
   type EstablishedName,
-} from "@tocsin/core/model/StoredTables"
-import type { AnyShape } from "@tocsin/core/model/TableShape"
+} from "@tocsin/core/lists/StoredTables"
+import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
 import { IncidentRows, OutboxRows, IndexedRows } from "./IndexedRows.ts"
-import type { KnownSeries, NumberPart } from "@tocsin/core/numbers/NumberPart"
+import type { KnownSeries, NumberPart } from "@tocsin/core/kernel/ports/NumberStorage"
 
 /** Results by number. They are added in the order of their numbers. */
 export class HistoryRows extends Map<number, StoredHistoryRecord> {

@@ -1,9 +1,9 @@
-import type { AuditRecord } from "@tocsin/core/model/AuditRecord"
-import type { IncidentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
-import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import { isUnended } from "@tocsin/core/model/OutboxRecord"
+import type { AuditRecord } from "@tocsin/core/heart/model/AuditRecord"
+import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import type { StoredHistoryRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import { isUnended } from "@tocsin/core/heart/model/OutboxRecord"
 import {
   forNames,
   isKeyed,
@@ -11,13 +11,13 @@ import {
   type KeyedRows,
   keyText,
   type storedTables,
-} from "@tocsin/core/model/StoredTables"
+} from "@tocsin/core/lists/StoredTables"
 import {
   expireNow,
   type RetentionPiece,
   type RetentionResult,
   type RetentionTables,
-} from "@tocsin/core/retention/retentionPiece"
+} from "@tocsin/core/kernel/retention/retentionPiece"
 import {
   type AgedName,
   agedNames,
@@ -26,7 +26,7 @@ import {
   removedRows,
   type RetentionFacts,
   RetentionRules,
-} from "@tocsin/core/retention/RetentionRules"
+} from "@tocsin/core/kernel/retention/RetentionRules"
 import type { IndexedRows } from "./IndexedRows.ts"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { removeResult } from "./transact.ts"
@@ -162,12 +162,12 @@ function* oldIncidents(
 
 function* agedRows(
   rows: Iterable<object>,
-  { key, agesFrom }: { readonly key: string; readonly agesFrom: string },
+  { key, from }: { readonly key: string; readonly from: string },
   { before }: RetentionPiece,
 ): Generator<{ readonly key: string }> {
   // The declaration of the table says that these columns are an instant and a text.
   for (const row of rows as Iterable<Readonly<Record<string, Instant & string>>>)
-    if (row[agesFrom] !== undefined && row[agesFrom] < before) yield { key: String(row[key]) }
+    if (row[from] !== undefined && row[from] < before) yield { key: String(row[key]) }
 }
 
 const hasUnfinishedNotification = (tables: MemoryTables, id: IncidentId): boolean =>

@@ -1,24 +1,25 @@
-import type { CheckStatus, ListedStatus } from "@tocsin/contract/Status"
-import type { IncidentId, AgentId } from "@tocsin/contract/Identifiers"
-import { comparing } from "@tocsin/core/engine/comparing"
-import { pageBounds } from "@tocsin/core/engine/lists/pageArms"
-import { hasWords, searchedOf } from "@tocsin/core/engine/lists/searchWords"
-import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
-import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
+import type { CheckStatus, ListedStatus } from "@tocsin/contract/formats/Status"
+import type { IncidentId, AgentId } from "@tocsin/contract/formats/Identifiers"
+import { comparing } from "@tocsin/core/kernel/engine/comparing"
+import { pageBounds } from "@tocsin/core/kernel/engine/lists/pageArms"
+import { hasWords, searchedOf } from "@tocsin/core/kernel/engine/lists/searchWords"
+import { shownState } from "@tocsin/core/heart/overdue/shownState"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import { isAcknowledged } from "@tocsin/core/heart/model/Acknowledgement"
+import type { SortColumn } from "@tocsin/core/kernel/model/ListPlan"
 import {
   type ListFilters,
   type ListName,
   type ListRows,
   listTables,
   orderColumns,
+  passesOf,
   type PageRequest,
   type Position,
-  type SortColumn,
-} from "@tocsin/core/model/ListDefinitions"
-import { announcementState } from "@tocsin/core/model/AnnouncementRecord"
-import { isHeld } from "@tocsin/core/model/OutboxRecord"
-import { silenceState } from "@tocsin/core/model/SilenceRecord"
-import { type KeyedName, keyText } from "@tocsin/core/model/StoredTables"
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import { isHeld } from "@tocsin/core/heart/model/OutboxRecord"
+import { type KeyedName, keyText } from "@tocsin/core/lists/StoredTables"
 import type { MemoryTables } from "./MemoryTables.ts"
 
 /** The first rows by an order. A short page of a large table needs no sorting of all its rows. */
@@ -64,10 +65,12 @@ const isRegistered = (tables: MemoryTables, row: Omit<CheckRef, "check_id">): bo
 /** Whether a check is found, by what it reported last; undefined if it never did. */
 const isFound = (
   tables: MemoryTables,
-  { agent_id, search, status }: ListFilters["checks"],
+  { agent_id, search, state, status }: ListFilters["checks"],
   ref: CheckRef,
   check: CheckRecord | undefined,
+  isLate: boolean,
 ): boolean =>
+  wants(state, shownState(check, { isLate })) &&
   wants(agent_id, ref.agent_id) &&
   isRegistered(tables, ref) &&
   isOfStatus(status, check?.status ?? null) &&
@@ -87,11 +90,11 @@ const hadMember = (
     .some((member) => wants(agent_id, member.agent_id) && wants(check_id, member.check_id))
 }
 
-/** The filters of lists; the others have all rows. */
+/** The filters of lists that depend on more than the row, or on more than its declaration says. */
 const listFilters: { readonly [L in ListName]?: Passes<L> } = {
-  checks: (tables, filter, row) => isFound(tables, filter, row, row),
+  checks: (tables, filter, row) => isFound(tables, filter, row, row, row.overdue_incident_id !== undefined),
   overdue: (tables, filter, row) =>
-    isFound(tables, filter, row, tables.checks.get(row.registration_id)?.get(row.check_id)),
+    isFound(tables, filter, row, tables.checks.get(row.registration_id)?.get(row.check_id), true),
   history: (tables, filter, row) =>
     wants(filter.agent_id, row.agent_id) && wants(filter.check_id, row.check_id) && isRegistered(tables, row),
   incidents: (tables, filter, row) =>
@@ -108,10 +111,6 @@ const listFilters: { readonly [L in ListName]?: Passes<L> } = {
     wants(filter.actor, row.actor) &&
     wants(filter.action, row.action) &&
     (filter.subject === undefined || row.subjects.some(({ id }) => id === filter.subject)),
-  silences: (_, { at, state }, row) =>
-    state === undefined || at === undefined || silenceState(row, at) === state,
-  announcements: (_, { at, page, state }, row) =>
-    wants(page, row.page) && (at === undefined || wants(state, announcementState(row, at))),
 }
 
 /** The present registration of an agent; no row has that of an agent that is gone. */
@@ -174,9 +173,16 @@ export const readRows = <L extends ListName>(
   const isBeyond = start === undefined ? () => true : isFrom(columns, start, isUpward)
   const isBefore = end === undefined ? () => true : isFrom(columns, end, !isUpward)
   const passes: Passes<L> | undefined = listFilters[list]
+  const passesAlone = passesOf(list)
   const rows: Array<ListRows[L]> = []
   for (const row of rowsAmong(tables, request))
-    if (isBeyond(row) && isBefore(row) && passes?.(tables, filter, row) !== false) rows.push(row)
+    if (
+      isBeyond(row) &&
+      isBefore(row) &&
+      passes?.(tables, filter, row) !== false &&
+      passesAlone?.(filter, row) !== false
+    )
+      rows.push(row)
   const compare = comparing(...columns.map(({ of }) => of))
   return firstInOrder(rows, limit, isUpward ? compare : (a, b) => compare(b, a))
 }

@@ -1,13 +1,14 @@
-import type { IncidentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { type Command, decideSync, type Step } from "@tocsin/core/unitOfWork/Decision"
-import type { Change } from "@tocsin/core/unitOfWork/Table"
-import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
-import { answer } from "@tocsin/core/unitOfWork/RowSource"
-import { type IncidentRecord, isCut } from "@tocsin/core/model/IncidentRecord"
-import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
-import { type KeyedName, keyedNames, type KeyedRows, keyText } from "@tocsin/core/model/StoredTables"
-import { DELETION, seriesKey } from "@tocsin/core/numbers/NumberPart"
+import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { type Command, decideSync, type Step } from "@tocsin/core/kernel/unitOfWork/Decision"
+import type { Change } from "@tocsin/core/kernel/unitOfWork/Table"
+import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { answer } from "@tocsin/core/kernel/unitOfWork/RowSource"
+import { type IncidentRecord, isCut } from "@tocsin/core/heart/model/IncidentRecord"
+import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord, StoredHistoryRecord } from "@tocsin/core/heart/model/CheckRecord"
+import { type KeyedName, keyedNames, type KeyedRows, keyText } from "@tocsin/core/lists/StoredTables"
+import { DELETION, seriesKey } from "@tocsin/core/features/numbers/NumberPart"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { MemoryRowSource } from "./MemoryRowSource.ts"
 
@@ -22,16 +23,7 @@ export const answerFrom = (
 export const persistChanges = (tables: MemoryTables, changes: UnitOfWorkChanges): void => {
   for (const { registration_id } of changes.removed_registration)
     tables.removedRegistrations.add(registration_id)
-  for (const { before, after } of changes.agent) {
-    tables.pendingAgents +=
-      Number(after?.admission_state === "pending") - Number(before?.admission_state === "pending")
-    if (after !== undefined) tables.agents.set(after.agent_id, after)
-    else if (before !== undefined) tables.agents.delete(before.agent_id)
-  }
-  for (const { before, after } of changes.check_state) {
-    if (after !== undefined) tables.checks.put(after)
-    else if (before !== undefined) tables.checks.remove(before)
-  }
+  persistReports(tables, changes.agent, changes.check_state)
   for (const change of changes.incident) persistIncident(tables, change)
   for (const name of keyedNames) persistRows(name, tables.keyed, changes)
   for (const row of changes.audit) tables.audit.set(row.id, row)
@@ -59,6 +51,24 @@ export const persistChanges = (tables: MemoryTables, changes: UnitOfWorkChanges)
   for (const row of changes.check_event) {
     tables.lastSeq += 1
     addResult(tables, { ...row, seq: tables.lastSeq })
+  }
+}
+
+/** Writes agents and checks, which most transactions change alone. */
+const persistReports = (
+  tables: MemoryTables,
+  agents: ReadonlyArray<Change<AgentRecord>>,
+  checks: ReadonlyArray<Change<CheckRecord>>,
+): void => {
+  for (const { before, after } of agents) {
+    tables.pendingAgents +=
+      Number(after?.admission_state === "pending") - Number(before?.admission_state === "pending")
+    if (after !== undefined) tables.agents.set(after.agent_id, after)
+    else if (before !== undefined) tables.agents.delete(before.agent_id)
+  }
+  for (const { before, after } of checks) {
+    if (after !== undefined) tables.checks.put(after)
+    else if (before !== undefined) tables.checks.remove(before)
   }
 }
 
@@ -125,20 +135,13 @@ const persistIncident = (tables: MemoryTables, { after }: Change<IncidentRecord>
   else if (open.get(after.incident_key) === after.id) open.delete(after.incident_key)
 }
 
-interface Transacted<A> {
-  readonly reply: A
-  readonly changes: UnitOfWorkChanges
-}
-
 /** Runs a command on tables in memory. If a decision throws, nothing changes. */
-export const transact = <A>(
-  tables: MemoryTables,
-  command: Command<A>,
-  now: Instant.Instant,
-): Transacted<A> => {
+export const transact = <A>(tables: MemoryTables, command: Command<A>, now: Instant.Instant): A => {
   const unit = new UnitOfWork()
-  const reply = decideSync(command(unit, now), (step) => answerFrom(tables, unit, step, now))
-  const changes = unit.changes()
-  persistChanges(tables, changes)
-  return { reply, changes }
+  const source = new MemoryRowSource(tables)
+  const reply = decideSync(command(unit, now), (step) => answer(source, unit, now, step))
+  // Looking through all tables would cost more than a heartbeat.
+  if (unit.changesMore) persistChanges(tables, unit.changes())
+  else persistReports(tables, unit.agents.changes(), unit.checks.changes())
+  return reply
 }

@@ -1,5 +1,6 @@
-import { isAcknowledged } from "@tocsin/core/model/Acknowledgement"
-import type { CheckRef } from "@tocsin/core/model/CheckRecord"
+import { isAcknowledged } from "@tocsin/core/heart/model/Acknowledgement"
+import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import type { SortValue } from "@tocsin/core/kernel/model/ListPlan"
 import {
   type ListFilters,
   type ListName,
@@ -7,12 +8,11 @@ import {
   listTables,
   orderColumns,
   type PageRequest,
-  type SortValue,
-} from "@tocsin/core/model/ListDefinitions"
-import type { KeyedName } from "@tocsin/core/model/StoredTables"
-import { isHeld } from "@tocsin/core/model/OutboxRecord"
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import type { KeyedName } from "@tocsin/core/lists/StoredTables"
+import { isHeld } from "@tocsin/core/heart/model/OutboxRecord"
 import type { MemoryTables } from "../src/MemoryTables.ts"
-import { silenceState } from "@tocsin/core/model/SilenceRecord"
+import { silenceState } from "@tocsin/core/heart/model/SilenceRecord"
 
 type RowsOf<L extends ListName> = (tables: MemoryTables, filter: ListFilters[L]) => ReadonlyArray<ListRows[L]>
 

@@ -1,13 +1,8 @@
+import type { SortValue } from "@tocsin/core/kernel/model/ListPlan"
+import type { ListFilters, ListName, ListSort, PageRequest } from "@tocsin/core/kernel/model/ListDefinitions"
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import type {
-  ListFilters,
-  ListName,
-  ListSort,
-  PageRequest,
-  SortValue,
-} from "@tocsin/core/model/ListDefinitions"
-import * as Instant from "@tocsin/contract/Instant"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { MemoryTables } from "../src/MemoryTables.ts"
 import { readRows } from "../src/readRows.ts"
 import { forAll } from "@tocsin/testing/forAll"
@@ -111,7 +106,7 @@ const look = fc.oneof(
   lookAt("silences", "created_at"),
 )
 
-interface Story {
+interface Scenario {
   readonly first: ReadonlyArray<TableChange>
   readonly steps: ReadonlyArray<{
     readonly changes: ReadonlyArray<TableChange>
@@ -119,7 +114,7 @@ interface Story {
   }>
 }
 
-const scenario: fc.Arbitrary<Story> = fc.record({
+const scenario: fc.Arbitrary<Scenario> = fc.record({
   first: fc.array(tableChange, { maxLength: 200, size: "max" }),
   steps: fc.array(
     fc.record({
@@ -143,7 +138,7 @@ const many = (): MemoryTables => {
   return tables
 }
 
-const follow = (tables: MemoryTables, { first, steps }: Story) => {
+const follow = (tables: MemoryTables, { first, steps }: Scenario) => {
   const places = new Map<string, ReadonlyArray<SortValue>>()
   for (const change of first) change(tables)
   for (const { changes, looks } of steps) {

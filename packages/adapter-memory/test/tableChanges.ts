@@ -1,14 +1,15 @@
-import { keyText } from "@tocsin/core/model/StoredTables"
-import { NOT_ACKNOWLEDGED } from "@tocsin/core/model/Acknowledgement"
-import { AuditId } from "@tocsin/contract/Audit"
-import { AgentId, CheckId, KeyHash, SilenceId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { OperatorName } from "@tocsin/contract/Operators"
-import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
+import { keyText } from "@tocsin/core/lists/StoredTables"
+import { NOT_ACKNOWLEDGED } from "@tocsin/core/heart/model/Acknowledgement"
+import { AuditId } from "@tocsin/contract/audit/Audit"
+import { AgentId, CheckId, KeyHash } from "@tocsin/contract/formats/Identifiers"
+import { SilenceId } from "@tocsin/contract/silences/Silences"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { OperatorName } from "@tocsin/contract/operators/Operators"
+import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 import { decideExpiry, removeExpired } from "../src/expire.ts"
 import type { MemoryTables } from "../src/MemoryTables.ts"
 import { persistChanges } from "../src/transact.ts"
-import { type RetentionName, RetentionRules } from "@tocsin/core/retention/RetentionRules"
+import { type RetentionName, RetentionRules } from "@tocsin/core/kernel/retention/RetentionRules"
 import {
   agentRecord,
   blockedKeyRecord,

@@ -1,15 +1,16 @@
-import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
-import { storedNameOf } from "@tocsin/contract/ReceiverSecrets"
-import type { NotifierName } from "@tocsin/contract/Status"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { Receiver } from "@tocsin/contract/Receiver"
-import type { Ids } from "@tocsin/core/ports/Ids"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import { type FieldProblem, fieldPath } from "@tocsin/contract/formats/describeIssue"
+import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { Receiver } from "@tocsin/contract/receivers/Receiver"
+import type { Ids } from "@tocsin/core/kernel/ports/Ids"
+import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
 import { alertRouter } from "./alertrouter/alertRouter.ts"
 import type { BadNotifierSetting, PostingOptions } from "./http/HttpPost.ts"
 import { email } from "./email/email.ts"
 import { debug } from "./debug/debug.ts"
+import { browser } from "./push/browser.ts"
 import { messengerSlack, messengerTelegram } from "./messenger/messenger.ts"
 import { serviceNotifier } from "./services/serviceNotifier.ts"
 import { ofReceiver, readSecrets, type ReceiverSecrets, type SecretPlaces } from "./receiverSecrets.ts"
@@ -87,8 +88,9 @@ export const acceptedReceivers = Effect.fnUntraced(function* <E, F = never>(
 const SHADOW = Effect.succeed({ outcome: "shadow" } as const)
 
 /** Sends nothing but tests (docs/rules.md#shadow-receivers). */
-const shadowOf = ({ kind, sendDigest, test }: Notifier): Notifier => ({
+const shadowOf = ({ browsersOf, kind, sendDigest, test }: Notifier): Notifier => ({
   kind,
+  ...(browsersOf && { browsersOf: { ...browsersOf, isShadow: true } }),
   send: () => SHADOW,
   ...(sendDigest !== undefined && { sendDigest: () => SHADOW }),
   test,
@@ -103,10 +105,13 @@ export const makeReceiver = (
   posting: PostingOptions,
 ): Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids> => {
   const { url = NONE, secret = NONE, telegram_token = NONE } = secrets
-  if ("type" in receiver && receiver.type !== undefined && receiver.type !== "email")
+  const type = "type" in receiver ? receiver.type : undefined
+  if (type === "browser")
+    return Effect.succeed(browser("operator" in receiver ? (receiver.operator ?? "") : ""))
+  if (receiver.kind !== "webhook" && receiver.kind !== "debug" && type !== undefined && type !== "email")
     return serviceNotifier({
       ...posting,
-      type: receiver.type,
+      type,
       url: secrets.url,
       keys: keysOf(receiver, secrets),
     })

@@ -1,12 +1,17 @@
 import { constants } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
-import type { FieldProblem } from "@tocsin/contract/describeIssue"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { Receiver } from "@tocsin/contract/Receiver"
-import { neededSecrets, type SecretName, secretNames, storedNameOf } from "@tocsin/contract/ReceiverSecrets"
-import type { NotifierName } from "@tocsin/contract/Status"
-import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
+import type { FieldProblem } from "@tocsin/contract/formats/describeIssue"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { Receiver } from "@tocsin/contract/receivers/Receiver"
+import {
+  neededSecrets,
+  type SecretName,
+  secretNames,
+  storedNameOf,
+} from "@tocsin/contract/receivers/ReceiverSecrets"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import type { OpenedSecrets } from "@tocsin/core/kernel/ports/PolicySource"
 import { Redacted, Result } from "effect"
 import { MAX_SECRET_BYTES, readBoundedFile } from "./readBoundedFile.ts"
 
@@ -110,6 +115,13 @@ const readStored = (receiver: Receiver, name: NotifierName, stored: SecretPlaces
         `names ${name}, which lacks ${missing.join(" and ")}: store all secrets of the receiver together`,
       )
 }
+
+/** Reads a secret that a policy names; fails with the sentence that follows the name. */
+export const readNamedSecret = (
+  place: { readonly env: string } | { readonly file: string },
+  folder: string | undefined,
+): Result.Result<string, string> =>
+  "env" in place ? readVariable(place.env) : readFile(place.file, { path: folder })
 
 const readVariable = (name: string): Result.Result<string, string> => {
   const value = process.env[name]?.trim()

@@ -1,16 +1,20 @@
-import type { PolicyIssue } from "@tocsin/contract/Policies"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { NotifierName } from "@tocsin/contract/Status"
+import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import {
   LACKED,
   lackedReceivers,
   type PolicyNotifiers,
   receiversGiven,
-} from "@tocsin/core/policy/compilePolicy"
-import type { Ids } from "@tocsin/core/ports/Ids"
-import { type Notifier, refusedHere } from "@tocsin/core/ports/Notifiers"
-import type { FollowedPolicy, PolicySource, ReceiverChange } from "@tocsin/core/ports/PolicySource"
-import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
+} from "@tocsin/core/heart/policy/compilePolicy"
+import type { Ids } from "@tocsin/core/kernel/ports/Ids"
+import { type Notifier, refusedHere } from "@tocsin/core/heart/notifications/Notifiers"
+import type {
+  FollowedPolicy,
+  OpenedSecrets,
+  PolicySource,
+  ReceiverChange,
+} from "@tocsin/core/kernel/ports/PolicySource"
 import { Effect, type Scope } from "effect"
 import type { PostingOptions } from "./http/HttpPost.ts"
 import { policyReceivers, unavailableBy } from "./policyReceivers.ts"
@@ -86,11 +90,11 @@ export const storedPolicySource = Effect.fnUntraced(function* ({
         ])
         return { made: yield* withOutsiders(document.receivers && made), unavailable }
       }).pipe(Effect.provideContext(context)),
-    test: (document, stored) =>
+    test: (document, stored, bind) =>
       Effect.gen(function* () {
         const { made, unavailable } = yield* make(document, stored)
         const [[notifier], [reason = ""]] = [made.values(), unavailable.values()]
-        return notifier === undefined ? refusedHere(reason) : yield* notifier.test
+        return notifier === undefined ? refusedHere(reason) : yield* bind(notifier).test
       }).pipe(Effect.scoped, Effect.provideContext(context)),
     unavailable: (document, stored) =>
       Effect.provideContext(

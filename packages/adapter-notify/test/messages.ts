@@ -1,5 +1,5 @@
-import type { Receiver } from "@tocsin/contract/Receiver"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import type { Receiver } from "@tocsin/contract/receivers/Receiver"
+import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Queue, Record, Redacted } from "effect"
 import { makeReceiver } from "../src/policyReceivers.ts"
 import { partsOf, startMailServer } from "./email/MailServer.ts"

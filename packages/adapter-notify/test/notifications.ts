@@ -1,11 +1,11 @@
-import type { Labels } from "@tocsin/contract/Labels"
-import type { CheckStatus } from "@tocsin/contract/Status"
+import type { Labels } from "@tocsin/contract/labels/Labels"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { memberRecord } from "@tocsin/testing/records"
-import { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
-import { decideDetails } from "@tocsin/core/notifications/messageDetails"
-import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
+import { AgentId, CheckId, IncidentId, IncidentKey, OutboxId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { HEARTBEAT } from "@tocsin/core/heart/model/MemberRecord"
+import { decideDetails } from "@tocsin/core/heart/notifications/messageDetails"
+import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers"
 
 /** A moment as the API writes it. */
 export const at = (text: string): Instant.Instant => {
@@ -37,6 +37,7 @@ export const firing: DeliveryAttempt = {
     opener_check_id: CheckId.make("disk"),
     opened_at: at("2026-01-31T08:30:00.250Z"),
     resolved_at: undefined,
+    resolution: undefined,
     summary: "/var is 97 % full",
     members: 1,
   },
@@ -76,7 +77,12 @@ export const resolved: DeliveryAttempt = {
   cause: undefined,
   created_at: at("2026-01-31T08:42:10Z"),
   age_starts_at: at("2026-01-31T08:42:10Z"),
-  incident: { ...firing.incident, resolved_at: at("2026-01-31T08:42:10Z"), members: 0 },
+  incident: {
+    ...firing.incident,
+    resolved_at: at("2026-01-31T08:42:10Z"),
+    resolution: { reason: "recovered", now: "DISK OK - 41 % full" },
+    members: 0,
+  },
 }
 
 /** An incident of several checks, which the first of them opened. */

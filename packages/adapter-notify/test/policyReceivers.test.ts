@@ -1,5 +1,5 @@
 import { assert, it, vi } from "@effect/vitest"
-import type { Receiver } from "@tocsin/contract/Receiver"
+import type { Receiver } from "@tocsin/contract/receivers/Receiver"
 import { Duration, Effect } from "effect"
 import { policyReceivers } from "../src/policyReceivers.ts"
 import { fakes } from "./services/fakes.ts"

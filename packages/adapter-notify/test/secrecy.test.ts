@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Fiber, Logger, Queue, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { alertRouter } from "../src/alertrouter/alertRouter.ts"

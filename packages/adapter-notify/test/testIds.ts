@@ -1,4 +1,4 @@
-import { Ids } from "@tocsin/core/ports/Ids"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { Layer } from "effect"
 
 /** An id that tests of a webhook look for. */

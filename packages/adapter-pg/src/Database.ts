@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/contract/Instant"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Context, Effect, Layer, Duration, Random, Result } from "effect"
 import { SqlClient, type SqlConnection, type SqlError } from "effect/sql"
 import * as RealTime from "./RealTime.ts"

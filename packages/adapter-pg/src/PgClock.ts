@@ -1,4 +1,4 @@
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Clock, Duration, Effect, Layer } from "effect"
 import type { PgClient } from "./client/PgClient.ts"
 import type { PgPoolOptions } from "./client/PgPoolOptions.ts"

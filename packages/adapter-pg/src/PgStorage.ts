@@ -1,8 +1,9 @@
-import type { AgentId } from "@tocsin/contract/Identifiers"
-import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
-import { CurrentInstruments, type MetricSource } from "@tocsin/core/engine/metrics/Instruments"
-import { gauge, several } from "@tocsin/core/engine/metrics/Counters"
-import { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { LAST_VERSION } from "@tocsin/core/heart/model/PolicyVersionRecord"
+import { CurrentInstruments, type MetricSource } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { gauge, several } from "@tocsin/core/kernel/engine/metrics/Counters"
+import { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { transactBy } from "@tocsin/core/kernel/ports/Submit"
 import { Duration, Effect, Layer } from "effect"
 import type { SqlConnection } from "effect/sql"
 import { randomUUID } from "node:crypto"
@@ -20,7 +21,7 @@ import { pgNumbers } from "./numbers/pgNumbers.ts"
 import { expire } from "./retention/expire.ts"
 import { findAgents, findAgentsWithPendingKey, findSilentAgents } from "./tables/AgentTable.ts"
 import type { Reading } from "./tables/makeTable.ts"
-import type { NotifierName } from "@tocsin/contract/Status"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import {
   findOperatorOfToken,
   findPolicyVersions,
@@ -123,7 +124,8 @@ const LONGEST_GROUP_WAIT_MILLIS = 2_000
 
 const groupsWait = new StorageError({
   reason: "unavailable",
-  message: "PostgreSQL has completed no write for several seconds: check that it is running and reachable",
+  message:
+    "PostgreSQL has completed no write for several seconds: check that it and its synchronous standbys are running and reachable",
 })
 
 const probeOf = (prober: Database, groups: Database): Effect.Effect<void, StorageError> =>
@@ -206,12 +208,13 @@ const make = (
     Effect.map(findAll(...finding), ([row]) => row)
   const { replica, service_heartbeat: heartbeat } = keyedTables
   return {
-    transact: (command) => groups.transact(command),
+    transact: transactBy(groups.submit),
     page: (request) => retryTransient(readPage(sql, request)),
     agent: (agentId) => findOne(findAgents, [[agentId]]),
     counts: (...asked) => retryTransient(readCounts(sql, ...asked)),
     metricCounts: retryTransient(readMetricCounts(sql)),
-    staleAgents: (seenBefore, limit) => findAll(agentIds(findSilentAgents), [seenBefore, limit]),
+    staleAgents: (seenBefore, limit, twiceBefore) =>
+      findAll(agentIds(findSilentAgents), [seenBefore, limit, twiceBefore ?? null]),
     // Every id comes after the empty text.
     agentsWithPendingKey: (after, limit) => findAll(agentIds(findAgentsWithPendingKey), [after ?? "", limit]),
     dueRows: (name, request) => retryTransient(checkReads.readDueRows(groupDatabase.pg, name, request)),

@@ -1,4 +1,4 @@
-import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
+import { StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import type { SqlError } from "effect/sql"
 import { PgFailure } from "./client/toSqlError.ts"
 
@@ -35,6 +35,9 @@ const clientCertificateMessage =
 
 const noSchemaMessage =
   "no schema is on the search path of the database's user: create one, or correct search_path"
+
+const hiddenMessage =
+  "row-level security hides rows from the database's user: take it off Tocsin's tables (ALTER TABLE … DISABLE ROW LEVEL SECURITY)"
 
 /** SQLSTATEs (PostgreSQL manual, appendix A), and codes of the system, that say more than the kind of the error. */
 const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<string, string>> } = {
@@ -112,7 +115,10 @@ const kindMessages: Readonly<Record<ReasonTag, Explanation>> = {
     "timed_out",
     "a lock did not become free in time: find the long transaction in pg_stat_activity",
   ],
-  StatementTimeoutError: ["timed_out", "PostgreSQL did not answer in time: check its load, disk and locks"],
+  StatementTimeoutError: [
+    "timed_out",
+    "PostgreSQL did not answer in time: check its load, disk, locks and synchronous standbys",
+  ],
   ConstraintError: ["other", refusedRowMessage],
   SqlSyntaxError: [
     "other",
@@ -123,6 +129,7 @@ const kindMessages: Readonly<Record<ReasonTag, Explanation>> = {
 
 /** Answers of one SQLSTATE with several reasons, by PostgreSQL's routine, which no language changes, or its words. */
 const refusals: ReadonlyArray<readonly [code: string, of: RegExp, message: string]> = [
+  ["42501", /check_enable_rls$/, hiddenMessage],
   ["28000", /client certificate/, clientCertificateMessage],
   [
     "28000",
@@ -202,6 +209,9 @@ const explain = (error: SqlError.SqlError): Explanation => {
 
 /** No schema in which tables could be. PostgreSQL reports it only when a table is created. */
 export const noSchema = new StorageError({ reason: "unavailable", message: noSchemaMessage })
+
+/** Tables whose policies apply to the user, though it owns them where security is forced. */
+export const hiddenRows = new StorageError({ reason: "unavailable", message: hiddenMessage })
 
 /** Neither the error nor its cause holds the database's URL or password. */
 export const toStorageError = (error: SqlError.SqlError | StorageError): StorageError => {

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"
 import { transact } from "@tocsin/testing/transact"

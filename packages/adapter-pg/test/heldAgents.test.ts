@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import type { AgentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import { sweepStaleAgents } from "@tocsin/core/deadAgents/heartbeatIncident"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
-import type { RetentionName } from "@tocsin/core/retention/RetentionRules"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { CurrentInstruments, Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { sweepStaleAgents } from "@tocsin/core/heart/deadAgents/heartbeatIncident"
+import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
+import type { RetentionName } from "@tocsin/core/kernel/retention/RetentionRules"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { expireAll } from "@tocsin/testing/expireAll"
 import { agentRecord, write } from "@tocsin/testing/records"
@@ -13,6 +13,7 @@ import { rowsOf } from "@tocsin/testing/rowsOf"
 import { agentNames, enroll, eventOf, heartbeatOf, keyOf, register, send } from "@tocsin/testing/samples"
 import { Duration, Effect, Layer } from "effect"
 import * as PgStorage from "../src/PgStorage.ts"
+import { storageMetrics } from "@tocsin/core/kernel/engine/metrics/storageMetrics"
 
 const NAMES = agentNames(5)
 const HELD = "agent-2"
@@ -44,7 +45,7 @@ const setUp = Effect.gen(function* () {
     incidents: replica.incidents,
     limit: 100,
   })
-  return { replica, whileHeld, sweep, passedOver: instruments.agentsPassedOver }
+  return { replica, whileHeld, sweep, passedOver: instruments.of(storageMetrics).agentsPassedOver }
 })
 
 type Parts = Effect.Success<typeof setUp>

@@ -1,4 +1,4 @@
-import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
+import { Storage, type StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { PgPoolOptions } from "../src/client/PgPoolOptions.ts"
 import * as PgStorage from "../src/PgStorage.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { StorageFailure } from "@tocsin/core/ports/Storage"
+import type { StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import { SqlError } from "effect/sql"
 import { PgFailure, sqlError, toSqlError } from "../src/client/toSqlError.ts"
 import { toStorageError } from "../src/toStorageError.ts"

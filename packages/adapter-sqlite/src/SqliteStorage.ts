@@ -1,11 +1,12 @@
 import { fdatasync } from "node:fs"
-import * as Instant from "@tocsin/contract/Instant"
-import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
-import { CommitMeter, CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
-import { decideSync, isLone } from "@tocsin/core/unitOfWork/Decision"
-import { answer } from "@tocsin/core/unitOfWork/RowSource"
-import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
-import { Clock, Duration, Effect, Layer, Stream } from "effect"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { LAST_VERSION } from "@tocsin/core/heart/model/PolicyVersionRecord"
+import { CommitMeter, CurrentInstruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { decideSync, isLone } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { answer } from "@tocsin/core/kernel/unitOfWork/RowSource"
+import { Storage, type StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { transactBy } from "@tocsin/core/kernel/ports/Submit"
+import { Array, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit } from "./transactions/GroupCommit.ts"
 import { makePageReads } from "./lists/pageReads.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
@@ -20,9 +21,15 @@ import { rowSource } from "./tables/rowSource.ts"
 import { type LogOptions, WriteAheadLog } from "./log/WriteAheadLog.ts"
 import type { SqliteConnection } from "./connection/SqliteConnection.ts"
 import { realFile } from "./connection/OpenFiles.ts"
-import { isLocked, SqliteFailures, type LockOptions, whileLocked } from "./connection/SqliteFailures.ts"
-import { idlePause } from "@tocsin/core/ports/IdlePause"
-import { ALL_TOPICS, type Topics } from "@tocsin/core/topics/Topics"
+import {
+  isLocked,
+  type LockOptions,
+  type Read,
+  SqliteFailures,
+  whileLocked,
+} from "./connection/SqliteFailures.ts"
+import { idlePause } from "@tocsin/core/kernel/ports/IdlePause"
+import { ALL_TOPICS, type Topics } from "@tocsin/core/kernel/topics/Topics"
 
 /** With the second between two events of a stream, a change is visible within 2 s. */
 const POLL_EVERY = Duration.millis(500)
@@ -97,7 +104,7 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
               ...lock,
               log,
               rows,
-              meter: new CommitMeter(instruments, { storage: "sqlite", way: "group" }),
+              meter: new CommitMeter(instruments, { storage: "sqlite", path: "group" }),
             }),
         ),
         (opened) => opened.close,
@@ -115,7 +122,7 @@ interface Parts {
   readonly lock: LockOptions
 }
 
-/** So long, reads of one turn of the event loop hold it: later ones wait for the next turn, and results pass. */
+/** How long reads may hold the event loop in one turn: later ones wait for the next turn, and results pass. */
 const TURN_MILLIS = 5
 
 const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
@@ -135,25 +142,42 @@ const takingTurns = () => {
   return inTurn
 }
 
+/** Keys whose rows are read at once: some milliseconds. */
+const KEYS_TOGETHER = 250
+
+/** Reads the rows of keys, of which there may be 40,000, in pieces. */
+const eachKey =
+  (read: Read) =>
+  <Key, Row>(keys: ReadonlyArray<Key>, find: (key: Key) => Row | undefined) =>
+    Effect.map(
+      Effect.forEach(Array.chunksOf(keys, KEYS_TOGETHER), (piece) =>
+        read(() => piece.map(find).filter((row) => row !== undefined)),
+      ),
+      Array.flatten,
+    )
+
 const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service"] => {
   const { tables } = rows
   const source = rowSource(rows)
-  const readPage = makePageReads(connection)
   const inTurn = takingTurns()
-  const read = <A>(use: () => A): Effect.Effect<A, StorageError> => inTurn(whileLocked(use, lock))
+  const read: Read = (use) => inTurn(whileLocked(use, lock))
+  const each = eachKey(read)
   const counts = makeCounts(connection)
   const metricCounts = makeMetricCounts(connection)
   const expire = makeExpiry(connection)
   return Storage.of({
-    transact: (command) =>
-      Clock.clockWith((clock) =>
-        commits.submit((unit) => {
+    transact: transactBy((command, clock, resume) =>
+      commits.submit(
+        (unit) => {
           // The moment of the decision, not of the call: a command may have waited for another process.
           const now = Instant.fromMicros(clock.currentTimeNanosUnsafe() / NANOS_PER_MICRO)
           return decideSync(command(unit, now), (step) => answer(source, unit, now, step))
-        }, isLone(command)),
+        },
+        isLone(command),
+        resume,
       ),
-    page: (request) => read(() => readPage(request)),
+    ),
+    page: makePageReads(connection, read),
     agent: (agentId) => read(() => tables.agents.find(agentId)),
     check: (agentId, checkId) => read(() => tables.checks.ofAgent(agentId, checkId)),
     incident: (id, limits) =>
@@ -176,18 +200,15 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
     replicas: read(() => tables.keyed.replica.ofGroup("all")),
     policyVersions: (after, limit, upTo = LAST_VERSION) =>
       read(() => tables.policy_version.newest(after, upTo, limit)),
-    secretMarks: (names) =>
-      read(() =>
-        names.map((name) => tables.receiver_secrets.markOf.get(name)).filter((mark) => mark !== undefined),
-      ),
+    secretMarks: (names) => each(names, (name) => tables.receiver_secrets.markOf.get(name)),
     serviceHeartbeat: read(() => tables.keyed.service_heartbeat.find("service")),
     counts: (...asked) => read(() => connection.snapshot(() => counts(...asked))),
     metricCounts: read(() => connection.snapshot(metricCounts)),
     staleAgents: makeStaleAgents(connection, read),
     dueRows: (name, request) => read(() => tables.dueRows[name](request)),
-    rows: (name, keys) => read(() => keys.flatMap((key) => tables.keyed[name].find(key) ?? [])),
-    checks: (checks) => read(() => checks.flatMap((ref) => tables.checks.find(ref) ?? [])),
-    lastResults: (members) => read(() => members.flatMap((member) => tables.lastResult(member) ?? [])),
+    rows: (name, keys) => each(keys, (key) => tables.keyed[name].find(key)),
+    checks: (checks) => each(checks, (ref) => tables.checks.find(ref)),
+    lastResults: (members) => each(members, (member) => tables.lastResult(member)),
     agentsWithPendingKey: (after, limit) => read(() => tables.agents.withPendingKey(after, limit)),
     untilNextDue: (receivers, now) => read(() => untilNextDue(tables, receivers, now)),
     // One server works on a file. Its next look at what is due finds what a command left.

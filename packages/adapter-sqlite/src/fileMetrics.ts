@@ -7,9 +7,9 @@ import {
   histogram,
   several,
   single,
-} from "@tocsin/core/engine/metrics/Counters"
-import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
-import { COMMIT_SECONDS, metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
+} from "@tocsin/core/kernel/engine/metrics/Counters"
+import type { MetricSource } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { COMMIT_SECONDS, storageMetrics } from "@tocsin/core/kernel/engine/metrics/storageMetrics"
 import { Effect } from "effect"
 import { IN_MEMORY } from "./connection/SqliteConnection.ts"
 import type { SyncFile } from "./log/LogFile.ts"
@@ -55,7 +55,7 @@ interface Measured {
 
 export const fileMetrics = ({ file, log, cache, syncs }: Measured): MetricSource =>
   Effect.gen(function* () {
-    const lookups = several(metricDefinitions.cacheLookups, [
+    const lookups = several(storageMetrics.cacheLookups, [
       [["sqlite", "hit"], cache.hits],
       [["sqlite", "miss"], cache.misses],
     ])

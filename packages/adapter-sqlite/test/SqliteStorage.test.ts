@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import { agentRecord } from "@tocsin/testing/records"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { agentRecord, checkRecord } from "@tocsin/testing/records"
 import { Effect } from "effect"
 import { afterEach, vi } from "vitest"
 import { IN_MEMORY, SqliteConnection } from "../src/connection/SqliteConnection.ts"
@@ -52,6 +52,24 @@ describe("the file", () => {
       assert.deepStrictEqual(yield* agentIds(first), ["a"])
       assert.deepStrictEqual(yield* agentIds(second), [])
       assert.isFalse(existsSync(":memory:"))
+    }),
+  )
+})
+
+describe("a read of many keys", () => {
+  it.effect("lets other work pass, as each read of more than some milliseconds", () =>
+    Effect.gen(function* () {
+      const storage = yield* openStorage(":memory:")
+      const checks = names(40_000).map((name) => checkRecord(agentRecord("a"), name))
+      let turns = 0
+      const count = () => {
+        turns += 1
+        next = setImmediate(count)
+      }
+      let next = setImmediate(count)
+      assert.deepStrictEqual(yield* storage.checks(checks), [])
+      clearImmediate(next)
+      assert.isAtLeast(turns, 3)
     }),
   )
 })

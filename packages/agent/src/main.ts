@@ -55,4 +55,5 @@ const main = async ([name = "", ...argv]: ReadonlyArray<string>): Promise<number
 }
 
 // An executable has this as CommonJS, which awaits nothing here.
-void main(process.argv.slice(2)).then((code) => process.exit(code))
+const runAndExit = async (): Promise<void> => process.exit(await main(process.argv.slice(2)))
+void runAndExit()

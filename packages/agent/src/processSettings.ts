@@ -1,4 +1,4 @@
-import { isNodeNewEnough, nodeRefusal } from "@tocsin/contract/nodeVersions"
+import { isNodeNewEnough, nodeRefusal } from "@tocsin/contract/formats/nodeVersions"
 import { setFlagsFromString } from "node:v8"
 
 // Imported before everything that these settings apply to.

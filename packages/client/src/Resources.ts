@@ -1,6 +1,7 @@
 // Types of data on the wire and of parameters, from the schemas of the API: plain data whose ids are strings and whose
 // times are ISO 8601 in UTC with three fraction digits, or six. The OpenAPI documents describe every field.
-import type { Topic, TopicsChanged as Changed } from "@tocsin/contract/Topics"
+import type { TopicsChanged as Changed } from "@tocsin/contract/liveViews/Topics"
+import type { Topic } from "@tocsin/contract/liveViews/topicNames"
 import type { Answer, Body, Item, Path, Query } from "./calls/endpoints.ts"
 
 export type * from "./PolicyResources.ts"
@@ -152,6 +153,13 @@ export interface NextFiring extends Readonly<Detail["next"][number]> {}
 /** One incident: the worst 200 members, the newest 200 notifications, changes without the `timeline_left_out`, silences without the `silences_left_out`. */
 export interface IncidentDetail extends Detail {}
 
+type Trace = Answer<"traceIncident">
+/** One decision about an incident; `at` is null where only a change decides. */
+export interface TraceEntry extends Readonly<Trace["entries"][number]> {}
+
+/** The decisions about one incident, oldest first: of more than 1,000, the first 100 and the last 900. */
+export interface IncidentTrace extends Trace {}
+
 /** A note of up to 4,096 characters. */
 export interface NoteRequest extends Body<"noteIncident"> {}
 
@@ -160,6 +168,7 @@ export interface IncidentLogEntry extends Answer<"noteIncident"> {}
 
 /** An acknowledgement, `for` a duration or `until` a time. A `severity` that has changed is refused. */
 export interface AcknowledgeRequest extends Body<"acknowledge"> {}
+export interface TitleRequest extends Body<"titleCheck"> {}
 
 /** An acknowledgement in force. `severity` is the incident's when it was acknowledged. */
 export interface Acknowledgement extends Answer<"acknowledge"> {}
@@ -212,6 +221,18 @@ export interface OperatorWithToken extends Answer<"createOperator"> {}
 /** A person who is signed in by OpenID Connect. */
 export interface Session extends Item<"listSessions"> {}
 
+/** How browsers subscribe: the server's key, or why none can. */
+export interface PushState extends Answer<"getPush"> {}
+
+/** The key by which browsers subscribe from now on. */
+export interface PushKey extends Answer<"replacePushKey"> {}
+
+/** A browser that gets notifications, without its address and keys. */
+export interface Subscription extends Item<"listSubscriptions"> {}
+
+/** Filters and paging of browsers. `operator` is for admins. */
+export interface SubscriptionListParameters extends Query<"listSubscriptions"> {}
+
 /** A change that someone made: who, by which way, and what it concerned. */
 export interface AuditEntry extends Item<"listAudit"> {}
 
@@ -259,6 +280,15 @@ export interface IntegrationChanges extends Body<"changeIntegration"> {}
 
 /** An integration with its new key, which is shown this once. */
 export interface IntegrationWithKey extends Answer<"createIntegration"> {}
+
+/** The last mails of an integration of kind mail. */
+export interface KeptMails extends Answer<"listMails"> {}
+
+/** A mail to try, whole as base64, or a kept one by its ID. */
+export interface MailToTry extends Body<"tryMail"> {}
+
+/** The outcome that a mail would have; nothing is stored. */
+export interface TriedMail extends Answer<"tryMail"> {}
 
 export type { Topic }
 

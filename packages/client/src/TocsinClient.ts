@@ -1,4 +1,4 @@
-import { MAX_LIMIT } from "@tocsin/contract/Parameters"
+import { MAX_LIMIT } from "@tocsin/contract/v1/Parameters"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Page, TopicsChanged } from "./Resources.ts"

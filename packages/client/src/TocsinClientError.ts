@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@tocsin/contract/Errors"
+import type { ErrorCode } from "@tocsin/contract/formats/Errors"
 
 /**
  * Why a call failed. The service's codes:

@@ -1,6 +1,6 @@
 import { Cause, Context, Effect, Exit, Layer, Result, Stream } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
-import { unknownArguments } from "@tocsin/contract/nearestName"
+import { unknownArguments } from "@tocsin/contract/formats/nearestName"
 import { TocsinClientError } from "./TocsinClientError.ts"
 import { mapCalls } from "./calls/callTable.ts"
 import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"

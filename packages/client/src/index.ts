@@ -12,7 +12,7 @@ export { newEventId } from "@tocsin/reporting/agent/CheckReport"
 export { createClient } from "./createClient.ts"
 export type { CallOptions, Client, PromiseClientOptions } from "./createClient.ts"
 export type { ClientOptions, RetryOptions } from "./options/ClientOptions.ts"
-export type { DurationOption } from "@tocsin/contract/durationMillis"
+export type { DurationOption } from "@tocsin/contract/formats/durationMillis"
 export {
   type AnyCallCode,
   type ClientErrorCode,

@@ -1,23 +1,24 @@
 // Before all others: it takes the return from an issuer out of the address.
-import "./state/signIn.ts"
+import "./features/signIn/signIn.ts"
 import { type FunctionComponent, render } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { decide } from "./pages/decide.ts"
 import { Incidents } from "./pages/Incidents.tsx"
 import { Overview } from "./pages/Overview.tsx"
-import { SignIn } from "./pages/SignIn.tsx"
+import { SignIn } from "./features/signIn/SignIn.tsx"
+import { BROWSER_KEY, keptText } from "./state/kept.ts"
 import { titleOfPage } from "./state/keys.ts"
 import { startLive } from "./state/live.ts"
 import { route } from "./state/location.ts"
 import { revisionOf } from "./state/revisions.ts"
 import { HOME, linkTo } from "./state/Route.ts"
-import { followStorage, loadMe, token, WALL } from "./state/session.ts"
+import { followStorage, loadMe, me, token, WALL } from "./state/session.ts"
 import { startAlerting, startPulse, unacknowledged } from "./state/summary.ts"
 import { question } from "./state/useAction.ts"
 import { QuietButton } from "./view/forms.tsx"
 import { Loaded, scriptOf } from "./view/Script.tsx"
 import { Shell } from "./view/Shell.tsx"
-import { Empty } from "./view/states.tsx"
+import { Missing } from "./view/states.tsx"
 
 const YES = "yes"
 
@@ -65,15 +66,6 @@ const FIRST_PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["incidents 0", Incidents],
 ])
 
-const Missing = () => (
-  <>
-    <h1>Not found</h1>
-    <Empty title="This page does not exist">
-      <a href={linkTo(HOME)}>Go home</a>
-    </Empty>
-  </>
-)
-
 /** A page below its title, which is its name. Pages about one subject have another one. */
 const Titled = ({ of: Page, page }: { readonly of: FunctionComponent; readonly page: string }) => (
   <>
@@ -86,6 +78,7 @@ const App = () => {
   const { page, subject } = route.value
   const key = [page, ...subject].join("/")
   const isSignedIn = token.value !== ""
+  const reader = me.value?.name
   const now = revisionOf(["operators"])
   const waiting = unacknowledged.value ?? 0
   useEffect(() => {
@@ -96,6 +89,14 @@ const App = () => {
     const name = subject.length === 0 ? titleOfPage(page) : subject.join("/")
     document.title = isSignedIn ? `${waiting === 0 ? "" : `(${waiting}) `}${name} · Tocsin` : "Tocsin"
   }, [isSignedIn, key, waiting])
+  useEffect(() => {
+    // A browser that rings makes sure that it still can.
+    if (reader !== undefined && keptText("localStorage", BROWSER_KEY) !== null) decide.load()
+  }, [reader])
+  const { value: loaded } = decide.module
+  useEffect(() => {
+    if (reader !== undefined && typeof loaded === "object") loaded.renew().catch(() => undefined)
+  }, [reader, loaded])
   const opened = useRef(key)
   useEffect(() => {
     if (opened.current === key) return
@@ -106,10 +107,10 @@ const App = () => {
       document.getElementById("main")?.focus({ preventScroll: true })
   }, [key])
   if (!isSignedIn) return <SignIn key={page} />
-  const name = `${page} ${subject.length}`
-  const isWall = name === `${WALL} 0`
+  const place = `${page} ${subject.length}`
+  const isWall = place === `${WALL} 0`
   const isTitled = subject.length === 0 && !isWall
-  const First = FIRST_PAGES.get(name)
+  const First = FIRST_PAGES.get(place)
   const shown =
     First !== undefined ? (
       <Titled key={key} page={page} of={First} />
@@ -118,8 +119,8 @@ const App = () => {
         key={key}
         of={DECIDED.includes(page) ? decide : others}
         draw={({ PAGES }) => {
-          const Page = PAGES.get(name)
-          if (Page === undefined) return <Missing />
+          const Page = PAGES.get(place)
+          if (Page === undefined) return <Missing what="page" name={page} others={linkTo(HOME)} />
           return isTitled ? <Titled page={page} of={Page} /> : <Page />
         }}
       />

@@ -1,4 +1,4 @@
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Schema } from "effect"
 
 /** How a command ends, for scripts. `--help` prints this table. */

@@ -1,101 +1,60 @@
 import process from "node:process"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ProgramModule } from "@tocsin/simulation/backtestThread"
-import { Cause, Effect, Exit, Layer, Option } from "effect"
-import { CliConfig, CliError, CliOutput, Command, GlobalFlag, type HelpDoc } from "effect/cli"
+import { ProgramModule } from "./threads/askThread.ts"
+import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
+import { CliConfig, CliError, CliOutput, Command, Completions, GlobalFlag, type HelpDoc } from "effect/cli"
 import manifest from "../package.json" with { type: "json" }
-import { agents } from "./commands/agents.ts"
-import { announce } from "./commands/announce.ts"
-import { command } from "./commands/define.ts"
-import { doctor } from "./commands/doctor.ts"
-import { incidents } from "./commands/incidents.ts"
-import { integrations } from "./commands/integrations.ts"
-import { audit, availability, checks, summary, windows } from "./commands/lists.ts"
-import { showNumbers } from "./commands/numbers.ts"
-import { onCall } from "./commands/onCall.ts"
-import { outbox } from "./commands/outbox.ts"
-import { importPolicy, policy } from "./commands/policy.ts"
-import { secrets } from "./commands/secrets.ts"
-import { silences } from "./commands/silences.ts"
-import { simulate } from "./commands/simulate.ts"
-import { backup, copy, migrate } from "./commands/storages.ts"
-import { sessions } from "./commands/sessions.ts"
-import { enrolments, operators } from "./commands/tokens.ts"
-import { watch, watches } from "./commands/watches.ts"
+import { commandTable } from "./commandTable.ts"
+import { Utc } from "./commands/utc.ts"
 import { type CommandFailure, EXIT_CODES, type ExitName } from "./CommandFailure.ts"
 import { Output } from "./output/Output.ts"
 import { withoutSecrets } from "./output/texts.ts"
-import { definitions } from "./settings/Settings.ts"
-import { fileVariableOf } from "./settings/checkedSettings.ts"
-import type { Setting } from "./settings/settingTypes.ts"
 
-const serve = command({
-  name: "serve",
-  description: "Run the server, as tocsin does without a command. Environment variables configure it",
-  short: "Run the server (the default)",
-  parameters: {},
-  // Commands start faster without the server.
-  run: () =>
-    Effect.flatMap(ProgramModule, (module) =>
-      Effect.promise(async () => (await import("./serve.ts")).serve(module)),
+type Row = (typeof commandTable)[number]["commands"][number]
+
+/** Stands for a command that is not loaded, in the list of all. */
+const unloaded = (name: string, line: string) => Command.make(name).pipe(Command.withShortDescription(line))
+
+/** The texts of all commands together: a bundle has them made, since they load every command. */
+const allTexts = async () => (await import("./commandTexts.ts")).files()
+
+/** The command `tocsin`, with the one of its commands that the arguments name first, or all where `isWhole`. */
+export const tocsin = async (args: ReadonlyArray<string>, isWhole = false) => {
+  const rows = commandTable.flatMap(({ commands }): ReadonlyArray<Row> => commands)
+  const named = args.find((argument) => rows.some(({ name }) => name === argument))
+  const lines: Readonly<Record<string, string>> =
+    named === undefined && !isWhole ? (await allTexts()).lines : {}
+  const commandOf = async ({ load, name }: Row) =>
+    isWhole || name === named ? load() : unloaded(name, lines[name] ?? "")
+  const groups = commandTable.map(async ({ commands, group }) => ({
+    group,
+    commands: await Promise.all(commands.map(commandOf)),
+  }))
+  return Command.make("tocsin").pipe(
+    Command.withDescription(
+      "Receives heartbeats and check results, opens incidents and sends notifications.\n" +
+        "  Commands open the storage that the settings name, whether a server runs on it or not.",
     ),
+    Command.withExamples([
+      { command: "tocsin", description: "Run the server; npm start does the same in a clone" },
+      { command: "tocsin agents list --state pending" },
+      { command: "npm start -- incidents --state open", description: "The same commands in a clone" },
+    ]),
+    Command.withSubcommands(await Promise.all(groups)),
+    Command.withGlobalFlags([Utc]),
+  )
+}
+
+/** Writes the script of a shell's completions without loading the commands. */
+const completions = GlobalFlag.Action({
+  flag: GlobalFlag.Completions.flag,
+  run: Effect.fnUntraced(function* (shell) {
+    if (Option.isNone(shell)) return
+    const texts = yield* Effect.promise(allTexts)
+    yield* Console.log(Completions.generate("tocsin", shell.value, texts.completions))
+  }),
 })
-
-const tocsin = Command.make("tocsin").pipe(
-  Command.withDescription(
-    "Receives heartbeats and check results, opens incidents and sends notifications.\n" +
-      "  Commands open the storage that the settings name, whether a server runs on it or not.",
-  ),
-  Command.withExamples([
-    { command: "tocsin", description: "Run the server; npm start does the same in a clone" },
-    { command: "tocsin agents list --state pending" },
-    { command: "npm start -- incidents --state open", description: "The same commands in a clone" },
-  ]),
-  Command.withSubcommands([
-    { group: "The service", commands: [serve, doctor, migrate] },
-    {
-      group: "Agents, incidents and notifications",
-      commands: [
-        agents,
-        enrolments,
-        watch,
-        watches,
-        integrations,
-        checks,
-        availability,
-        showNumbers,
-        incidents,
-        onCall,
-        silences,
-        announce,
-        outbox,
-        summary,
-      ],
-    },
-    { group: "Operators", commands: [operators, sessions, audit] },
-    { group: "Policy and simulation", commands: [policy, secrets, windows, simulate, importPolicy] },
-    { group: "Backup", commands: [backup, copy] },
-  ]),
-)
-
-const describe = (name: string, setting: Setting<unknown>): string =>
-  [
-    `  ${name}`,
-    `      ${setting.meaning}`,
-    `      takes ${setting.takes}`,
-    `      default: ${"fallback" in setting ? setting.fallback : setting.whenUnset}`,
-    ...(setting.isSecret ? [`      or ${fileVariableOf(name)}: the path of a file that holds it`] : []),
-  ].join("\n")
-
-/**
- * Each setting with its meaning, what it takes and its default, from the table that the server
- * reads.
- */
-export const settingsText = (): string =>
-  Object.entries<Setting<unknown>>(definitions)
-    .map(([name, setting]) => describe(name, setting))
-    .join("\n")
 
 const exitCodesText = (): string =>
   Object.values(EXIT_CODES)
@@ -103,25 +62,22 @@ const exitCodesText = (): string =>
     .join("\n")
 
 /** The help of a command. That of `tocsin` and of `serve` also lists all settings. */
-const helpText = (
+const helpText = async (
   doc: HelpDoc.HelpDoc,
   path: ReadonlyArray<string>,
   formatter: CliOutput.Formatter,
-): string => {
+): Promise<string> => {
   const hasSettings = path.length === 1 || path[1] === "serve"
   return [
     formatter.formatHelpDoc(doc),
     "",
     ...(path.length === 1 ? ["EXIT CODES", exitCodesText()] : [`Run '${path[0]} --help' for exit codes`]),
-    ...(hasSettings ? ["", "SETTINGS (environment variables)", settingsText()] : []),
+    ...(hasSettings ? ["", "SETTINGS (environment variables)", (await allTexts()).settings] : []),
     "",
   ].join("\n")
 }
 
-/**
- * The text that Effect's command line puts before the message of a Schema, which states the
- * expected value.
- */
+/** The text that Effect's command line puts before the message of a Schema, which states the expected value. */
 const SCHEMA_PREFIX = "Expected: Schema validation failed: "
 
 /** Commands that list without a subcommand. */
@@ -140,10 +96,7 @@ const adviceFor = (path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.C
     : `See ${words} --help`
 }
 
-/**
- * Writes help to standard output, and mistakes to standard error with the command that explains
- * them.
- */
+/** Writes help to standard output, and mistakes to standard error with the command that explains them. */
 const presenterLayer = Layer.effect(
   CliOutput.Presenter,
   Effect.gen(function* () {
@@ -158,7 +111,10 @@ const presenterLayer = Layer.effect(
             return print(`${event.version}\n`)
           case "Help":
             return event.reason === "Requested"
-              ? print(helpText(event.helpDoc, event.commandPath, formatter))
+              ? Effect.flatMap(
+                  Effect.promise(() => helpText(event.helpDoc, event.commandPath, formatter)),
+                  print,
+                )
               : output.note(`${formatter.formatHelpDoc(event.helpDoc)}\n`)
           case "InvalidInvocation": {
             const messages = event.errors.map(
@@ -190,16 +146,18 @@ const EXIT_OF: { readonly [Tag in OwnError["_tag"]]: ExitName } = {
   ValidationError: "usage",
 }
 
-const program = (args: ReadonlyArray<string>) => Command.runWith(tocsin, { version: manifest.version })(args)
+const program = (args: ReadonlyArray<string>) =>
+  Effect.flatMap(
+    Effect.promise(() => tocsin(args)),
+    (command) => Command.runWith(command, { version: manifest.version })(args),
+  )
 
 const exitOf = (error: CommandError): ExitName => {
   if (CliError.isCliError(error)) return "usage"
   return error._tag === "CommandFailure" ? error.exit : EXIT_OF[error._tag]
 }
 
-/**
- * Writes the reason of a failure to standard error; mistakes in the arguments are there already.
- */
+/** Writes the reason of a failure to standard error; mistakes in the arguments are there already. */
 const report = Effect.fnUntraced(function* (cause: Cause.Cause<CommandError>) {
   const { note } = yield* Output
   if (Cause.hasInterruptsOnly(cause)) return
@@ -227,7 +185,7 @@ export const runCommand = (args: ReadonlyArray<string>, module: string) => {
   const layers = Layer.mergeAll(
     Layer.succeed(ProgramModule, module),
     presenterLayer,
-    CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+    CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, completions] }),
   ).pipe(Layer.provideMerge(Output.layer), Layer.provideMerge(NodeServices.layer))
   return Effect.provide(Effect.tapCause(program(args), report), layers)
 }

@@ -1,7 +1,7 @@
-import { entryText } from "@tocsin/core/engine/entryText"
+import { entryText } from "@tocsin/core/kernel/engine/entryText"
 import { Cause, Effect, Formatter, Layer, Logger, References, Tracer } from "effect"
 import type { Settings } from "./settings/Settings.ts"
-import { exportsTelemetry } from "./telemetry/openTelemetry.ts"
+import { exportsTelemetry } from "./telemetry/endpoints.ts"
 
 const LEVELS = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
 

@@ -2,6 +2,8 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net"
 import process from "node:process"
 import { isMainThread } from "node:worker_threads"
+import manifest from "../package.json" with { type: "json" }
+import { keepCompiled } from "./keepCompiled.ts"
 import { noteHangups } from "./onSighup.ts"
 
 // Lookups of names get half of libuv's threads, and each name whose server is silent holds one. The
@@ -22,4 +24,9 @@ else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
   noteHangups()
   const { serve } = await import("./serve.ts")
   await serve(import.meta.url)
-} else (await import("./commandLine.ts")).runCommandLine(args, import.meta.url)
+} else if (args.length === 1 && args[0] === "--version") process.stdout.write(`${manifest.version}\n`)
+else {
+  keepCompiled()
+  const { runCommandLine } = await import("./commandLine.ts")
+  runCommandLine(args, import.meta.url)
+}

@@ -3,9 +3,9 @@ import { parseTarget } from "@tocsin/adapter-notify/http/Target"
 import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
 import type { ReceiverSecrets } from "@tocsin/adapter-notify/receiverSecrets"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
-import type { Receiver } from "@tocsin/contract/Receiver"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { type Notifier, Notifiers, type WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
+import type { Receiver } from "@tocsin/contract/receivers/Receiver"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { type Notifier, Notifiers, type WatchdogReceiver } from "@tocsin/core/heart/notifications/Notifiers"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { enabledNotifiers } from "./rules.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -77,10 +77,7 @@ const definable = (settings: Settings): ReadonlyArray<readonly [Receiver, Receiv
   ]
 }
 
-/**
- * The receiver of watchdog pings, if one is set. An invalid address was reported before; here it is a
- * defect.
- */
+/** The receiver of watchdog pings, if one is set. An invalid address was reported before; here it is a defect. */
 export const watchdogReceiver = ({
   SERVICE_WATCHDOG_URL,
   SERVICE_DENY_PRIVATE_TARGETS: denyPrivateTargets,

@@ -1,13 +1,14 @@
-import { KeyFingerprint } from "@tocsin/contract/Identifiers"
-import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
-import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
+import { hostname } from "node:os"
+import { KeyFingerprint } from "@tocsin/contract/formats/Identifiers"
+import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { defaultRules, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+import { receiverTypes } from "@tocsin/contract/receivers/ReceiverTypes"
+import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/retentionChores"
 import { Duration, Record } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { SETTINGS_RECEIVERS, type SettingsReceiver } from "./settings/settingTypes.ts"
-import { watchProblem, watchTargets } from "./watchTargets.ts"
+import { watchProblem, watchTargets } from "./features/watches/watchTargets.ts"
 
 /** The receivers of settings, and the settings that say where each sends; one of these is enough. */
 export const NOTIFIER_ADDRESSES = {
@@ -71,6 +72,10 @@ export const retentionOf = (settings: Settings): RetentionOptions => {
   }
 }
 
+/** The domain of the addresses of integrations that take mail. */
+export const mailDomainOf = ({ SERVICE_MAIL_DOMAIN: domain, SERVICE_PUBLIC_URL: url }: Settings): string =>
+  (domain ?? (url === undefined ? hostname() : new URL(url).hostname)).toLowerCase()
+
 export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions => ({
   ...defaultRules,
   ...policyNotifiers(settings),
@@ -83,6 +88,7 @@ export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions
   integrationCheckRate: settings.SERVICE_INTEGRATION_CHECK_RATE,
   watchAgent: settings.SERVICE_WATCH_AGENT,
   publicUrl: settings.SERVICE_PUBLIC_URL,
+  mailDomain: mailDomainOf(settings),
   messageDetails: settings.SERVICE_MESSAGE_DETAILS,
   staleAfter: settings.SERVICE_STALE_AFTER,
   acknowledgedFor: settings.SERVICE_ACK_FOR,

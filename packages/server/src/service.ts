@@ -1,18 +1,21 @@
 import { existsSync } from "node:fs"
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import { makeHandout } from "@tocsin/adapter-http/downloads/AgentHandout"
+import { makeHandout } from "@tocsin/adapter-http/features/enrolment/AgentHandout"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
-import { AgentDownload } from "@tocsin/core/ports/AgentDownload"
-import { IdentityProvider } from "@tocsin/core/ports/IdentityProvider"
-import { Notifiers, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
-import { verifyWatchAgent } from "@tocsin/core/usecases/Watches"
+import { layer as subscriptions } from "@tocsin/adapter-notify/http/subscriptions"
+import { AgentDownload } from "@tocsin/core/kernel/ports/AgentDownload"
+import { IdentityProvider } from "@tocsin/core/features/signIn/IdentityProvider"
+import { Notifiers, WatchdogReceiver } from "@tocsin/core/heart/notifications/Notifiers"
+import { verifyWatchAgent } from "@tocsin/core/features/watches/Watches"
 import { Context, Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
-import { watchProbes } from "./watchProbes.ts"
+import { watchProbes } from "./features/watches/watchProbes.ts"
+import { warnOfLinks } from "./links.ts"
+import { pushServiceOf } from "./features/push/pushServiceOf.ts"
 import { watchdogReceiver } from "./notifiers.ts"
 import { hasServed, linkKey, operatorTokens, secretCipherOf } from "./keptSecret.ts"
 import { loadPolicy } from "./policy/loadPolicy.ts"
@@ -33,7 +36,7 @@ import {
   storageName,
   storageOfModule,
 } from "./storage.ts"
-import { policyBacktest } from "./threads/historyThread.ts"
+import { historyTrial } from "./features/trial/historyThread.ts"
 
 /** The whole service with these settings, running for as long as the layer lives. */
 export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
@@ -54,9 +57,8 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         notifiers: Layer.succeed(Notifiers, loaded.receivers),
         pepper: settings.SERVICE_KEY_PEPPER,
         linkKey: yield* linkKey(settings),
-        secretCipher: yield* Effect.catch(secretCipherOf(settings), ({ message }) =>
-          Effect.as(Effect.logError(`receivers with stored secrets are unavailable: ${message}`), undefined),
-        ),
+        push: pushServiceOf(settings),
+        secretCipher: yield* cipherOrNone(settings),
         rules: rulesOf(settings, loaded.document),
         retention: retentionOf(settings),
         mostSeries: settings.SERVICE_NUMBERS_SERIES,
@@ -75,13 +77,13 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
           trustedHops: settings.SERVICE_TRUST_PROXY,
           allowedOrigins: settings.SERVICE_ALLOWED_ORIGINS,
           handout,
-          metrics: { access: metricsAccess(settings, secrets), version: manifest.version },
+          ...metricsOf(settings, secrets),
         },
         { version: manifest.version, storage: storageKind(settings), timeZones: presentZones() },
         yield* consoleFiles(settings),
       )
       // The layers that follow a reload are there before an earlier SIGHUP is followed.
-      return Layer.mergeAll(announcement(settings), secrets.reloading).pipe(
+      return Layer.mergeAll(listeningNote(settings), secrets.reloading).pipe(
         // Merged, they also stop together, so that deliveries and requests have the same seconds to
         // finish.
         Layer.provide(
@@ -89,7 +91,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
             server,
             Tocsin.background,
             watchdogLayer(secrets, settings),
-            connectionWarning(settings),
+            besides(settings),
             policyReloading(secrets),
           ).pipe(Layer.provide(Layer.effectDiscard(verifyWatchAgent))),
         ),
@@ -107,6 +109,11 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
         ),
       )
     }),
+  )
+
+const cipherOrNone = (settings: Settings) =>
+  Effect.catch(secretCipherOf(settings), ({ message }) =>
+    Effect.as(Effect.logError(`receivers with stored secrets are unavailable: ${message}`), undefined),
   )
 
 /** A start without the module or the setting that has the data is one on an empty or a former database. */
@@ -132,10 +139,30 @@ const warnOfOtherData = (settings: Settings): Effect.Effect<void> => {
 const portsOf = (settings: Settings, secrets: Secrets) =>
   Layer.mergeAll(
     watchProbes(settings),
-    policyBacktest(settings),
+    subscriptions({ denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS }),
+    historyTrial(settings),
     policyReader(settings),
     signIn(settings, secrets),
+    mailReading(settings),
   )
+
+const loadMails = Effect.promise(() => import("./features/integrations/mails.ts"))
+
+/** The reader of mails, on a server that takes some: others load nothing of it. */
+const mailReading = ({ SERVICE_MAIL_PORT: port }: Settings) =>
+  port === undefined ? Layer.empty : Layer.unwrap(Effect.map(loadMails, ({ reading }) => reading))
+
+/** Warnings, and the listener for mails where one is set. */
+const besides = (settings: Settings) => {
+  const { SERVICE_MAIL_PORT: port } = settings
+  return Layer.mergeAll(
+    connectionWarning(settings),
+    Layer.effectDiscard(warnOfLinks(settings)),
+    port === undefined
+      ? Layer.empty
+      : Layer.unwrap(Effect.map(loadMails, ({ listening }) => listening(settings, port))),
+  )
+}
 
 /** The issuer by which people sign in. Servers without one start faster without its library. */
 const signIn = (settings: Settings, secrets: Secrets) =>
@@ -144,7 +171,7 @@ const signIn = (settings: Settings, secrets: Secrets) =>
     : Layer.effect(
         IdentityProvider,
         Effect.flatMap(
-          Effect.promise(() => import("./signIn/identityProvider.ts")),
+          Effect.promise(() => import("./features/signIn/identityProvider.ts")),
           ({ identityProvider }) => identityProvider(settings, secrets),
         ),
       )
@@ -166,7 +193,15 @@ const metricsAccess = (settings: Settings, secrets: Secrets) => {
   return access
 }
 
-const announcement = (settings: Settings) =>
+const metricsOf = (settings: Settings, secrets: Secrets) => {
+  const { SERVICE_CHECK_METRICS, SERVICE_CHECK_METRICS_LABELS: labels = [] } = settings
+  return {
+    metrics: { access: metricsAccess(settings, secrets), version: manifest.version },
+    checkMetrics: SERVICE_CHECK_METRICS ? { labels } : undefined,
+  }
+}
+
+const listeningNote = (settings: Settings) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { address } = yield* Http.HttpServer

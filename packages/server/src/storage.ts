@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import process from "node:process"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import type { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, FileSystem, Layer } from "effect"
 import {
   type CopyEnd,

@@ -1,11 +1,11 @@
 import { Duration, Result, Schema, SchemaParser } from "effect"
-import { describeIssue } from "@tocsin/contract/describeIssue"
-import { DurationText } from "@tocsin/contract/DurationText"
-import { closedStruct, NonNegativeInteger } from "@tocsin/contract/Fields"
-import { IncidentKey } from "@tocsin/contract/Identifiers"
-import { format, type Instant, InstantFromString, max, plus } from "@tocsin/contract/Instant"
-import { FiringCause, NotificationType, NotifierName } from "@tocsin/contract/Status"
-import { listedReceivers } from "@tocsin/core/policy/readPolicy"
+import { describeIssue } from "@tocsin/contract/formats/describeIssue"
+import { DurationText } from "@tocsin/contract/formats/DurationText"
+import { closedStruct, NonNegativeInteger } from "@tocsin/contract/formats/Fields"
+import { IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import { format, type Instant, InstantFromString, max, plus } from "@tocsin/contract/formats/Instant"
+import { FiringCause, NotificationType, NotifierName } from "@tocsin/contract/formats/Status"
+import { listedReceivers } from "@tocsin/core/heart/policy/readPolicy"
 import type { JudgedExpectation, SimulatedNotification } from "./SimulationReport.ts"
 
 /** A reader of lines of one form. Fails with one sentence. */

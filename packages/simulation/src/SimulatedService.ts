@@ -1,38 +1,38 @@
-import { acknowledge, type AcknowledgeInput, withdraw } from "@tocsin/core/acknowledgements/acknowledge"
+import { acknowledge, type AcknowledgeInput, withdraw } from "@tocsin/core/heart/acknowledgements/acknowledge"
 import { Duration } from "effect"
-import { heartbeat } from "@tocsin/core/admission/heartbeat"
-import type { Signature } from "@tocsin/core/audit/Signature"
-import { applyBatch } from "@tocsin/core/checks/applyBatch"
+import { heartbeat } from "@tocsin/core/heart/admission/heartbeat"
+import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import { applyBatch } from "@tocsin/core/heart/checks/applyBatch"
 import {
   type AgentId,
   type IncidentId,
   KeyFingerprint,
   KeyHash,
-  type OverrideId,
   type RegistrationId,
-  type SilenceId,
-} from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { HeartbeatRequest } from "@tocsin/contract/Requests"
-import { type Command, commandOf } from "@tocsin/core/unitOfWork/Decision"
-import { load } from "@tocsin/core/unitOfWork/load"
-import { type IncidentOptions, incidentOptions } from "@tocsin/core/incidents/incidentOptions"
-import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
+} from "@tocsin/contract/formats/Identifiers"
+import { type OverrideId } from "@tocsin/contract/onCall/Rotas"
+import { type SilenceId } from "@tocsin/contract/silences/Silences"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { HeartbeatRequest } from "@tocsin/contract/v1/Requests"
+import { type Command, commandOf } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { load } from "@tocsin/core/kernel/unitOfWork/load"
+import { type IncidentOptions, incidentOptions } from "@tocsin/core/heart/incidents/incidentOptions"
+import type { IncidentRef } from "@tocsin/core/heart/model/IncidentRecord"
 import {
   openHeartbeatIncident,
   resolveHeartbeatIncident,
   sweepDeadAgents,
-} from "@tocsin/core/deadAgents/heartbeatIncident"
+} from "@tocsin/core/heart/deadAgents/heartbeatIncident"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { compilePolicy, type Policy } from "@tocsin/core/policy/compilePolicy"
-import type { KeyIdentity } from "@tocsin/core/ports/Hashing"
-import { countingIds, newId } from "@tocsin/core/ports/Ids"
-import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
-import type { SilenceRecord } from "@tocsin/core/model/SilenceRecord"
-import { evaluateIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
+import { compilePolicy, type Policy } from "@tocsin/core/heart/policy/compilePolicy"
+import type { KeyIdentity } from "@tocsin/core/kernel/ports/Hashing"
+import { countingIds, newId } from "@tocsin/core/kernel/ports/Ids"
+import type { RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+import type { RotaOverrideRecord } from "@tocsin/core/heart/model/RotaOverrideRecord"
+import type { SilenceRecord } from "@tocsin/core/heart/model/SilenceRecord"
+import { evaluateIncidents } from "@tocsin/core/heart/evaluation/evaluateIncidents"
 import { DueWork } from "./DueWork.ts"
-import { BacktestChecks, type PastResults } from "./BacktestChecks.ts"
+import { TrialChecks, type PastResults } from "./TrialChecks.ts"
 import { SimulatedCommits, type SimulationListener, type HeldFiring } from "./SimulatedCommits.ts"
 import type { ResultsEntry } from "./readLines.ts"
 import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
@@ -58,7 +58,7 @@ export class SimulatedService {
   readonly #commits: SimulatedCommits
   readonly #ids = countingIds()
   readonly #keys = new Map<AgentId, KeyIdentity>()
-  readonly #past = new BacktestChecks()
+  readonly #past = new TrialChecks()
   /** Agents with a known heartbeat: only these can fall silent. */
   readonly #watched = new Set<AgentId>()
   readonly #rules: RuleOptions

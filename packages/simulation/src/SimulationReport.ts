@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import { NonNegativeInteger } from "@tocsin/contract/Fields"
-import { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/Identifiers"
-import { type Instant, InstantFromString } from "@tocsin/contract/Instant"
+import { NonNegativeInteger } from "@tocsin/contract/formats/Fields"
+import { AgentId, IncidentId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import { type Instant, InstantFromString } from "@tocsin/contract/formats/Instant"
 import { IncidentDetail } from "@tocsin/contract/api/opsResources"
-import { Incident } from "@tocsin/contract/Resources"
-import { FiringCause, NotificationType, NotifierName, Severity } from "@tocsin/contract/Status"
-import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import { Incident } from "@tocsin/contract/v1/Resources"
+import { FiringCause, NotificationType, NotifierName, Severity } from "@tocsin/contract/formats/Status"
+import type { RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
 
 /** The settings of the simulated service; absent ones have the defaults. */
 export interface SimulationSettings extends Partial<

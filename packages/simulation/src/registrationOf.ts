@@ -1,13 +1,13 @@
-import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { Labels } from "@tocsin/contract/Labels"
-import type { HeartbeatRequest } from "@tocsin/contract/Requests"
-import type { Signature } from "@tocsin/core/audit/Signature"
-import { AuditId } from "@tocsin/contract/Audit"
-import { commandOf } from "@tocsin/core/unitOfWork/Decision"
-import { load } from "@tocsin/core/unitOfWork/load"
-import { checksOf } from "@tocsin/core/model/CheckRecord"
-import { labelCheck } from "@tocsin/core/expectations/declareExpectations"
+import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { Labels } from "@tocsin/contract/labels/Labels"
+import type { HeartbeatRequest } from "@tocsin/contract/v1/Requests"
+import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import { AuditId } from "@tocsin/contract/audit/Audit"
+import { commandOf } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { load } from "@tocsin/core/kernel/unitOfWork/load"
+import { checksOf } from "@tocsin/core/kernel/model/CheckRef"
+import { labelCheck } from "@tocsin/core/heart/overdue/declareExpectations"
 
 /** Older than any heartbeat, so that the fields of a real heartbeat replace these. */
 const LONG_AGO = Instant.fromMicros(-62_135_596_800_000_000n)

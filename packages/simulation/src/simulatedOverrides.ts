@@ -1,16 +1,16 @@
-import type { OverrideId } from "@tocsin/contract/Identifiers"
-import { format } from "@tocsin/contract/Instant"
-import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
-import { createOverride, endOverride } from "@tocsin/core/onCall/overrideDecisions"
-import { lackedBy } from "@tocsin/core/policy/rotaWarnings"
+import type { OverrideId } from "@tocsin/contract/onCall/Rotas"
+import { format } from "@tocsin/contract/formats/Instant"
+import type { RotaOverrideRecord } from "@tocsin/core/heart/model/RotaOverrideRecord"
+import { createOverride, endOverride } from "@tocsin/core/features/onCall/overrideDecisions"
+import { lackedBy } from "@tocsin/core/features/onCall/rotaWarnings"
 import { Result } from "effect"
 import type { OverrideAct } from "./readLines.ts"
 import { simulatedSignature } from "./registrationOf.ts"
 import type { SimulatedService } from "./SimulatedService.ts"
 
 /**
- * Makes what does the acts on overrides of a simulation, by the names that the input gives them. An act fails with the
- * reason if it is impossible.
+ * Returns a function that creates and ends the overrides of a simulation, by the names that the input gives them. An
+ * impossible act fails with its reason.
  */
 export const simulatedOverrides = (service: SimulatedService) => {
   const created = new Map<string, RotaOverrideRecord>()

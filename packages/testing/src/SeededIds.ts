@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Ids } from "@tocsin/core/ports/Ids"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { Layer } from "effect"
 
 const MICROS_PER_MILLI = 1_000n

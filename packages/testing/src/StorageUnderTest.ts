@@ -1,4 +1,4 @@
-import type { Storage } from "@tocsin/core/ports/Storage"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 import type { Layer } from "effect"
 
 /** A storage as its suite needs it: where it can live, and how it is reached there. */
@@ -26,9 +26,7 @@ export interface StorageUnderTest<Place, E = unknown> {
    * again are skipped and print this. Absent where rows are kept.
    */
   readonly keepsNothing?: string
-  /**
-   * Why clients at one place do not hear of each other by `Storage.hints`. Absent where they do.
-   */
+  /** Why clients at one place do not hear of each other by `Storage.hints`. Absent where they do. */
   readonly noHints?: string
 }
 

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { SilenceRequest } from "@tocsin/contract/Silences"
-import { evaluationPass } from "@tocsin/core/evaluation/evaluationPass"
-import * as Instant from "@tocsin/contract/Instant"
-import { Ids } from "@tocsin/core/ports/Ids"
-import type { Signature } from "@tocsin/core/audit/Signature"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
-import { acknowledging } from "@tocsin/core/usecases/acknowledging"
-import { heldLists } from "@tocsin/core/usecases/heldLists"
-import { silencing } from "@tocsin/core/usecases/silencing"
+import type { SilenceRequest } from "@tocsin/contract/silences/Silences"
+import { evaluationPass } from "@tocsin/core/heart/evaluation/evaluationPass"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
+import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
+import { acknowledging } from "@tocsin/core/heart/usecases/acknowledging"
+import { heldLists } from "@tocsin/core/heart/usecases/heldLists"
+import { silencing } from "@tocsin/core/features/silences/silencing"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { after, claimable, ids, openWith } from "./outboxItems.ts"
@@ -30,7 +30,7 @@ const signedOn =
 
 /** Operators' actions on incidents. */
 const acknowledgingOn = (replica: Replica, waits?: Duration.Input) =>
-  acknowledging(signedOn(replica, waits), defaultRules)
+  acknowledging({ rules: defaultRules, signed: signedOn(replica, waits) })
 
 /** Operators' actions on silences. */
 const silencingOn = (replica: Replica, waits?: Duration.Input) =>

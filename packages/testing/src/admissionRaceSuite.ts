@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { Effect } from "effect"
 import { atOnce, outcomeOf, race } from "./race.ts"
 import { agentRecord, blacklistIdOf, blockedKeyRecord, keyHashOf, write } from "./records.ts"
@@ -195,9 +195,7 @@ const describeUnblocking = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/**
- * Keys and agents that several requests decide about at the same moment (docs/rules.md#agent-keys).
- */
+/** Keys and agents that several requests decide about at the same moment (docs/rules.md#agent-keys). */
 export const admissionRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("concurrent admission", () => {
     describeRegistrations(subject)

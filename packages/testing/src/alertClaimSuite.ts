@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { claimAlerts } from "@tocsin/core/notifications/alertDecisions"
-import type { AlertRecord } from "@tocsin/core/model/OutboxRecord"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { claimAlerts } from "@tocsin/core/heart/notifications/alertDecisions"
+import type { AlertRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import { Duration, Effect } from "effect"
 import { search } from "./observe.ts"
 import { after, FAR_OFF, LONG_AGO, openWith } from "./outboxItems.ts"
@@ -12,9 +12,7 @@ import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 import { range } from "./numbers.ts"
 
-/**
- * Which alerts of a receiver can be claimed, each by one process (docs/rules.md#alertmanager).
- */
+/** Which alerts of a receiver can be claimed, each by one process (docs/rules.md#alertmanager). */
 export const alertClaimSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("claims of alerts", () => {
     it.effect(

@@ -1,27 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AnnouncementId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import { AnnouncementId } from "@tocsin/contract/publicPages/Announcements"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import {
   createAnnouncement,
   endAnnouncement,
   MAX_UNENDED_ANNOUNCEMENTS,
   MAX_UPDATES,
   updateAnnouncement,
-} from "@tocsin/core/announcements/announcementDecisions"
-import { readAnnouncements } from "@tocsin/core/announcements/readAnnouncements"
-import type { AnnouncementRecord, AnnouncementState } from "@tocsin/core/model/AnnouncementRecord"
+} from "@tocsin/core/features/publicPages/announcementDecisions"
+import { readAnnouncements } from "@tocsin/core/features/publicPages/readAnnouncements"
+import type {
+  AnnouncementRecord,
+  AnnouncementState,
+} from "@tocsin/core/features/publicPages/AnnouncementRecord"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import * as fc from "fast-check"
-import { assertSame } from "./assertSame.ts"
 import { expireAll } from "./expireAll.ts"
-import { forAll } from "./forAll.ts"
 import { rowOf } from "./observe.ts"
 import { after } from "./outboxItems.ts"
 import { atOnce, race } from "./race.ts"
 import { write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
-import { instant, maybe, plain } from "./rows/values.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { START_MILLIS } from "./samples.ts"
 import { uuidV7 } from "./SeededIds.ts"
@@ -31,20 +30,6 @@ import { transact } from "./transact.ts"
 
 const idOf = (name: string) => AnnouncementId.make(uuidV7(BigInt(START_MILLIS), `announcement ${name}`))
 const eva = () => signedBy("eva")
-
-const announcementRecord: fc.Arbitrary<AnnouncementRecord> = fc.record({
-  id: fc.string({ minLength: 1, maxLength: 9 }).map(idOf),
-  page: fc.constantFrom("public", "intern"),
-  kind: fc.constantFrom("incident", "maintenance", "notice"),
-  title: plain(40),
-  text: plain(400).map((text) => text.replaceAll("B", "\r\n")),
-  lines: fc.uniqueArray(fc.constantFrom("api", "website", "mail"), { maxLength: 3 }),
-  starts_at: instant,
-  ends_at: maybe(instant),
-  updates: fc.array(fc.record({ at: fc.nat(), text: plain(40), by: plain(20) }), { maxLength: 3 }),
-  created_by: plain(20),
-  created_at: instant,
-})
 
 const announcement = (
   name: string,
@@ -75,20 +60,6 @@ const titles = (rows: ReadonlyArray<AnnouncementRecord>) => rows.map(({ title })
 /** Announcements of public pages. */
 export const announcementSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("announcements", () => {
-    it.effect("come back as they were stored", () =>
-      Effect.gen(function* () {
-        const replica = yield* openReplica(subject)
-        yield* forAll(fc.tuple(announcementRecord, announcementRecord), { runs: 20 }, ([first, second]) =>
-          Effect.gen(function* () {
-            for (const one of [first, { ...second, id: first.id }]) {
-              yield* put(replica, [one])
-              assertSame(yield* rowOf(replica, "announcement", one.id), one)
-            }
-          }),
-        )
-      }),
-    )
-
     it.effect("are listed by page and state, read for their page, and removed once they ended", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START_MILLIS)

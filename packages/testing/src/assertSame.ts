@@ -34,10 +34,7 @@ const differing = (value: unknown, other: unknown, shown = SHOWN): unknown => {
   return Object.fromEntries([...parts, ...(more > 0 ? [["…", `${more} more that differ`]] : [])])
 }
 
-/**
- * Asserts that two values hold the same, down to the difference between an absent field and an
- * undefined one.
- */
+/** Asserts that two values hold the same, down to the difference between an absent field and an undefined one. */
 export const assertSame = (found: unknown, expected: unknown, message?: string): void => {
   const [left, right] = [plain(found), plain(expected)]
   if (isDeepStrictEqual(left, right)) return

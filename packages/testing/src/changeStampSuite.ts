@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ChangeStampRecord } from "@tocsin/core/model/ChangeStampRecord"
+import type { ChangeStampRecord } from "@tocsin/core/kernel/model/ChangeStampRecord"
 import { Effect } from "effect"
 import { rowOf } from "./observe.ts"
 import { atOnce, race } from "./race.ts"

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import type { Labels } from "@tocsin/contract/Labels"
-import { removeCheck } from "@tocsin/core/checks/checkActions"
-import type { CheckLabelRecord } from "@tocsin/core/model/CheckLabelRecord"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { Labels } from "@tocsin/contract/labels/Labels"
+import { removeCheck } from "@tocsin/core/heart/checks/checkActions"
+import type { CheckLabelRecord } from "@tocsin/core/heart/model/CheckLabelRecord"
 import { Effect } from "effect"
 import { observe, search } from "./observe.ts"
 import { after } from "./outboxItems.ts"
@@ -16,7 +16,13 @@ const agent = agentRecord("a")
 const { agent_id, registration_id } = agent
 const ref = { agent_id, registration_id, check_id: CheckId.make("disk") }
 
-const labelled = (labels: Labels): CheckLabelRecord => ({ ...ref, labels, labelled_at: start })
+const labelled = (labels: Labels): CheckLabelRecord => ({
+  ...ref,
+  labels,
+  title: undefined,
+  declared_title: undefined,
+  labelled_at: start,
+})
 
 const request = { agents: [AgentId.make("a")], rows: { check_label: [ref] } }
 

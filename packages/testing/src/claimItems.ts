@@ -1,6 +1,6 @@
-import type { Commits } from "@tocsin/core/engine/commits/Commits"
-import { type ClaimInput, claimOutbox } from "@tocsin/core/notifications/claimOutbox"
-import { LEASE_EXPIRED, recordResults } from "@tocsin/core/notifications/recordResults"
+import type { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { type ClaimInput, claimOutbox } from "@tocsin/core/heart/notifications/claimOutbox"
+import { LEASE_EXPIRED, recordResults } from "@tocsin/core/heart/notifications/recordResults"
 import { Effect } from "effect"
 
 /** Claims due items as a process does, which then ends the claims whose lease has expired. Returns what to send. */

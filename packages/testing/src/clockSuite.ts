@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { keepServiceHeartbeat, repairClocks } from "@tocsin/core/clock/repairClocks"
-import { CheckId } from "@tocsin/contract/Identifiers"
-import type * as Instant from "@tocsin/contract/Instant"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
-import { UNENDED } from "@tocsin/core/model/OutboxRecord"
-import { PieceSizes } from "@tocsin/core/engine/lists/readPage"
-import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { keepServiceHeartbeat, repairClocks } from "@tocsin/core/heart/clock/repairClocks"
+import { CheckId } from "@tocsin/contract/formats/Identifiers"
+import type * as Instant from "@tocsin/contract/formats/Instant"
+import type { ExpectationRecord } from "@tocsin/core/heart/model/ExpectationRecord"
+import { UNENDED } from "@tocsin/core/heart/model/OutboxRecord"
+import { PieceSizes } from "@tocsin/core/kernel/engine/lists/readPage"
+import { writeServiceHeartbeat } from "@tocsin/core/heart/liveness/outage"
+import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { observe, rowOf } from "./observe.ts"
@@ -85,6 +85,8 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
                 registration_id,
                 check_id: check.check_id,
                 labels,
+                title: undefined,
+                declared_title: undefined,
                 labelled_at: expected.expected_from ?? start,
               })
             })

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { Effect, Redacted } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { range } from "./numbers.ts"

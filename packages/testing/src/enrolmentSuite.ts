@@ -1,54 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EnrolmentId } from "@tocsin/contract/Enrolments"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import {
-  type EnrolmentRecord,
-  enrolmentState,
-  EnrolmentTransitions,
-} from "@tocsin/core/model/EnrolmentRecord"
+import type { EnrolmentId } from "@tocsin/contract/enrolment/Enrolments"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { enrolmentState, EnrolmentTransitions } from "@tocsin/core/heart/model/EnrolmentRecord"
 import { Duration, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { assertSame } from "./assertSame.ts"
 import { enrol, enrolmentFor } from "./enrolmentRaceSuite.ts"
 import { expireAll } from "./expireAll.ts"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { rowOf } from "./observe.ts"
 import { outcomeOf } from "./race.ts"
-import { write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
-import { instant, maybe, plain } from "./rows/values.ts"
+import { maybe } from "./rows/values.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { heartbeatOf, keyOf, register } from "./samples.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 
 const RUNS = 40
-
-const enrolmentRecord: fc.Arbitrary<EnrolmentRecord> = fc.record({
-  id: fc.stringMatching(/^[0-9a-f]{32}$/).map((id) => EnrolmentId.make(id)),
-  agent_id: maybe(fc.constant(AgentId.make("web-1"))),
-  uses: fc.integer({ min: 1, max: 1_000 }),
-  used: fc.integer({ min: 0, max: 1_000 }),
-  expires_at: instant,
-  created_at: instant,
-  created_by: plain(63),
-})
-
-const roundTrip = (replica: Replica) =>
-  forAll(fc.tuple(enrolmentRecord, enrolmentRecord), { runs: RUNS }, ([first, second]) =>
-    Effect.gen(function* () {
-      const { id } = first
-      const request = [{ rows: { enrolment: [id] } }]
-      for (const row of [first, { ...second, id }]) {
-        yield* write(replica, request, (unit) => unit.of("enrolment").put(row))
-        assertSame(yield* rowOf(replica, "enrolment", id), row)
-        assertSame(yield* rowsOf(replica, "enrolments"), [row])
-      }
-      yield* write(replica, request, (unit) => unit.of("enrolment").delete(id))
-      assertSame(yield* rowsOf(replica, "enrolments"), [])
-    }),
-  )
 
 const UNKNOWN = Redacted.make(`enrol_${"0".repeat(43)}`)
 
@@ -225,11 +194,6 @@ const refusesReplacements = Effect.fnUntraced(function* (replica: Replica) {
 /** Enrolments: their rows and states (docs/rules.md#enrolment). */
 export const enrolmentSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("enrolments", () => {
-    it.effect(
-      "are read as they were written",
-      () => Effect.flatMap(openReplica(subject), roundTrip),
-      PROPERTY_TIMEOUT_MILLIS,
-    )
     it.effect(
       "move as their table states, and admit as the rules say",
       () => follows(subject),

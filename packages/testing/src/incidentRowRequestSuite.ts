@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, IncidentKey } from "@tocsin/contract/Identifiers"
+import { AgentId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
 import { Effect } from "effect"
 import { observe, search } from "./observe.ts"
 import { incidentIdOf, incidentRecord, memberRecord, outboxIdOf, outboxRecord, write } from "./records.ts"

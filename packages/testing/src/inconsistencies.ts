@@ -1,10 +1,11 @@
-import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord, StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
-import { compareMembers, HEARTBEAT, type MemberRecord } from "@tocsin/core/model/MemberRecord"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { ListRows } from "@tocsin/core/model/ListDefinitions"
-import type { CheckStatus } from "@tocsin/contract/Status"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord, StoredHistoryRecord } from "@tocsin/core/heart/model/CheckRecord"
+import { twiceRef } from "@tocsin/core/heart/deadAgents/twiceIncident"
+import { compareMembers, HEARTBEAT, type MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import type { ListRows } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import { observe } from "./observe.ts"
 import type { Replica } from "./Replica.ts"
@@ -22,9 +23,10 @@ const countBy = <Row extends { readonly status: CheckStatus }>(
 
 const ofAgent = (agent: AgentRecord, checks: ReadonlyArray<CheckRecord>): ReadonlyArray<string> => {
   const own = checks.filter((check) => check.agent_id === agent.agent_id)
+  const counted = own.filter(({ withdrawn_at }) => withdrawn_at === undefined)
   return [
     ...STATUSES.flatMap((status) =>
-      expectEqual(`${agent.agent_id}.checks_${status}`, agent[`checks_${status}`], countBy(own, status)),
+      expectEqual(`${agent.agent_id}.checks_${status}`, agent[`checks_${status}`], countBy(counted, status)),
     ),
     ...own.flatMap((check) =>
       expectEqual(`the registration of ${check.check_id}`, check.registration_id, agent.registration_id),
@@ -122,6 +124,13 @@ export const contradictions = ({
       ...agents.flatMap(({ agent_id, heartbeat_incident_id: incident_id }) =>
         incident_id === undefined ? [] : [{ incident_id, agent_id, check_id: HEARTBEAT }],
       ),
+      ...agents.flatMap(({ agent_id, twice_at }) => {
+        const { incident_key } = twiceRef(agent_id)
+        const open = incidents.find((one) => one.incident_key === incident_key && one.state === "open")
+        return twice_at === undefined || open === undefined
+          ? []
+          : [{ incident_id: open.id, agent_id, check_id: HEARTBEAT }]
+      }),
     ]),
   ),
   ...checks.flatMap((check) =>

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
-import type { CheckStatus } from "@tocsin/contract/Status"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { Effect } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { atOnce, race } from "./race.ts"

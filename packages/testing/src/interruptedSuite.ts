@@ -1,10 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
-import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
-import { Effect, Fiber } from "effect"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { Clock, Effect, Exit, Fiber } from "effect"
 import { incidentIdOf, incidentRecord, write } from "./records.ts"
 import { openReplica } from "./Replica.ts"
 import { enroll, start } from "./samples.ts"
@@ -81,6 +82,51 @@ export const interruptedSuite = <Place>(subject: StorageUnderTest<Place>): void 
           assert.strictEqual(reported, kept === interrupted ? 2 : 1, `interrupted after ${steps} steps`)
         }
       }),
+    )
+    it.live(
+      `a command without a fiber that changes ${what} is kept, reported and answered once, or withdrawn`,
+      () =>
+        Effect.gen(function* () {
+          const replica = yield* openReplica(subject)
+          const { commits } = replica
+          const { submit } = commits
+          // A storage may have the other way alone.
+          if (submit === undefined) return
+          yield* enroll(replica, "one", "other")
+          yield* write(replica, [], ({ incidents }) =>
+            incidents.put({ ...incidentRecord("shared"), summary: "0" }),
+          )
+          yield* commits.transact(stamping(kind, 0, () => {}))
+          const clock = yield* Clock.Clock
+          let reported = 0
+          yield* commits.listen({ committed: () => void (reported += 1) })
+          for (const stamp of [1, 2]) {
+            const former = yield* Effect.callback<number, StorageError>((resume) =>
+              Effect.sync(
+                submit(
+                  stamping(kind, stamp, () => {}),
+                  clock,
+                  resume,
+                ),
+              ),
+            )
+            assert.deepStrictEqual([former, reported], [stamp - 1, stamp])
+          }
+          let decided = 0
+          let answered = 0
+          const withdraw = submit(
+            stamping(kind, 3, () => (decided += 1)),
+            clock,
+            // A command that is still to be run has decided nothing.
+            (ended) => (answered += Exit.isExit(ended) ? 1 : 0),
+          )
+          withdraw()
+          const kept = yield* commits.transact(stamping(kind, 4, () => {}))
+          assert.strictEqual(kept, decided === 0 ? 2 : 3)
+          assert.strictEqual(reported, decided === 0 ? 3 : 4)
+          // Memory answers before it can be withdrawn.
+          assert.isAtMost(answered, decided)
+        }),
     )
   }
 }

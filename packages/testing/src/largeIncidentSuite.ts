@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
-import { type CheckStatus, IncidentState, Severity } from "@tocsin/contract/Status"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import { type CheckStatus, IncidentState, Severity } from "@tocsin/contract/formats/Status"
 import { Effect, Random } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { observe } from "./observe.ts"
@@ -167,9 +167,7 @@ const emptied = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepStrictEqual(yield* inconsistencies(replica), [])
 })
 
-/**
- * Incidents of hundreds of members, and agents of a thousand checks (docs/rules.md#incidents).
- */
+/** Incidents of hundreds of members, and agents of a thousand checks (docs/rules.md#incidents). */
 export const largeIncidentSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("large incidents", () => {
     it.effect("summary, severity and counts stay right while members leave in any order", () =>

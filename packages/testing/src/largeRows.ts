@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
+import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
 import { agentRecord, checkRecord } from "./records.ts"
 
 const CHARACTERS = 256

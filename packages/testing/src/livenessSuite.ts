@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import { IntegrationName } from "@tocsin/contract/Integrations"
-import * as Instant from "@tocsin/contract/Instant"
-import { writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
-import { sweepStaleAgents } from "@tocsin/core/deadAgents/heartbeatIncident"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import { IntegrationName } from "@tocsin/contract/integrations/Integrations"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { writeServiceHeartbeat } from "@tocsin/core/heart/liveness/outage"
+import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
+import { sweepStaleAgents } from "@tocsin/core/heart/deadAgents/heartbeatIncident"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { inconsistencies } from "./inconsistencies.ts"
@@ -225,6 +225,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
             check_id: disk,
             severity: "critical",
             incident_severity: "critical",
+            is_late: undefined,
           })
         }
       })
@@ -249,9 +250,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/**
- * Dead agents, service heartbeats, and single rows (docs/rules.md#outages-of-the-service, docs/rules.md#events).
- */
+/** Dead agents, service heartbeats, and single rows (docs/rules.md#outages-of-the-service, docs/rules.md#events). */
 export const livenessSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("liveness and single rows", () => {
     describeSearches(subject)

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { removeCheck } from "@tocsin/core/checks/checkActions"
-import { PART_KINDS, type WrittenPart } from "@tocsin/core/numbers/NumberPart"
-import { spanOf } from "@tocsin/core/numbers/Span"
+import { removeCheck } from "@tocsin/core/heart/checks/checkActions"
+import { PART_KINDS } from "@tocsin/core/features/numbers/NumberPart"
+import type { WrittenPart } from "@tocsin/core/kernel/ports/NumberStorage"
+import { spanOf } from "@tocsin/core/features/numbers/Span"
 import { Effect } from "effect"
 import { agent, allOf, checks, DAY, fill, FIRST_DAY, numbersOf, SERVERS } from "./numbersSuite.ts"
 import { openReplica } from "./Replica.ts"
@@ -84,10 +85,68 @@ const isMovedBack = Effect.fnUntraced(function* <Place>(subject: StorageUnderTes
   )
 })
 
+const isFolded = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Place>) {
+  const replica = yield* openReplica(subject)
+  const numbers = numbersOf(replica)
+  yield* fill(replica)
+  const { agent_id, check_id, registration_id } = checks[0] ?? assert.fail()
+  const of = { agent_id, check_id, registration_id }
+  const { length: hour } = PART_KINDS.hour
+  const written = (server: number, name: string, place: number, value: number) =>
+    numbers.write(`00000000-0000-7000-8000-${String(server).padStart(12, "0")}`, [
+      {
+        agent_id,
+        check_id,
+        registration_id,
+        name,
+        unit: "",
+        kind: "hour",
+        since: FIRST_DAY,
+        start: FIRST_DAY + place * hour,
+        spans: [spanOf(value, 1)],
+      },
+    ])
+  const countsOf = (kind: "day" | "hour", name: string) =>
+    Effect.map(
+      numbers.parts({
+        ...of,
+        name,
+        kinds: [kind],
+        from: FIRST_DAY,
+        to: FIRST_DAY + DAY,
+      }),
+      (parts) => parts.map(({ spans }) => Array.from(spans, (span) => span?.count ?? 0).join()).toSorted(),
+    )
+  for (let server = 1; server <= 6; server++) {
+    yield* written(server, "many", 0, server)
+    yield* written(server, "many", server % 2, server)
+    if (server < 3) yield* written(server, "few", 0, server)
+  }
+  const before = FIRST_DAY + hour
+  for (let again = 0; again < 2; again++) yield* numbers.fold({ start: FIRST_DAY, before })
+  assert.deepStrictEqual(yield* countsOf("hour", "many"), ["1", "1", "1", "6"])
+  assert.deepStrictEqual(yield* countsOf("day", "many"), ["0,1", "0,1", "0,1", "6"])
+  assert.deepStrictEqual(yield* countsOf("hour", "few"), ["1", "1"])
+  // A server goes on with its day, and has no more of the hour that was folded.
+  yield* written(1, "many", 2, 9)
+  assert.deepStrictEqual(yield* countsOf("day", "many"), ["0,1", "0,1", "0,1,1", "6"])
+  const [first] = yield* numbers.parts({
+    ...of,
+    name: "many",
+    kinds: ["hour"],
+    from: FIRST_DAY,
+    to: before,
+  })
+  assert.deepInclude(first?.spans[0], { count: 6, least: 1, most: 6, mean: 3.5 })
+})
+
 /** The series of the port `NumberStorage`, for storages that have it. */
 export const numberSeriesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("series of numbers", () => {
     it.effect("are of checks that are there, and were not deleted since", () => isOfPresentChecks(subject))
+    it.effect("of more servers than run are folded, but for the hours that these still write", () =>
+      isFolded(subject),
+    )
     it.effect("of a clock that was ahead count as of now", () => isMovedBack(subject))
   })
 }

@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { CheckRef } from "@tocsin/core/model/CheckRecord"
-import {
-  type NumberPart,
-  partKinds,
-  PART_KINDS,
-  placesOf,
-  type WrittenPart,
-} from "@tocsin/core/numbers/NumberPart"
-import { roundSpans } from "@tocsin/core/numbers/packSpans"
-import { merge, type Span, spanOf, type Spans } from "@tocsin/core/numbers/Span"
-import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import { partKinds, PART_KINDS, placesOf } from "@tocsin/core/features/numbers/NumberPart"
+import { roundSpans } from "@tocsin/core/features/numbers/packSpans"
+import { merge, spanOf } from "@tocsin/core/features/numbers/Span"
+import type {
+  NumberStorage,
+  NumberPart,
+  WrittenPart,
+  Span,
+  Spans,
+} from "@tocsin/core/kernel/ports/NumberStorage"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"

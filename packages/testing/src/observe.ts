@@ -1,11 +1,11 @@
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import { type Decision, lone } from "@tocsin/core/unitOfWork/Decision"
-import { type Asked, find, type Found, type SearchName } from "@tocsin/core/unitOfWork/Search"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
-import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { type Decision, lone } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { type Asked, find, type Found, type SearchName } from "@tocsin/core/kernel/unitOfWork/Search"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
-import type { KeyedName, Keys } from "@tocsin/core/model/StoredTables"
+import type { KeyedName, Keys } from "@tocsin/core/lists/StoredTables"
 import { transact } from "./transact.ts"
 
 /** Sends row requests in order, then reads from the unit of work that they filled. Changes nothing. */

@@ -1,55 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { KeyHash } from "@tocsin/contract/Identifiers"
-import type { OperatorRecord } from "@tocsin/core/model/OperatorRecord"
-import { OperatorName, Role } from "@tocsin/contract/Operators"
+import { KeyHash } from "@tocsin/contract/formats/Identifiers"
+import { OperatorName } from "@tocsin/contract/operators/Operators"
 import { Duration, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import * as fc from "fast-check"
-import { assertSame } from "./assertSame.ts"
-import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
-import { rowOf } from "./observe.ts"
 import { atOnce, outcomeOf, race } from "./race.ts"
-import { write } from "./records.ts"
 import { newPlace, openReplica, type Replica } from "./Replica.ts"
-import { instant, keyHash, maybe, plain } from "./rows/values.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
-
-const RUNS = 40
-
-const operatorRecord: fc.Arbitrary<OperatorRecord> = fc.record({
-  name: fc
-    .stringMatching(/^[a-z0-9][a-z0-9._-]{0,62}$/)
-    .map((name) => OperatorName.make(`o${name.slice(1)}`)),
-  role: fc.constantFrom(...Role.literals),
-  token_hash: keyHash,
-  former_token_hash: maybe(keyHash),
-  former_valid_until: maybe(instant),
-  created_at: instant,
-  created_by: plain(63),
-  expires_at: maybe(instant),
-  last_used_at: maybe(instant),
-})
-
-const roundTrip = (replica: Replica) =>
-  forAll(fc.tuple(operatorRecord, operatorRecord), { runs: RUNS }, ([first, second]) =>
-    Effect.gen(function* () {
-      const { name } = first
-      const read = rowOf(replica, "operator", name)
-      for (const operator of [first, { ...second, name }]) {
-        yield* write(replica, [{ rows: { operator: [name] } }], (unit) => unit.of("operator").put(operator))
-        assertSame(yield* read, operator)
-        assertSame(yield* rowsOf(replica, "operators"), [operator])
-        assertSame(yield* replica.storage.operatorOfToken(operator.token_hash), operator)
-        if (operator.former_token_hash !== undefined)
-          assertSame(yield* replica.storage.operatorOfToken(operator.former_token_hash), operator)
-      }
-      yield* write(replica, [{ rows: { operator: [name] } }], (unit) => unit.of("operator").delete(name))
-      assertSame(yield* read, undefined)
-      assertSame(yield* replica.storage.operatorOfToken(second.token_hash), undefined)
-      assertSame(yield* rowsOf(replica, "operators"), [])
-    }),
-  )
 
 const named = (name: string) => OperatorName.make(name)
 
@@ -102,12 +59,6 @@ const isUsed = Effect.fnUntraced(function* (replica: Replica) {
 /** Named operators: rows, lookups by token, and acts of two replicas (docs/rules.md#operators). */
 export const operatorSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("operators", () => {
-    it.effect(
-      "are read as they were written",
-      () => Effect.flatMap(openReplica(subject), roundTrip),
-      PROPERTY_TIMEOUT_MILLIS,
-    )
-
     it.effect("are listed by name, and found by no other token", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { IntegrationName, type IntegrationOptions } from "@tocsin/contract/Integrations"
-import { CheckId } from "@tocsin/contract/Identifiers"
-import { resolveCheck } from "@tocsin/core/integrations/resolveCheck"
+import { IntegrationName, type IntegrationOptions } from "@tocsin/contract/integrations/Integrations"
+import { CheckId } from "@tocsin/contract/formats/Identifiers"
+import { resolveCheck } from "@tocsin/core/features/integrations/resolveCheck"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
@@ -31,7 +31,7 @@ const open = Effect.fnUntraced(function* (replica: Replica, options: Integration
     )
   const passes = Effect.fnUntraced(function* (halfMinutes: number) {
     for (let n = 0; n < halfMinutes; n++) {
-      // An overdue check is found from 5 s after its due time on.
+      // A late check is found from 5 s after its due time on.
       yield* TestClock.adjust("25 seconds")
       yield* sweeps(replica, CRON)
       yield* TestClock.adjust("5 seconds")
@@ -102,7 +102,7 @@ const play = Effect.fnUntraced(function* (replica: Replica, steps: ReadonlyArray
 
 const RUNS = 3
 
-/** The incidents of overdue jobs (docs/rules.md#overdue-checks). */
+/** The incidents of late jobs (docs/rules.md#late-checks). */
 export const overdueSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("overdue jobs", () => {
     it.effect(
@@ -127,7 +127,7 @@ export const overdueSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           (yield* rowsOf(replica, "incidents")).map(({ summary = "" }) =>
             summary.replace(/[\d-]{10} [\d:]{8} UTC/, "AT"),
           ),
-          ["new began AT and has not ended within 1h", "job began AT and has not ended within 10m"],
+          ["late: began AT and has not ended within 1h", "late: began AT and has not ended within 10m"],
         )
         // Neither has a result yet.
         for (const name of ["job", "new"])

@@ -1,21 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { OverrideId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { NotifierName } from "@tocsin/contract/Status"
-import type { RotaOverrideRecord } from "@tocsin/core/model/RotaOverrideRecord"
-import { createOverride, endOverride, MAX_UNENDED_OVERRIDES } from "@tocsin/core/onCall/overrideDecisions"
+import { OverrideId } from "@tocsin/contract/onCall/Rotas"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { NotifierName } from "@tocsin/contract/formats/Status"
+import type { RotaOverrideRecord } from "@tocsin/core/heart/model/RotaOverrideRecord"
+import {
+  createOverride,
+  endOverride,
+  MAX_UNENDED_OVERRIDES,
+} from "@tocsin/core/features/onCall/overrideDecisions"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import * as fc from "fast-check"
-import { assertSame } from "./assertSame.ts"
 import { expireAll } from "./expireAll.ts"
-import { forAll } from "./forAll.ts"
-import { rowOf, search } from "./observe.ts"
+import { search } from "./observe.ts"
 import { after } from "./outboxItems.ts"
 import { atOnce, race } from "./race.ts"
 import { write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
-import { instant, maybe, plain } from "./rows/values.ts"
 import { START_MILLIS } from "./samples.ts"
 import { uuidV7 } from "./SeededIds.ts"
 import { signedBy } from "./signedBy.ts"
@@ -24,19 +24,6 @@ import { transact } from "./transact.ts"
 
 const idOf = (name: string) => OverrideId.make(uuidV7(BigInt(START_MILLIS), `override ${name}`))
 const PRIMARY = NotifierName.make("primary")
-
-const receiver = fc.constantFrom("ann", "ann_mail", "bob").map((name) => NotifierName.make(name))
-
-const overrideRecord: fc.Arbitrary<RotaOverrideRecord> = fc.record({
-  id: fc.string({ minLength: 1, maxLength: 9 }).map(idOf),
-  rota: fc.constant(PRIMARY),
-  receivers: fc.uniqueArray(receiver, { minLength: 1, maxLength: 3 }),
-  starts_at: instant,
-  ends_at: instant,
-  note: maybe(plain(40)),
-  created_by: plain(20),
-  created_at: instant,
-})
 
 const override = (name: string, from: number, until: number): RotaOverrideRecord => ({
   id: idOf(name),
@@ -57,20 +44,6 @@ const put = (replica: Replica, overrides: ReadonlyArray<RotaOverrideRecord>) =>
 /** Overrides of rotas. */
 export const overrideSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("overrides", () => {
-    it.effect("come back as they were stored", () =>
-      Effect.gen(function* () {
-        const replica = yield* openReplica(subject)
-        yield* forAll(fc.tuple(overrideRecord, overrideRecord), { runs: 20 }, ([first, second]) =>
-          Effect.gen(function* () {
-            for (const one of [first, { ...second, id: first.id }]) {
-              yield* put(replica, [one])
-              assertSame(yield* rowOf(replica, "rota_override", one.id), one)
-            }
-          }),
-        )
-      }),
-    )
-
     it.effect("are found until they end, and removed as long after as incidents", () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(START_MILLIS)

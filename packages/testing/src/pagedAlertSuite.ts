@@ -1,13 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type IntegrationKind, IntegrationName, type IntegrationOptions } from "@tocsin/contract/Integrations"
-import { AgentId, type IncidentId } from "@tocsin/contract/Identifiers"
-import { acknowledge } from "@tocsin/core/acknowledgements/acknowledge"
-import { acknowledgementInForce } from "@tocsin/core/model/Acknowledgement"
-import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
-import type { SenderRequest } from "@tocsin/core/integrations/Report"
-import { newExpectation } from "@tocsin/core/model/ExpectationRecord"
-import { PagedAlertTransitions } from "@tocsin/core/model/PagedAlert"
-import * as Instant from "@tocsin/contract/Instant"
+import {
+  type IntegrationKind,
+  IntegrationName,
+  type IntegrationOptions,
+} from "@tocsin/contract/integrations/Integrations"
+import { AgentId, type IncidentId } from "@tocsin/contract/formats/Identifiers"
+import { acknowledge } from "@tocsin/core/heart/acknowledgements/acknowledge"
+import { acknowledgementInForce } from "@tocsin/core/heart/model/Acknowledgement"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { SenderRequest } from "@tocsin/core/features/integrations/Report"
+import { newExpectation } from "@tocsin/core/heart/model/ExpectationRecord"
+import { PagedAlertTransitions } from "@tocsin/core/features/integrations/PagedAlert"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Duration, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { sweeps } from "./alertSender.ts"

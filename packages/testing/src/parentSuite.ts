@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import type { Labels } from "@tocsin/contract/Labels"
-import type { ParentSearch } from "@tocsin/core/unitOfWork/Search"
-import { gatherFacts } from "@tocsin/core/firings/gatherFacts"
-import { HEARTBEAT } from "@tocsin/core/model/MemberRecord"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { Labels } from "@tocsin/contract/labels/Labels"
+import type { ParentSearch } from "@tocsin/core/kernel/unitOfWork/Search"
+import { gatherFacts } from "@tocsin/core/heart/firings/gatherFacts"
+import { HEARTBEAT } from "@tocsin/core/heart/model/MemberRecord"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
 import { Duration, Effect } from "effect"
 import { search } from "./observe.ts"
 import { after } from "./outboxItems.ts"
 import { agentRecord, incidentIdOf, incidentRecord, memberRecord, ONE_CRITICAL, write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
-import { lone } from "@tocsin/core/unitOfWork/Decision"
+import { lone } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { transact } from "./transact.ts"
 
 const NOTHING: ParentSearch = {
@@ -54,6 +54,8 @@ const labelled = (name: string, check: string, labels: Labels) => ({
   registration_id: agentRecord(name).registration_id,
   check_id: CheckId.make(check),
   labels,
+  title: undefined,
+  declared_title: undefined,
   labelled_at: after(0),
 })
 

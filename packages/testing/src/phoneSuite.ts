@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import { takeBackCall } from "@tocsin/core/notifications/phoneTurns"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { takeBackCall } from "@tocsin/core/heart/notifications/phoneTurns"
 import { Duration, Effect } from "effect"
 import { range } from "./numbers.ts"
 import { enqueue } from "./outboxItems.ts"

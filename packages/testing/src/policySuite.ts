@@ -1,46 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { KEPT_VERSIONS, type PolicyVersionRecord } from "@tocsin/core/model/PolicyVersionRecord"
-import { applyPolicy, type PolicyToApply } from "@tocsin/core/policy/applyPolicy"
+import { KEPT_VERSIONS } from "@tocsin/core/heart/model/PolicyVersionRecord"
+import { applyPolicy, type PolicyToApply } from "@tocsin/core/heart/policy/applyPolicy"
 import { Effect } from "effect"
-import * as fc from "fast-check"
-import { assertSame } from "./assertSame.ts"
-import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
-import { rowOf } from "./observe.ts"
 import { atOnce, race } from "./race.ts"
-import { write } from "./records.ts"
-import { openReplica, type Replica } from "./Replica.ts"
-import { instant, plain } from "./rows/values.ts"
+import { openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 
-const RUNS = 40
 const NONE = "hash of no policy"
-
-/** A policy of lines, as people write it. */
-const lines = fc.array(plain(64), { maxLength: 20 }).map((all) => all.join("\n"))
-
-const versionRecord: fc.Arbitrary<PolicyVersionRecord> = fc.record({
-  version: fc.integer({ min: 1, max: 2_147_483_647 }),
-  hash: plain(64),
-  text: lines,
-  applied_at: instant,
-  applied_by: plain(64),
-})
-
-const roundTrip = (replica: Replica) =>
-  forAll(versionRecord, { runs: RUNS }, (row) =>
-    Effect.gen(function* () {
-      const stored = [{ rows: { policy_version: [row.version] } }] as const
-      yield* write(replica, stored, (unit) => unit.of("policy_version").put(row))
-      assertSame(yield* rowOf(replica, "policy_version", row.version), row)
-      assertSame(yield* replica.storage.policyVersions(0, 2), [row])
-      assertSame(yield* replica.storage.policyVersions(row.version, 2), [])
-      yield* write(replica, stored, (unit) => unit.of("policy_version").delete(row.version))
-      assertSame(yield* replica.storage.policyVersions(0, 2), [])
-    }),
-  )
 
 const apply = (name: string, replaces?: string) => {
   const policy: PolicyToApply = { hash: `hash of ${name}`, text: `# ${name}\n{}`, replaces }
@@ -50,12 +19,6 @@ const apply = (name: string, replaces?: string) => {
 /** Versions of the policy: their values, which are kept, and who of several applies one. */
 export const policySuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("versions of the policy", () => {
-    it.effect(
-      "are read as they were written",
-      () => Effect.flatMap(openReplica(subject), roundTrip),
-      PROPERTY_TIMEOUT_MILLIS,
-    )
-
     it.effect("are the last 100, the newest first, and audited with their text", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)

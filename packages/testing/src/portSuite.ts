@@ -1,11 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { Severity } from "@tocsin/contract/formats/Status"
+import { newExpectation } from "@tocsin/core/heart/model/ExpectationRecord"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Effect, Exit, Fiber, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { race } from "./race.ts"
 import { after, ENDED, enqueue, FAR_OFF, sending } from "./outboxItems.ts"
-import { agentRecord, blockedKeyRecord, incidentIdOf, incidentRecord, keyHashOf, write } from "./records.ts"
+import {
+  agentRecord,
+  blockedKeyRecord,
+  checkRecord,
+  incidentIdOf,
+  incidentRecord,
+  keyHashOf,
+  registrationIdOf,
+  write,
+} from "./records.ts"
 import { newPlace, openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, register, send, start, START_MILLIS } from "./samples.ts"
@@ -64,13 +75,16 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const incidents = { warning: 0, critical: 0, unknown: 0 }
-      const nothing = { agents_pending: 0, agents_dead: 0, keys_blocked: 0, incidents, backlog: [] }
+      const none = { agents_pending: 0, agents_dead: 0, keys_blocked: 0, late: [], withdrawn: 0 }
+      const nothing = { ...none, incidents, backlog: [] }
       assert.deepStrictEqual<unknown>(yield* replica.storage.metricCounts, nothing)
       yield* register(replica, "p", "q")
       yield* write(replica, [], (unit) => {
         unit.agents.put(agentRecord("alive"))
         unit.agents.put(agentRecord("dead", { heartbeat_incident_id: incidentIdOf("x") }))
         unit.keys.put(blockedKeyRecord("blocked"))
+        unit.checks.put({ ...checkRecord(agentRecord("alive"), "gone"), withdrawn_at: start })
+        unit.checks.put({ ...checkRecord(agentRecord("absent"), "gone"), withdrawn_at: start })
         unit.incidents.put(incidentRecord("x"))
         unit.incidents.put(incidentRecord("y", { severity: "warning" }))
         unit.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
@@ -92,6 +106,8 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         agents_dead: 1,
         keys_blocked: 1,
         incidents: { warning: 1, critical: 9, unknown: 0 },
+        late: [],
+        withdrawn: 1,
         backlog: [
           { notifier: "a_pager", state: "sending", items: 1, waiting_since: start },
           { notifier: "debug", state: "pending", items: 4, waiting_since: after(-5) },
@@ -99,6 +115,38 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
           { notifier: "debug", state: "failed", items: 1, waiting_since: after(-99) },
         ],
       })
+    }),
+  )
+
+  it.effect("metricCounts: late checks by their last status and severity, once each, of present agents", () =>
+    Effect.gen(function* () {
+      const replica = yield* openReplica(subject)
+      const agent = agentRecord("a")
+      const late = (check: string, severity: Severity, registration = agent.registration_id) => ({
+        ...newExpectation(
+          { agent_id: agent.agent_id, registration_id: registration, check_id: CheckId.make(check) },
+          {
+            origin: "agent",
+            terms: { after_millis: 60_000, severity, notifications_enabled: true },
+            expected_from: start,
+          },
+        ),
+        incident_id: incidentIdOf("x"),
+      })
+      yield* write(replica, [], (unit) => {
+        unit.agents.put(agent)
+        for (const check of ["ok", "ok-2", "in-time"]) unit.checks.put(checkRecord(agent, check))
+        unit.expectations.put(late("ok", "critical"))
+        unit.expectations.put(late("ok-2", "critical"))
+        unit.expectations.put({ ...late("in-time", "critical"), incident_id: undefined })
+        unit.expectations.put(late("never", "warning"))
+        unit.expectations.put(late("deleted", "critical", registrationIdOf("former")))
+      })
+      const { late: counted } = yield* replica.storage.metricCounts
+      assert.sameDeepMembers(Array.from(counted), [
+        { status: "ok", severity: "critical", checks: 2 },
+        { status: null, severity: "warning", checks: 1 },
+      ])
     }),
   )
 
@@ -204,9 +252,7 @@ const describeEstablish = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/**
- * Methods of the port. Lists, row requests and housekeeping have their own suites.
- */
+/** Methods of the port. Lists, row requests and housekeeping have their own suites. */
 export const portSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("port", () => {
     describeReads(subject)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Effect } from "effect"
 import { assertSame } from "./assertSame.ts"
 import { purge } from "./expireAll.ts"
@@ -116,10 +116,7 @@ const purgeAll = Effect.fnUntraced(function* ({ storage }: Replica) {
   }
 })
 
-/**
- * Rows of deleted agents are immediately invisible, and removed in pieces
- * (docs/rules.md#deleting-an-agent).
- */
+/** Rows of deleted agents are immediately invisible, and removed in pieces (docs/rules.md#deleting-an-agent). */
 export const purgeSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("purge", () => {
     describeOne(subject)

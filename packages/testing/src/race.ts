@@ -1,5 +1,5 @@
 import { it } from "@effect/vitest"
-import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import type { RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Effect, type Scope } from "effect"
 import { RUNS_FACTOR } from "./propertyRuns.ts"
 import { newPlace, type Replica } from "./Replica.ts"

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto"
-import { NOT_ACKNOWLEDGED } from "@tocsin/core/model/Acknowledgement"
-import { NOT_ANNOUNCED } from "@tocsin/core/model/Announced"
-import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
-import type { NotifierName } from "@tocsin/contract/Status"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { Decision } from "@tocsin/core/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
-import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
+import { NOT_ACKNOWLEDGED } from "@tocsin/core/heart/model/Acknowledgement"
+import { NOT_ANNOUNCED } from "@tocsin/core/heart/model/Announced"
+import type { AgentRecord, BlockedKeyRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import type { AlertRecord, OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
+import type { Decision } from "@tocsin/core/kernel/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 import {
   AgentId,
   BlacklistId,
@@ -20,8 +20,8 @@ import {
   KeyHash,
   OutboxId,
   RegistrationId,
-} from "@tocsin/contract/Identifiers"
-import type { StorageError, TimelineLimits } from "@tocsin/core/ports/Storage"
+} from "@tocsin/contract/formats/Identifiers"
+import type { StorageError, TimelineLimits } from "@tocsin/core/kernel/ports/Storage"
 import type { Effect } from "effect"
 import type { Replica } from "./Replica.ts"
 import { START_MILLIS, start } from "./samples.ts"
@@ -59,6 +59,10 @@ export const agentRecord = (name: string, changes: Partial<AgentRecord> = {}): A
   pending_key_hash: undefined,
   key_fingerprint: KeyFingerprint.make(keyHashOf(name).slice(0, 16)),
   heartbeat_incident_id: undefined,
+  process: undefined,
+  former_processes: undefined,
+  twice_at: undefined,
+  listed_as_of: undefined,
   checks_ok: 0,
   checks_warning: 0,
   checks_critical: 0,
@@ -83,6 +87,7 @@ export const checkRecord = (
   seen_event_ids: [],
   incident_id: undefined,
   overdue_incident_id: undefined,
+  withdrawn_at: undefined,
   declaration: undefined,
 })
 
@@ -125,6 +130,7 @@ export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = 
   opened_at: start,
   resolved_at: undefined,
   resolved_by: undefined,
+  resolution: undefined,
   summary: undefined,
   member_changes: 0,
   members_warning: 0,
@@ -132,6 +138,7 @@ export const incidentRecord = (name: string, changes: Partial<IncidentRecord> = 
   members_critical: 0,
   ...NOT_ACKNOWLEDGED,
   ...NOT_ANNOUNCED,
+  steps_began_at: undefined,
   next_evaluation_at: undefined,
   log_entries: 0,
   ...changes,
@@ -168,6 +175,9 @@ export const outboxRecord = (
   incident_id: incidentIdOf(incident),
   event_type: "firing",
   cause: "opened",
+  why: undefined,
+  repaired_by: undefined,
+  called_with: undefined,
   incident_seq: 1,
   rotas: undefined,
   recipients: undefined,
@@ -212,9 +222,7 @@ export const atMost = (rows: number): TimelineLimits => ({
   outbox: rows,
 })
 
-/**
- * Writes rows in one transaction, as a decision would. `rowRequests` load the rows to replace.
- */
+/** Writes rows in one transaction, as a decision would. `rowRequests` load the rows to replace. */
 export const write = (
   { storage }: Replica,
   rowRequests: ReadonlyArray<RowRequest>,

@@ -1,53 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { endReplica, reportReplica } from "@tocsin/core/replicas/reportReplica"
-import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
+import { endReplica, reportReplica } from "@tocsin/core/heart/replicas/reportReplica"
+import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as fc from "fast-check"
-import { assertSame } from "./assertSame.ts"
-import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
-import { observe } from "./observe.ts"
 import { atOnce, race } from "./race.ts"
-import { write } from "./records.ts"
-import { newPlace, openReplica, type Replica } from "./Replica.ts"
-import { instant, maybe, plain } from "./rows/values.ts"
+import { newPlace } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { signedBy } from "./signedBy.ts"
 import { start } from "./samples.ts"
 import { because, type StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
-
-const RUNS = 40
-
-const listing = fc.record({ name: plain(64), left_millis: fc.nat() }, { requiredKeys: ["name"] })
-
-const replicaRecord: fc.Arbitrary<ReplicaRecord> = fc.record({
-  id: fc.uuid(),
-  version: plain(32),
-  policy_hash: plain(64),
-  receivers: fc.array(listing, { maxLength: 4 }),
-  probes: fc.boolean(),
-  agent_sha256: maybe(plain(64)),
-  started_at: instant,
-  seen_at: instant,
-  ended_at: maybe(instant),
-})
-
-const roundTrip = (replica: Replica) =>
-  forAll(fc.tuple(replicaRecord, replicaRecord), { runs: RUNS }, ([first, second]) =>
-    Effect.gen(function* () {
-      const read = observe(replica, [{ groups: { replica: ["all"] } }], (unit) =>
-        unit.of("replica").group("all"),
-      )
-      for (const row of [first, { ...second, id: first.id }]) {
-        yield* write(replica, [{ groups: { replica: ["all"] } }], (unit) => unit.of("replica").put(row))
-        assertSame(yield* read, [row])
-        assertSame(yield* replica.storage.replicas, [row])
-      }
-      yield* write(replica, [{ groups: { replica: ["all"] } }], (unit) => unit.of("replica").delete(first.id))
-      assertSame(yield* replica.storage.replicas, [])
-    }),
-  )
 
 const report = (name: string, policy_hash: string, receivers: ReadonlyArray<string>) =>
   reportReplica(
@@ -108,12 +70,6 @@ const areSeen = Effect.fnUntraced(function* <Place>(subject: StorageUnderTest<Pl
 /** Rows of processes: their values, and how replicas see each other (docs/rules.md#replicas). */
 export const replicaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("replicas", () => {
-    it.effect(
-      "are read as they were written",
-      () => Effect.flatMap(openReplica(subject), roundTrip),
-      PROPERTY_TIMEOUT_MILLIS,
-    )
-
     it.effect.skipIf(subject.onlyOneClient !== undefined)(
       `see each other's policies and former receivers${because(subject)}`,
       () => areSeen(subject),

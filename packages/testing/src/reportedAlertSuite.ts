@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { IntegrationName } from "@tocsin/contract/Integrations"
-import { Effect, Redacted } from "effect"
+import { IntegrationName } from "@tocsin/contract/integrations/Integrations"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { evaluationAfter } from "@tocsin/core/heart/overdue/dueTime"
+import { Duration, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { NAME, open, passes, sends, shown, sweeps } from "./alertSender.ts"
@@ -26,6 +28,14 @@ const takesAlerts = Effect.fnUntraced(function* (replica: Replica) {
   const [check = assert.fail("no check")] = yield* rowsOf(replica, "checks")
   const [row] = yield* replica.storage.rows("check_label", [check])
   assert.strictEqual(row?.labels?.["team"], "db")
+  // Its own look finds that it is late: only that knows whether its source is silent.
+  const [[expected], [alert]] = yield* Effect.all([
+    replica.storage.rows("expectation", [check]),
+    replica.storage.rows("reported_alert", [check]),
+  ])
+  assert.strictEqual(expected?.next_evaluation_at, undefined)
+  const due = Instant.plus(yield* Instant.now, Duration.seconds(LEASE))
+  assert.strictEqual(alert?.next_evaluation_at, evaluationAfter(due))
   yield* TestClock.adjust("1 minute")
   yield* sends(site, "a:9090", ["Load", "Disk"], LEASE)
   yield* sends(site, "a:9090", ["Load", "Disk", "Unknown"], undefined)
@@ -135,7 +145,7 @@ const watches = Effect.fnUntraced(function* (replica: Replica) {
   yield* passes(site, FIVE_MINUTES + 30)
   assert.deepStrictEqual(yield* overdue, ["Watchdog"])
   const [incident] = yield* rowsOf(replica, "incidents")
-  assert.match(incident?.summary ?? "", /^Watchdog has not reported since [\d-]{10} [\d:]{8} UTC$/)
+  assert.match(incident?.summary ?? "", /^late: Watchdog: nothing since [\d-]{10} [\d:]{8} UTC, expected by /)
   yield* replica.integrations.change(NAME, { options: {} })
   assert.deepStrictEqual(yield* overdue, [])
 })

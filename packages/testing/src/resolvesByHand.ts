@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { resolveCheck } from "@tocsin/core/integrations/resolveCheck"
+import { resolveCheck } from "@tocsin/core/features/integrations/resolveCheck"
 import { Effect } from "effect"
 import { open, passes, sends, shown } from "./alertSender.ts"
 import type { Replica } from "./Replica.ts"

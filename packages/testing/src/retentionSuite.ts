@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
-import { replay } from "@tocsin/core/notifications/release"
-import type { RetentionName } from "@tocsin/core/retention/RetentionRules"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { replay } from "@tocsin/core/heart/notifications/release"
+import type { RetentionName } from "@tocsin/core/kernel/retention/RetentionRules"
 import { Effect } from "effect"
 import { expireAll } from "./expireAll.ts"
 import { rowOf } from "./observe.ts"
@@ -61,6 +61,7 @@ const putIncident = (unit: UnitOfWork, name: string, changes: Partial<IncidentRe
       check_id: CheckId.make("disk"),
       severity: "critical",
       incident_severity: undefined,
+      is_late: undefined,
     })
   }
 }

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { recordAudit } from "@tocsin/core/audit/recordAudit"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
+import { recordAudit } from "@tocsin/core/heart/audit/recordAudit"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { inconsistencies } from "./inconsistencies.ts"
 import { observe } from "./observe.ts"
 import { agentRecord, incidentRecord, keyHashOf, memberRecord, outboxRecord } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
-import { listNames } from "@tocsin/core/model/ListDefinitions"
+import { listNames } from "@tocsin/core/kernel/model/ListDefinitions"
 import { rowsOf } from "./rowsOf.ts"
 import { enroll, eventOf, heartbeatOf, keyOf, send } from "./samples.ts"
 import { signedBy } from "./signedBy.ts"
@@ -47,10 +47,7 @@ const everything = (replica: Replica) =>
 const defectOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
   Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
-/**
- * A command whose decision throws is as if it had never been; those beside it are as if it had not
- * been there.
- */
+/** A command whose decision throws is as if it had never been; those beside it are as if it had not been there. */
 export const rollbackSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("a decision that throws", () => {
     it.effect("is a defect of its caller, and changes nothing", () =>

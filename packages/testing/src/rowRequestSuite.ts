@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
 import { observe, rowOf, search } from "./observe.ts"
 import { agentRecord, blacklistIdOf, keyHashOf, registrationIdOf } from "./records.ts"
 import { openReplica } from "./Replica.ts"

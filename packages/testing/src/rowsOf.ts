@@ -1,17 +1,17 @@
 import {
   type ListFilters,
   type ListName,
-  ListOrders,
+  sortsOf,
   type ListQuery,
   type ListRows,
   type ListSort,
-} from "@tocsin/core/model/ListDefinitions"
-import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import type { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import type { Effect } from "effect"
 
 /** The usual order of a list: the newest first where it is by time. */
 export const usualQuery = <L extends ListName>(list: L): ListQuery<L> => {
-  const [first = ""] = list === "outbox" ? ["updated_at"] : Object.keys(ListOrders[list])
+  const [first = ""] = list === "outbox" ? ["updated_at"] : sortsOf(list)
   const direction = first === "name" || first === "agent_id" ? "asc" : "desc"
   // It is a sort of the list.
   return { list, filter: {}, sort: first as ListSort<L>, direction }

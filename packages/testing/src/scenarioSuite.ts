@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import { Effect } from "effect"
 import { atMost, incidentIdOf, incidentRecord, write } from "./records.ts"
 import { openReplica } from "./Replica.ts"
@@ -22,6 +22,7 @@ export const scenarioSuite = <Place>(subject: StorageUnderTest<Place>): void => 
           check_id: CheckId.make("disk"),
           severity: "critical" as const,
           incident_severity: "critical" as const,
+          is_late: undefined,
         })
         const last = 1_007
         yield* write(replica, [], (unit) => {

@@ -1,52 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import { Role } from "@tocsin/contract/Operators"
-import { SessionId } from "@tocsin/contract/Sessions"
-import type { SessionRecord } from "@tocsin/core/model/SessionRecord"
-import { beginSession, endSession } from "@tocsin/core/sessions/sessionDecisions"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { SessionId } from "@tocsin/contract/signIn/Sessions"
+import { beginSession, endSession } from "@tocsin/core/features/signIn/sessionDecisions"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as fc from "fast-check"
 import { assertSame } from "./assertSame.ts"
 import { expireAll } from "./expireAll.ts"
-import { forAll } from "./forAll.ts"
-import { rowOf } from "./observe.ts"
 import { atOnce, race } from "./race.ts"
-import { write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
-import { instant, plain } from "./rows/values.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
-
-const hex = (digits: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${digits}}$`))
-
-const sessionRecord: fc.Arbitrary<SessionRecord> = fc.record({
-  id: hex(32).map((id) => SessionId.make(id)),
-  issuer: plain(40),
-  identity: hex(64),
-  name: plain(63),
-  role: fc.constantFrom(...Role.literals),
-  created_at: instant,
-  expires_at: instant,
-})
-
-const roundTrip = (replica: Replica) =>
-  forAll(fc.tuple(sessionRecord, sessionRecord), { runs: 40 }, ([first, { identity: _, ...second }]) =>
-    Effect.gen(function* () {
-      const { id, identity } = first
-      const request = [{ rows: { session: [id] }, groups: { session: [identity] } }]
-      for (const row of [first, { ...second, id, identity }]) {
-        yield* write(replica, request, (unit) => unit.of("session").put(row))
-        assertSame(yield* rowOf(replica, "session", id), row)
-        assertSame(yield* rowsOf(replica, "sessions"), [row])
-        assertSame(yield* replica.storage.rows("session", [id]), [row])
-      }
-      yield* write(replica, request, (unit) => unit.of("session").delete(id))
-      assertSame(yield* rowsOf(replica, "sessions"), [])
-    }),
-  )
 
 const HOUR = Duration.hours(1)
 
@@ -70,11 +35,9 @@ const begin = (
 const ANN = "a".repeat(64)
 const OTHER = "0123456".padEnd(64, "f")
 
-/** Sessions of people who sign in (docs/rules.md#sign-in). */
+/** Decisions about sessions of people who sign in (docs/rules.md#sign-in). */
 export const sessionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("sessions", () => {
-    it.effect("come back as they were stored", () => Effect.flatMap(openReplica(subject), roundTrip))
-
     it.effect("are 20 of one identity at most: the oldest ends, and the audit says so", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
@@ -113,6 +76,27 @@ export const sessionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
 
+    it.effect("end all at once by the name of their person, and no other's", () =>
+      Effect.gen(function* () {
+        const replica = yield* openReplica(subject)
+        const end = (name: string) =>
+          transact(replica.storage, endSession(name, "session.ended", signedBy("eva")))
+        yield* begin(replica, 1, { identity: ANN })
+        yield* begin(replica, 2, { identity: ANN, name: "oidc:ann-married" })
+        yield* begin(replica, 3, { identity: OTHER, name: "oidc:bob" })
+        assert.deepStrictEqual(
+          [yield* end("oidc:nobody"), yield* end("oidc:ann"), yield* end("oidc:ann")],
+          [0, 2, 0],
+        )
+        assert.deepStrictEqual(
+          (yield* rowsOf(replica, "sessions")).map(({ name }) => name),
+          ["oidc:bob"],
+        )
+        const [ended] = (yield* rowsOf(replica, "audit")).filter(({ action }) => action === "session.ended")
+        assert.sameMembers(ended?.subjects.map(({ id }) => id) ?? [], [idOf(1), idOf(2)])
+      }),
+    )
+
     it.effect("end once, by hand or in time, and are then removed", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
@@ -126,7 +110,10 @@ export const sessionSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       }),
     )
   })
+}
 
+/** Sessions that begin at the same time. */
+export const sessionRaceSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   race(subject, { name: "of two identities of one name, one has it, and the other its own" }, (replica) =>
     Effect.gen(function* () {
       for (let round = 0; round < 4; round++) {

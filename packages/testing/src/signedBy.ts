@@ -1,5 +1,5 @@
-import type { Signature } from "@tocsin/core/audit/Signature"
-import { AuditId } from "@tocsin/contract/Audit"
+import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import { AuditId } from "@tocsin/contract/audit/Audit"
 import { eventId } from "./samples.ts"
 
 // Far from the numbers of events.

@@ -15,6 +15,7 @@ import { departureRaceSuite } from "./departureRaceSuite.ts"
 import { heldSuite } from "./heldSuite.ts"
 import { historyRetentionSuite } from "./historyRetentionSuite.ts"
 import { dueOrderSuite } from "./dueOrderSuite.ts"
+import { dueRowSuite } from "./dueRowSuite.ts"
 import { expirySuite } from "./model/expirySuite.ts"
 import { incidentRowRequestSuite } from "./incidentRowRequestSuite.ts"
 import { ingestRaceSuite } from "./ingestRaceSuite.ts"
@@ -26,12 +27,7 @@ import { livenessSuite } from "./livenessSuite.ts"
 import { modelSuite } from "./model/modelSuite.ts"
 import { pagingSuite } from "./lists/pagingSuite.ts"
 import { enrolmentRaceSuite } from "./enrolmentRaceSuite.ts"
-import { enrolmentSuite } from "./enrolmentSuite.ts"
 import { idempotencySuite } from "./idempotencySuite.ts"
-import { integrationSuite } from "./integrationSuite.ts"
-import { overdueSuite } from "./overdueSuite.ts"
-import { pagedAlertSuite } from "./pagedAlertSuite.ts"
-import { reportedAlertSuite } from "./reportedAlertSuite.ts"
 import { numberSeriesSuite } from "./numberSeriesSuite.ts"
 import { numbersSuite } from "./numbersSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
@@ -48,15 +44,17 @@ import { retentionSuite } from "./retentionSuite.ts"
 import { rollbackSuite } from "./rollbackSuite.ts"
 import { agentRowSuite } from "./rows/agentRowSuite.ts"
 import { incidentRowSuite } from "./rows/incidentRowSuite.ts"
-import { sessionSuite } from "./sessionSuite.ts"
-import { secretSuite } from "./secretSuite.ts"
+import { tableSuite } from "./rows/tableSuite.ts"
+import { sessionRaceSuite } from "./sessionSuite.ts"
+import { subscriptionRaceSuite } from "./subscriptionSuite.ts"
+import { secretRaceSuite } from "./secretSuite.ts"
 import { rowRequestSuite } from "./rowRequestSuite.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { scenarioSuite } from "./scenarioSuite.ts"
 import { textSuite } from "./textSuite.ts"
+import { twiceSuite } from "./twiceSuite.ts"
 import { silenceSuite } from "./silenceSuite.ts"
 import { timerSuite } from "./timerSuite.ts"
-import { watchSuite } from "./watchSuite.ts"
 
 /** Nothing takes a tenth of it, unless it hangs. */
 const TIMEOUT_MILLIS = 120_000
@@ -99,12 +97,14 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     incidentRowRequestSuite(subject)
     agentRowSuite(subject)
     incidentRowSuite(subject)
+    tableSuite(subject)
     textSuite(subject)
     listSuite(subject)
     pagingSuite(subject)
     claimSuite(subject)
     alertClaimSuite(subject)
     dueOrderSuite(subject)
+    dueRowSuite(subject)
     heldSuite(subject)
     timerSuite(subject)
     parentSuite(subject)
@@ -116,21 +116,17 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     actSuite(subject)
     outboxSuite(subject)
     operatorSuite(subject)
-    sessionSuite(subject)
-    integrationSuite(subject)
-    reportedAlertSuite(subject)
-    pagedAlertSuite(subject)
+    sessionRaceSuite(subject)
+    subscriptionRaceSuite(subject)
     lastResultSuite(subject)
-    overdueSuite(subject)
-    enrolmentSuite(subject)
-    watchSuite(subject)
     idempotencySuite(subject)
     replicaSuite(subject)
     policySuite(subject)
-    secretSuite(subject)
+    secretRaceSuite(subject)
     auditSuite(subject)
     auditScenarioSuite(subject)
     livenessSuite(subject)
+    twiceSuite(subject)
     clockSuite(subject)
     checkRemovalSuite(subject)
     checkLabelSuite(subject)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import { headlineOf } from "@tocsin/contract/headline"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { headlineOf } from "@tocsin/contract/formats/headline"
 import { Effect } from "effect"
 import { openReplica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"

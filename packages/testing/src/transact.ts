@@ -1,5 +1,5 @@
-import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import { type Command, reporting } from "@tocsin/core/unitOfWork/Decision"
+import type { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { type Command, reporting } from "@tocsin/core/kernel/unitOfWork/Decision"
 import type { Effect } from "effect"
 
 /** Runs a command on a storage, and returns its reply. Nothing listens for its changes. */

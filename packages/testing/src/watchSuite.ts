@@ -1,61 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import type { CheckStatus } from "@tocsin/contract/Status"
-import type { WatchRecord } from "@tocsin/core/model/WatchRecord"
-import { type ProbeResult, recordProbes } from "@tocsin/core/watches/recordProbes"
-import { followPolicyWatches } from "@tocsin/core/watches/watchDecisions"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import { type ProbeResult, recordProbes } from "@tocsin/core/features/watches/recordProbes"
+import { followPolicyWatches } from "@tocsin/core/features/watches/watchDecisions"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as fc from "fast-check"
-import { assertSame } from "./assertSame.ts"
-import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
 import { rowOf } from "./observe.ts"
 import { outcomeOf } from "./race.ts"
-import { write } from "./records.ts"
 import { openReplica, type Replica } from "./Replica.ts"
-import { instant, maybe, plain } from "./rows/values.ts"
 import { rowsOf } from "./rowsOf.ts"
 import { signedBy } from "./signedBy.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
-
-const RUNS = 40
-const status = fc.constantFrom<CheckStatus>("ok", "warning", "critical", "unknown")
-const count = fc.integer({ min: 1, max: 10 })
-
-const watchRecord: fc.Arbitrary<WatchRecord> = fc.record({
-  name: fc.stringMatching(/^[A-Za-z0-9._:-]{1,64}$/).map((name) => CheckId.make(name)),
-  every_millis: fc.integer({ min: 10_000, max: 86_400_000 }),
-  confirm: fc.record({ bad: count, good: count }),
-  headers: maybe(fc.constant({ ciphertext: "c2VhbGVk", key_id: "0123abcd" })),
-  probe: fc.record({ tcp: fc.record({ host: plain(20), port: fc.integer({ min: 1, max: 65_535 }) }) }),
-  origin: fc.constantFrom("operator", "policy"),
-  paused_until: maybe(instant),
-  created_at: instant,
-  created_by: plain(63),
-  next_probe_at: instant,
-  probed_at: maybe(instant),
-  status: maybe(status),
-  output: maybe(plain(200)),
-  counted: maybe(status),
-  counted_at: maybe(instant),
-  against: fc.integer({ min: 0, max: 9 }),
-})
-
-const roundTrip = (replica: Replica) =>
-  forAll(fc.tuple(watchRecord, watchRecord), { runs: RUNS }, ([first, second]) =>
-    Effect.gen(function* () {
-      const { name } = first
-      const request = [{ rows: { watch: [name] } }]
-      const read = rowOf(replica, "watch", name)
-      for (const row of [first, { ...second, name }]) {
-        yield* write(replica, request, (unit) => unit.of("watch").put(row))
-        assertSame(yield* read, row)
-        assertSame(yield* rowsOf(replica, "watches"), [row])
-      }
-      yield* write(replica, request, (unit) => unit.of("watch").delete(name))
-      assertSame(yield* read, undefined)
-    }),
-  )
 
 const WATCHES = AgentId.make("watches")
 const http = { url: "http://page.example/" }
@@ -269,11 +224,6 @@ const keepsItsAgent = Effect.fnUntraced(function* (replica: Replica) {
 /** Watches: rows, confirmed results, and when the service is cut off (docs/rules.md#watches). */
 export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("watches", () => {
-    it.effect(
-      "are read as they were written",
-      () => Effect.flatMap(openReplica(subject), roundTrip),
-      PROPERTY_TIMEOUT_MILLIS,
-    )
     it.effect("count confirmed results of due probes, each once", () =>
       Effect.flatMap(openReplica(subject), lives),
     )

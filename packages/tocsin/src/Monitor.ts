@@ -98,7 +98,7 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
   /**
    * Stops: refuses new calls, waits up to 5 s for those under way, up to 4 s more for notifications being
    * sent (the next process sends unfinished ones again) and up to 5 s for callbacks of `onIncident`, and
-   * closes the storage. Safe to call more than once.
+   * closes the storage. It does not wait for a callback or a notifier that calls it. Safe to call more than once.
    */
   readonly close: () => Promise<void>
 }

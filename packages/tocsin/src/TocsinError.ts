@@ -1,4 +1,4 @@
-import type { StorageFailure } from "@tocsin/core/ports/Storage"
+import type { StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 
 /**
  * Why a call failed. The first seven are codes of the HTTP API.

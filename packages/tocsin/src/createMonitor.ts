@@ -1,17 +1,17 @@
-import { Readiness } from "@tocsin/core/health/Readiness"
-import { TestAdvice } from "@tocsin/core/notifications/attemptItems"
-import { roleOf } from "@tocsin/core/operators/roleOf"
-import { Hashing } from "@tocsin/core/ports/Hashing"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
+import { TestAdvice } from "@tocsin/core/heart/notifications/attemptItems"
+import { roleOf } from "@tocsin/core/heart/operators/roleOf"
+import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import { StateConflict } from "@tocsin/core/usecases/OperationErrors"
-import { policyFollower } from "@tocsin/core/usecases/policyFollower"
-import * as Delivery from "@tocsin/core/usecases/Delivery"
-import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
-import { PublicPages } from "@tocsin/core/usecases/PublicPages"
-import { recordNumbers } from "@tocsin/core/usecases/recordNumbers"
-import * as Replicas from "@tocsin/core/usecases/Replicas"
-import { PepperChanged } from "@tocsin/core/admission/verifyPepper"
+import { StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
+import { policyFollower } from "@tocsin/core/lists/policyFollower"
+import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
+import * as Housekeeping from "@tocsin/core/lists/Housekeeping"
+import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
+import { recordNumbers } from "@tocsin/core/features/numbers/recordNumbers"
+import * as Replicas from "@tocsin/core/heart/usecases/Replicas"
+import { PepperChanged } from "@tocsin/core/heart/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
 import { agentCalls, refusalOf } from "./api/AgentCalls.ts"
 import { LocalAgents } from "./api/LocalAgents.ts"
@@ -21,6 +21,7 @@ import { fetchHandler, nodeListener } from "./http/hostHandlers.ts"
 import { HttpApp } from "./http/HttpApp.ts"
 import { IncidentCallbacks, LiveChanges, topicChanges } from "./live/LiveChanges.ts"
 import { IncidentFeed, toIncidentNews } from "./live/IncidentFeed.ts"
+import { CurrentCallbacks, ProgramCallbacks } from "./live/ProgramCallbacks.ts"
 import * as Tocsin from "./layers/Tocsin.ts"
 import type { Monitor } from "./Monitor.ts"
 import { logLayer } from "./options/log.ts"
@@ -82,7 +83,12 @@ export const start = async (
     recordNumbers,
     keepsHouse ? Housekeeping.layer : Layer.empty,
     watchdog === undefined ? Layer.empty : Tocsin.watchdog(watchdog),
-  ).pipe(Layer.provideMerge(services), Layer.provideMerge(log), Layer.provide(testAdvice))
+  ).pipe(
+    Layer.provideMerge(services),
+    Layer.provideMerge(Layer.sync(CurrentCallbacks, () => new ProgramCallbacks())),
+    Layer.provideMerge(log),
+    Layer.provide(testAdvice),
+  )
   const scope = Scope.makeUnsafe()
   const built = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
   if (Exit.isSuccess(built)) return { services: built.value, scope }
@@ -114,10 +120,10 @@ export const assemble = (
   const isClosed = () => calls.isClosed
   const news = Effect.map(feed.subscribe, ({ take }) => Effect.map(take, toIncidentNews))
   const subscribe = (signal?: AbortSignal) => new LiveChanges(news, signal)
-  const callbacks = new IncidentCallbacks(subscribe, (cause) =>
+  const callbacks = new IncidentCallbacks(subscribe, Context.get(services, CurrentCallbacks), (cause) =>
     Effect.runForkWith(services)(Effect.logError(CALLBACK_FAILED, cause)),
   )
-  const close = once(async () => {
+  const close = once(callbacks.leave, async () => {
     // The last reports of agents are calls, too.
     const reported = agents.close()
     if (reported !== undefined) await reported
@@ -186,7 +192,11 @@ const watch = <Change>(
     : new LiveChanges<Change>(Effect.succeed(Effect.fail(refusal)))
 }
 
-const once = (run: () => Promise<void>): (() => Promise<void>) => {
+/** Runs once. A function of the program that calls it is not waited for. */
+const once = (leave: () => void, run: () => Promise<void>): (() => Promise<void>) => {
   let running: Promise<void> | undefined
-  return () => (running ??= run())
+  return () => {
+    leave()
+    return (running ??= run())
+  }
 }

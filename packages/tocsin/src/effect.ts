@@ -20,12 +20,12 @@ export * as Tocsin from "./layers/Tocsin.ts"
 export { notifiers } from "./notifiers/notifiers.ts"
 export { type IncidentChange, IncidentFeed } from "./live/IncidentFeed.ts"
 
-export { Admission } from "@tocsin/core/usecases/Admission"
-export { Ingest } from "@tocsin/core/usecases/Ingest"
-export { NotFound, StateConflict } from "@tocsin/core/usecases/OperationErrors"
-export { Operations } from "@tocsin/core/usecases/Operations"
-export { ValidationError } from "@tocsin/contract/Errors"
-export { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/Requests"
+export { Admission } from "@tocsin/core/lists/Admission"
+export { Ingest } from "@tocsin/core/heart/usecases/Ingest"
+export { NotFound, StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
+export { Operations } from "@tocsin/core/lists/Operations"
+export { ValidationError } from "@tocsin/contract/formats/Errors"
+export { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/v1/Requests"
 export {
   Agent,
   CheckState,
@@ -33,8 +33,8 @@ export {
   NotificationOutboxItem,
   StoredCheckResultEvent,
   SystemSummary,
-} from "@tocsin/contract/Resources"
-export { HealthExamination } from "@tocsin/core/health/HealthExamination"
+} from "@tocsin/contract/v1/Resources"
+export { HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
 export {
   type WatchdogPing,
   WatchdogReceiver,
@@ -42,8 +42,8 @@ export {
   type Notifier,
   Notifiers,
   type TestReceipt,
-} from "@tocsin/core/ports/Notifiers"
-export { Queries } from "@tocsin/core/usecases/Queries"
+} from "@tocsin/core/heart/notifications/Notifiers"
+export { Queries } from "@tocsin/core/lists/Queries"
 
 export {
   AgentBlocked,
@@ -51,7 +51,7 @@ export {
   AgentNotFound,
   KeyConflict,
   RateLimited,
-} from "@tocsin/core/admission/AdmissionErrors"
+} from "@tocsin/core/heart/admission/AdmissionErrors"
 
 export {
   AgentId,
@@ -62,24 +62,24 @@ export {
   IncidentKey,
   KeyFingerprint,
   OutboxId,
-} from "@tocsin/contract/Identifiers"
-export * as Parameters from "@tocsin/contract/Parameters"
-export { NotifierName } from "@tocsin/contract/Status"
+} from "@tocsin/contract/formats/Identifiers"
+export * as Parameters from "@tocsin/contract/v1/Parameters"
+export { NotifierName } from "@tocsin/contract/formats/Status"
 export { hasCode, newEventId } from "@tocsin/client"
 export { type Calls, TocsinClient } from "@tocsin/client/TocsinClient"
 export type { RedactedClientOptions } from "@tocsin/client/options/ClientOptions"
 
-export { Hashing } from "@tocsin/core/ports/Hashing"
-export { Ids } from "@tocsin/core/ports/Ids"
-export { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
-export { Storage, StorageError } from "@tocsin/core/ports/Storage"
-export type { Command } from "@tocsin/core/unitOfWork/Decision"
-export { Outcome, reporting } from "@tocsin/core/unitOfWork/Decision"
-export * as Instant from "@tocsin/contract/Instant"
+export { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+export { Ids } from "@tocsin/core/kernel/ports/Ids"
+export { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+export { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
+export type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
+export { Outcome, reporting } from "@tocsin/core/kernel/unitOfWork/Decision"
+export * as Instant from "@tocsin/contract/formats/Instant"
 
 export * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 export * as SqliteStorage from "./layers/SqliteStorage.ts"
 export * as PgStorage from "./layers/PgStorage.ts"
 export * as PgClock from "./layers/PgClock.ts"
-export { Readiness } from "@tocsin/core/health/Readiness"
+export { Readiness } from "@tocsin/core/heart/health/Readiness"
 export * as ApiRoutes from "@tocsin/adapter-http/ApiRoutes"

@@ -1,4 +1,4 @@
-import { isNodeNewEnough, nodeRefusal, type Versions } from "@tocsin/contract/nodeVersions"
+import { isNodeNewEnough, nodeRefusal, type Versions } from "@tocsin/contract/formats/nodeVersions"
 import process from "node:process"
 
 /** Refuses an older Node.js in words: it lacks parts that everything imported later uses, or ends at some certificates. */

@@ -5,7 +5,7 @@ import type {
   StoredCheckResultEvent,
 } from "@tocsin/client/Resources"
 import { asGiven, duration, group, type Reader, texts } from "@tocsin/client/options/readers"
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import type { WrittenExpectation } from "@tocsin/simulation/Expectation"
 import type { WrittenAct } from "@tocsin/simulation/readLines"
 import { SimulationReport, type SimulationSettings } from "@tocsin/simulation/SimulationReport"

@@ -1,6 +1,6 @@
 import { type OutgoingHttpHeaders, request } from "node:http"
 import { assert } from "@effect/vitest"
-import type { Role } from "@tocsin/contract/Operators"
+import type { Role } from "@tocsin/contract/operators/Operators"
 import { Effect } from "effect"
 import { type Answer, isEndless } from "./Answer.ts"
 import { Tocsin } from "../service/Tocsin.ts"

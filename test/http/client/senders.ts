@@ -1,6 +1,7 @@
-import type { IntegrationKind } from "@tocsin/contract/Integrations"
+import type { RequestKindName } from "@tocsin/contract/integrations/senderKinds"
 import { Effect } from "effect"
-import { SENDER_OPTIONS } from "../../fuzz/senders.ts"
+import { gzipSync } from "node:zlib"
+import { monitPost, SENDER_OPTIONS } from "../../fuzz/senders.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 import { type Call, call, operate } from "./call.ts"
 
@@ -45,13 +46,16 @@ const DOWN = { exit_status: 1, plugin_output: "down" }
 const results = (...hosts: ReadonlyArray<string>) =>
   JSON.stringify({ checkresults: hosts.map((hostname) => ({ hostname, state: 1, output: "down" })) })
 
+const envelope = (monitor_slug: string): string =>
+  `{"sdk":{"name":"sentry.javascript.node"}}\n{"type":"check_in"}\n${JSON.stringify({ monitor_slug, status: "error" })}`
+
 /** A form of NRDP, as its senders fill it in. */
 const form = (fields: Readonly<Record<string, string>>): Call => ({
   body: new URLSearchParams({ cmd: "submitcheck", ...fields }).toString(),
 })
 
 /** The requests of each kind of sender, and the answer that it takes for a success. */
-export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
+export const SENDERS: Readonly<Record<RequestKindName, Sender>> = {
   ping: {
     success: /^OK$/,
     reports: (key, check) => [
@@ -158,6 +162,54 @@ export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
       ["GET", "/"],
     ],
   },
+  sentry: {
+    success: /^\{(?:"id":"[0-9a-f]{32}")?\}$/,
+    reports: (key, check) => [
+      ["POST", `/${key}/api/1/envelope/?sentry_key=tocsin`, { body: envelope(`${check}-plain`) }],
+      // As the SDK for Python (1.9.10) sends every envelope.
+      [
+        "POST",
+        `/${key}/api/1/envelope/`,
+        { body: [gzipSync(envelope(`${check}-gzip`))], headers: { "content-encoding": "gzip" } },
+      ],
+      ["GET", `/${key}/api/1/cron/${check}-url/tocsin/?status=error`],
+      [
+        "POST",
+        `/${key}/api/0/organizations/acme/monitors/${check}-rest/checkins/`,
+        { json: { status: "error" } },
+      ],
+    ],
+    hopeless: (key) => [
+      ["POST", `/${UNKNOWN}/api/1/envelope/`, { body: envelope("a") }],
+      ["POST", `/${key}/api/1/envelope/`, { body: "{", headers: { "content-encoding": "gzip" } }],
+      [
+        "POST",
+        `/${key}/api/1/envelope/`,
+        { body: [gzipSync(TOO_LARGE)], headers: { "content-encoding": "gzip" } },
+      ],
+      ["POST", `/${key}/api/1/envelope/`, { body: envelope("a").replace('"error"', '"odd"') }],
+      ["POST", `/${key}/api/1/envelope/`, { body: `{}\n{"type":"check_in"}\n{` }],
+      ["POST", `/${key}/api/1/envelope/x`, { body: envelope("a") }],
+      ["GET", `/${key}/api/1/cron/a/?status=odd`],
+      ["GET", `/${key}/api/1/monitors/a/checkins/?status=ok`],
+      ["DELETE", `/${key}/api/1/cron/a/?status=ok`],
+    ],
+  },
+  monit: {
+    success: /^$/,
+    reports: (key, check) => [
+      ["POST", "/collector", { body: monitPost(`${check}-header`, 512), headers: basic(key) }],
+      ["POST", `/${key}/collector`, { body: monitPost(`${check}-path`, 32) }],
+    ],
+    hopeless: (key) => [
+      ...badBodies("/collector", basic(key)),
+      ["POST", `/${UNKNOWN}/collector`, { body: monitPost("a", 512) }],
+      ["POST", `/${key}/collector`, { body: "<!DOCTYPE a><a/>" }],
+      ["POST", `/${key}/collector`, { body: "<monit/>" }],
+      ["POST", `/${key}`, { body: monitPost("a", 512) }],
+      ["GET", `/${key}/collector`],
+    ],
+  },
   pagerduty: {
     success: /^\{"status":"success","message":"Event processed","dedup_key":"[^"]+"\}$/,
     reports: (key, check) => [
@@ -198,7 +250,7 @@ export const SENDERS: Readonly<Record<IntegrationKind, Sender>> = {
 
 /** Whether a sender of a kind takes an answer for a success. */
 export const isSuccess = (
-  kind: IntegrationKind,
+  kind: RequestKindName,
   { status, text }: { readonly status: number; readonly text: string },
 ): boolean => {
   const { success } = SENDERS[kind]
@@ -213,7 +265,7 @@ export const isRetried = (status: number): boolean => [408, 425, 429].includes(s
 
 /** Creates an integration of a kind; from then on, nothing may contain its key. */
 export const created = Effect.fnUntraced(function* (
-  kind: IntegrationKind,
+  kind: RequestKindName,
   options: object = SENDER_OPTIONS[kind],
 ) {
   const answer = yield* operate("POST", "/ops/v1/integrations", { json: { name: kind, kind, options } })
@@ -223,6 +275,6 @@ export const created = Effect.fnUntraced(function* (
   return key
 })
 
-export const send = Effect.fnUntraced(function* (kind: IntegrationKind, [method, path, made]: Sent) {
+export const send = Effect.fnUntraced(function* (kind: RequestKindName, [method, path, made]: Sent) {
   return yield* call(method, `/in/${kind}${path}`, made)
 })

@@ -71,7 +71,7 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
       `Content-Type is ${headers["content-type"]}`,
     ),
     ...whenFalse(
-      hasBody === (answer.text !== "") || (isSenders && (status === 200 || status === 304)),
+      hasBody === (answer.text !== "") || (isSenders && [200, 204, 304].includes(status)),
       hasBody ? "there is no body" : "HEAD was answered with a body",
     ),
     ...(hasBody && status >= 400 && !isSenders ? ofError(answer) : []),

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { assert } from "@effect/vitest"
 import type { IntakeLimits } from "@tocsin/adapter-http/request/Intake"
-import type { Storage } from "@tocsin/core/ports/Storage"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Fiber, Latch } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { call } from "../client/call.ts"

@@ -1,4 +1,4 @@
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import type { Answer } from "../client/Answer.ts"
 import { call, operate } from "../client/call.ts"

@@ -1,6 +1,6 @@
-import { likewise } from "@tocsin/core/unitOfWork/Decision"
+import { likewise } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { assert, it } from "@effect/vitest"
-import { type Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { type Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { call, operate } from "../client/call.ts"

@@ -1,13 +1,13 @@
 import { assert } from "@effect/vitest"
-import { IntegrationKind } from "@tocsin/contract/Integrations"
-import { type Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
+import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { type Storage, StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import { operate } from "../client/call.ts"
 import { alerts, created, isRetried, isSuccess, send, SENDERS } from "../client/senders.ts"
 import { type HttpSubject, onStorage } from "../onStorage.ts"
 
 /** The number of the checks of an integration that are not ok. */
-const stored = (kind: IntegrationKind) =>
+const stored = (kind: RequestKindName) =>
   Effect.map(operate("GET", `/ops/v1/checks?agent_id=${kind}&status=critical&limit=500`), ({ body }) => {
     // The list of the API.
     const { items } = body as { readonly items: ReadonlyArray<{ readonly check_id: string }> }
@@ -15,7 +15,7 @@ const stored = (kind: IntegrationKind) =>
   })
 
 /** The sources of alerts that an integration has heard. */
-const heard = (kind: IntegrationKind) =>
+const heard = (kind: RequestKindName) =>
   Effect.map(operate("GET", `/ops/v1/integrations/${kind}`), ({ body }) => {
     // An integration of the API.
     const { sources } = body as { readonly sources: ReadonlyArray<unknown> }
@@ -68,7 +68,7 @@ export const senderFailureSuite = <Place>(subject: HttpSubject<Place>): void => 
       `while a storage ${name}, no report is acknowledged, and each succeeds when it is sent again`,
       () =>
         Effect.gen(function* () {
-          const kinds = IntegrationKind.literals
+          const kinds = requestKindNames
           const keys = yield* Effect.forEach(kinds, (kind) => created(kind))
           const sendAll = (round: string) =>
             Effect.forEach(
@@ -105,7 +105,7 @@ export const senderFailureSuite = <Place>(subject: HttpSubject<Place>): void => 
     "a report whose commit had no reply is decided again",
     () =>
       Effect.gen(function* () {
-        for (const kind of IntegrationKind.literals) {
+        for (const kind of requestKindNames) {
           const { reports } = SENDERS[kind]
           const key = yield* created(kind)
           for (const report of reports(key, "a")) {

@@ -1,14 +1,13 @@
-import { createHash } from "node:crypto"
-import { assert } from "@effect/vitest"
-import { encodeCursor } from "@tocsin/core/engine/lists/Cursor"
+import type { SortColumn, SortValue } from "@tocsin/core/kernel/model/ListPlan"
 import {
   type ListName,
   type ListQuery,
   orderColumns,
   type Position,
-  type SortColumn,
-  type SortValue,
-} from "@tocsin/core/model/ListDefinitions"
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import { createHash } from "node:crypto"
+import { assert } from "@effect/vitest"
+import { encodeCursor } from "@tocsin/core/kernel/engine/lists/Cursor"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
 import { operate } from "../client/call.ts"

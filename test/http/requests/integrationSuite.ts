@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { MAX_SENDER_VALUES } from "@tocsin/contract/decodeRequest"
+import { MAX_SENDER_VALUES } from "@tocsin/contract/v1/decodeRequest"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
 import { call, operate } from "../client/call.ts"

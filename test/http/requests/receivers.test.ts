@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect } from "effect"
 import { operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
-import { IntegrationKind } from "@tocsin/contract/Integrations"
-import { KINDS } from "@tocsin/core/integrations/kinds"
+import { requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { KINDS } from "@tocsin/core/features/integrations/kinds"
 import { Effect } from "effect"
 import { placeholderOf, sendersRequests } from "../../fuzz/senders.ts"
 import { call, operate } from "../client/call.ts"
@@ -18,7 +18,7 @@ export const senderRefusalSuite = <Place>(subject: HttpSubject<Place>): void => 
     "no sender makes a request again that cannot succeed",
     () =>
       Effect.gen(function* () {
-        for (const kind of IntegrationKind.literals) {
+        for (const kind of requestKindNames) {
           const { hopeless, reports } = SENDERS[kind]
           const key = yield* created(kind)
           const refuse = Effect.fnUntraced(function* (why: string, requests: ReadonlyArray<Sent>, to = kind) {
@@ -35,7 +35,7 @@ export const senderRefusalSuite = <Place>(subject: HttpSubject<Place>): void => 
           yield* refuse("not valid", hopeless(key))
           yield* Effect.forEach(reports(key, "a"), (report) => send(kind, report))
           yield* refuse("not valid", hopeless(key))
-          for (const other of IntegrationKind.literals.filter((each) => each !== kind))
+          for (const other of requestKindNames.filter((each) => each !== kind))
             yield* refuse(`key of ${kind}`, SENDERS[other].reports(key, "a"), other)
           const path = `/ops/v1/integrations/${kind}`
           const { options } = (yield* operate("GET", path)).body as { readonly options: object }
@@ -62,7 +62,7 @@ export const senderRefusalSuite = <Place>(subject: HttpSubject<Place>): void => 
     () =>
       Effect.gen(function* () {
         const keys: Array<readonly [string, string]> = []
-        for (const kind of IntegrationKind.literals) keys.push([placeholderOf(kind), yield* created(kind)])
+        for (const kind of requestKindNames) keys.push([placeholderOf(kind), yield* created(kind)])
         for (const { writes } of sendersRequests({ seed: 34, count: 300 })) {
           const text = keys.reduce((all, [place, key]) => all.replaceAll(place, key), writes.join(""))
           const [head = "", ...body] = text.split("\r\n\r\n")

@@ -61,7 +61,8 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           last: null,
         })
         for (const answer of [created, yield* operate("GET", HOME), yield* operate("GET", WATCHES)])
-          for (const hidden of ["headers", SECRET]) assert.notInclude(answer.text, hidden)
+          assert.notInclude(answer.text, SECRET)
+        assert.containSubset(created.body, { secrets: ["headers.authorization"] })
         const changed = yield* operate("PATCH", HOME, { json: { every: "90s", confirm: { bad: 3 } } })
         assert.containSubset(changed.body, { every: "90s", confirm: { bad: 3, good: 1 }, http })
         const replaced = yield* operate("PATCH", HOME, { json: { tcp: { host: "home.example", port: 443 } } })
@@ -73,6 +74,62 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         expectError(yield* operate("GET", HOME), 404, "not_found")
       }),
     { secretsKey: "5a".repeat(32) },
+  )
+
+  scenario(
+    "a changed probe keeps its secrets where the scheme, host and port stay, unless it states some",
+    () =>
+      Effect.gen(function* () {
+        const url = "https://home.example/api"
+        const http = { url, method: "POST", body: { query: SECRET }, auth: { bearer: SECRET } }
+        const created = yield* operate("POST", WATCHES, { json: { name: "home", http } })
+        assert.strictEqual(created.status, 201, created.text)
+        assert.containSubset(created.body, { secrets: ["auth", "body"] })
+        const changed = Effect.fnUntraced(function* (json: object) {
+          const { body, text } = yield* operate("PATCH", HOME, { json: { http: json } })
+          assert.notInclude(text, SECRET)
+          return Object(body).secrets
+        })
+        assert.deepStrictEqual(yield* changed({ url: "https://HOME.example:443/other", method: "PUT" }), [
+          "auth",
+          "body",
+        ])
+        assert.deepStrictEqual(yield* changed({ url, headers: { "x-k": "other", a: "b" } }), [
+          "headers.x-k",
+          "headers.a",
+        ])
+        for (const other of [
+          "http://home.example/",
+          "https://home.example:444/",
+          "https://home.example.org/",
+        ]) {
+          yield* changed({ url, headers: { "x-k": "other" } })
+          assert.isUndefined(yield* changed({ url: other }), other)
+        }
+      }),
+    { secretsKey: "5a".repeat(32) },
+  )
+
+  scenario("a probe whose options contradict each other is refused by the name of one", () =>
+    Effect.gen(function* () {
+      const url = "https://home.example/"
+      for (const [options, message] of [
+        [{ url, expect: { json: { "/a": "< x" } } }, /^http\.expect\.json\["\/a"\] has an operator/],
+        [{ url, expect: { json: { "/a": [] } } }, /^http\.expect\.json\["\/a"\] must be a text, a number/],
+        [
+          { url, expect: { status: ["300-200"] } },
+          /^http\.expect\.status\[0\] must begin with its lower end$/,
+        ],
+        [{ url, expect: { other: 1 } }, /^http\.expect\.other is not a known field$/],
+        [{ url, time: { warning: "3s", critical: "1s" } }, /^http\.time\.warning must not be more/],
+        [{ url, body: "a" }, /^http\.body needs a method/],
+        [{ url, auth: {} }, /^http\.auth must have either/],
+      ] as const) {
+        const { status, text } = yield* operate("POST", WATCHES, { json: { name: "home", http: options } })
+        assert.strictEqual(status, 400, text)
+        assert.match(messageOf(text), message)
+      }
+    }),
   )
 
   scenario("header fields need a key that encrypts them", () =>

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { Announcement, AuditEntry } from "@tocsin/client/Resources"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect, Queue } from "effect"

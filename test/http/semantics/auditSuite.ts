@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
-import { auditActionNames } from "@tocsin/contract/AuditActions"
-import type { Storage } from "@tocsin/core/ports/Storage"
+import { auditActionNames } from "@tocsin/contract/audit/AuditActions"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { outboxIdOf, outboxRecord } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
@@ -79,6 +79,13 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
       rows: [["check.clock_reset", "busy/clock"]],
     },
     { method: "POST", path: "/ops/v1/agents/busy/checks/clock/reset-clock", rows: [] },
+    {
+      method: "PATCH",
+      path: "/ops/v1/checks/busy/clock",
+      json: { title: "The clock" },
+      rows: [["check.titled", "busy/clock"]],
+    },
+    { method: "PATCH", path: "/ops/v1/checks/busy/clock", json: { title: "The clock" }, rows: [] },
     { method: "DELETE", path: "/ops/v1/agents/busy/checks/clock", rows: [["check.deleted", "busy/clock"]] },
     {
       method: "POST",
@@ -205,8 +212,9 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
 
 const SECRETS = "/ops/v1/secrets"
 
-// Of timers, reports, stored policies, pages, rotas and senders, which this server does not have: test/delivery/timers,
-// test/library/policy, test/processes/storedPolicy, test/http/requests/receivers, announcementSuite, rotaSuite, nagiosSuite.
+// Of timers, reports, stored policies, pages, rotas, senders and browsers, which this server does not have:
+// test/delivery/timers, test/library/policy, test/processes/storedPolicy, test/http/requests/receivers,
+// test/http/requests/push, announcementSuite, rotaSuite, nagiosSuite.
 const ELSEWHERE = [
   "announcement.created",
   "announcement.updated",
@@ -217,11 +225,14 @@ const ELSEWHERE = [
   "override.ended",
   "policy.replaced",
   "policy.applied",
+  "push_key.replaced",
   "receiver.changed",
   "receiver.removed",
   "session.began",
   "session.signed_out",
   "session.ended",
+  "subscription.created",
+  "subscription.removed",
 ]
 
 /** The audit over HTTP (docs/rules.md#audit). */

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
+import type { DeliveryResult, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect } from "effect"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { type Item, itemsOf } from "../client/itemsOf.ts"

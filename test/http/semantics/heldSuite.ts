@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
-import { parseMatcher } from "@tocsin/contract/Matcher"
-import type { Notifier } from "@tocsin/core/ports/Notifiers"
+import { parseMatcher } from "@tocsin/contract/labels/Matcher"
+import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect, Result } from "effect"
 import { call, operate } from "../client/call.ts"

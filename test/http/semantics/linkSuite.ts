@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import type { DeliveryAttempt, MessageLinks, Notifier } from "@tocsin/core/ports/Notifiers"
+import type { DeliveryAttempt, MessageLinks, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect } from "effect"
 import { call, operate } from "../client/call.ts"
@@ -105,7 +105,12 @@ export const linkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.notInclude(policy, "unsafe")
         if (method === "HEAD") continue
         assert.include(text, "<h1>CRITICAL: web-1/disk</h1>")
-        assert.include(text, "Everyone who can read the message can use this link.")
+        // People press at night: the output first, then the button, and below it what it means.
+        assert.match(
+          text,
+          /class="lead">[^]*<button>[^]*Everyone who can read the message can use this link\./,
+        )
+        assert.notMatch(text, /Incident: [0-9a-f]{8}/)
         assert.include(text, "&lt;b&gt;&amp;&quot;&#39;&lt;/b&gt; &lt;script&gt;x()&lt;/script&gt;")
         assert.notMatch(text, /<script|<b>|src=/)
         // The page of the console, which a program opens like any other.
@@ -136,7 +141,7 @@ export const linkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         for (const answer of [...pressed, shown]) {
           assert.match(
             textOf(answer),
-            /^200 .*Acknowledged by link:phone until 2026-03-01 13:00 UTC, up to critical\./,
+            /^200 .*CRITICAL: web-1\/disk Acknowledged by link:phone until 2026-03-01 13:00 UTC, up to critical\./,
           )
           assert.notInclude(answer.text, "<form")
         }

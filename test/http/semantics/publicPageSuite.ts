@@ -1,9 +1,9 @@
 import { assert } from "@effect/vitest"
-import { AnnouncementId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { AnnouncementRecord } from "@tocsin/core/model/AnnouncementRecord"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
-import { type Storage, StorageError } from "@tocsin/core/ports/Storage"
+import { AnnouncementId } from "@tocsin/contract/publicPages/Announcements"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { AnnouncementRecord } from "@tocsin/core/features/publicPages/AnnouncementRecord"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import { type Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { parseAtomFeed } from "feedsmith"
 import { Effect, Result } from "effect"
@@ -131,6 +131,18 @@ export const publicPageSuite = <Place>(subject: StorageUnderTest<Place>): void =
             assert.strictEqual(fields["access-control-allow-origin"], "*")
             assert.strictEqual(fields["cross-origin-resource-policy"], "cross-origin")
           }
+          const asking = { origin: "https://shop.example", "access-control-request-method": "GET" }
+          const asked = yield* call("OPTIONS", `/status/example${file}`, { headers: asking })
+          // A page itself is shown by no other one.
+          assert.deepStrictEqual(
+            [
+              asked.status,
+              asked.headers["access-control-allow-origin"],
+              asked.headers["access-control-allow-methods"],
+            ],
+            file === "" ? [404, undefined, undefined] : [204, "*", "GET, HEAD"],
+            file,
+          )
           const same = yield* get(file, { "if-none-match": String(fields["etag"]) })
           assert.deepStrictEqual([same.status, same.text], [304, ""])
           const head = yield* call("HEAD", `/status/example${file}`)

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { topicNames } from "@tocsin/contract/Topics"
+import { topicNames } from "@tocsin/contract/liveViews/topicNames"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect, Fiber, Option, Queue } from "effect"
 import { addOperator, call, operate } from "../client/call.ts"

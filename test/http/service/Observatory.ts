@@ -1,7 +1,7 @@
-import { likewise } from "@tocsin/core/unitOfWork/Decision"
+import { likewise } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { inspect } from "node:util"
 import { Cause, Effect, type Exit, Layer, Logger, References, Tracer } from "effect"
-import type { Storage } from "@tocsin/core/ports/Storage"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 
 /** Part of every token of the tests, so that a token is recognized anywhere. */
 const SECRET_MARK = "tell-no-one"

@@ -5,32 +5,33 @@ import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
-import { Readiness } from "@tocsin/core/health/Readiness"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
 import { FailureLogInterval } from "@tocsin/adapter-http/response/FailureLog"
 import { IntakeLimits } from "@tocsin/adapter-http/request/Intake"
-import { storageStack } from "@tocsin/core/engine/commits/storageStack"
-import { IdentityProvider } from "@tocsin/core/ports/IdentityProvider"
-import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import { PolicySource } from "@tocsin/core/ports/PolicySource"
-import { SecretCipher } from "@tocsin/core/ports/SecretCipher"
-import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { Admission } from "@tocsin/core/usecases/Admission"
-import * as Delivery from "@tocsin/core/usecases/Delivery"
-import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import { Integrations } from "@tocsin/core/usecases/Integrations"
-import { Watches } from "@tocsin/core/usecases/Watches"
-import { Sessions } from "@tocsin/core/usecases/Sessions"
-import { Operators } from "@tocsin/core/usecases/Operators"
-import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
-import { Policies } from "@tocsin/core/usecases/Policies"
-import { ReplicaIdentity } from "@tocsin/core/usecases/Replicas"
-import { PublicPages } from "@tocsin/core/usecases/PublicPages"
-import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
-import { Queries } from "@tocsin/core/usecases/Queries"
+import { storageStack } from "@tocsin/core/kernel/engine/commits/storageStack"
+import { IdentityProvider } from "@tocsin/core/features/signIn/IdentityProvider"
+import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
+import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
+import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
+import { PolicySource } from "@tocsin/core/kernel/ports/PolicySource"
+import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
+import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { Admission } from "@tocsin/core/lists/Admission"
+import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
+import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
+import { Operations } from "@tocsin/core/lists/Operations"
+import { Integrations } from "@tocsin/core/features/integrations/Integrations"
+import { Watches } from "@tocsin/core/features/watches/Watches"
+import { Sessions } from "@tocsin/core/features/signIn/Sessions"
+import { Operators } from "@tocsin/core/heart/usecases/Operators"
+import { OutboxSignal } from "@tocsin/core/heart/notifications/OutboxSignal"
+import { PushService } from "@tocsin/core/features/push/PushService"
+import { Policies } from "@tocsin/core/lists/Policies"
+import { ReplicaIdentity } from "@tocsin/core/heart/usecases/Replicas"
+import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
+import { TopicFeed } from "@tocsin/core/heart/usecases/TopicFeed"
+import { Queries } from "@tocsin/core/lists/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
 import { HttpServer as BoundServer } from "effect/http"
 import * as SeededIds from "@tocsin/testing/SeededIds"
@@ -61,6 +62,8 @@ export interface TocsinOptions {
   readonly linkKey?: string
   /** Signs people in. */
   readonly identityProvider?: IdentityProvider | undefined
+  /** Writes to browsers. */
+  readonly push?: PushService
   /** Encrypts stored secrets. */
   readonly secretsKey?: string
 }
@@ -155,6 +158,7 @@ export class Tocsin extends Context.Service<
             options.secretsKey === undefined
               ? Layer.empty
               : Layer.succeed(SecretCipher, secretCipher(Redacted.make(options.secretsKey))),
+            options.push === undefined ? Layer.empty : Layer.succeed(PushService, options.push),
             Layer.succeed(IdentityProvider, options.identityProvider),
             options.intake === undefined ? Layer.empty : Layer.succeed(IntakeLimits, options.intake),
             Layer.succeed(Clock.Clock, clock),

@@ -1,9 +1,8 @@
-import { openEditedText } from "@tocsin/adapter-http/policy/editReceiver"
+import { openEditedText } from "@tocsin/adapter-http/features/receivers/editReceiver"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { type Notifier, refusedHere } from "@tocsin/core/ports/Notifiers"
-import type { PolicySource } from "@tocsin/core/ports/PolicySource"
-import type { OpenedSecrets } from "@tocsin/core/ports/SecretCipher"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { type Notifier, refusedHere } from "@tocsin/core/heart/notifications/Notifiers"
+import type { OpenedSecrets, PolicySource } from "@tocsin/core/kernel/ports/PolicySource"
 import { Effect, Result } from "effect"
 
 /** Receivers whose secrets, which have their names, are missing. */

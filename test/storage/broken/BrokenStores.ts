@@ -1,4 +1,4 @@
-import { Storage } from "@tocsin/core/ports/Storage"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import * as KeyValueStorage from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 import type { Entries, KeyValueStore } from "@tocsin/adapter-memory/keyValue/entries"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"

@@ -2,15 +2,20 @@ import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { openApiDocument } from "./openApiDocument.ts"
 import type { Tag } from "./examples.ts"
-import { admission, integrations, operators, sessions } from "./accessOperations.ts"
-import { announcements } from "./announcementOperations.ts"
+import { operators } from "./accessOperations.ts"
+import { download, enrolments } from "../features/enrolment/enrolmentOperations.ts"
+import { integrations } from "../features/integrations/integrationOperations.ts"
+import { sessions } from "../features/signIn/sessionOperations.ts"
+import { silences } from "../features/silences/silenceOperations.ts"
+import { announcements } from "../features/publicPages/announcementOperations.ts"
 import { agents, checks, incidents, notifications } from "./incidentOperations.ts"
-import { numbers } from "./numberOperations.ts"
+import { numbers } from "../features/numbers/numberOperations.ts"
 import type { JsonObject } from "./errorResponses.ts"
-import { rotas } from "./rotaOperations.ts"
-import { policy, silences } from "./policyOperations.ts"
-import { secrets } from "./secretOperations.ts"
-import { liveViews, watches } from "./watchOperations.ts"
+import { rotas } from "../features/onCall/rotaOperations.ts"
+import { policy } from "./policyOperations.ts"
+import { push } from "../features/push/pushOperations.ts"
+import { secrets } from "../features/receivers/secretOperations.ts"
+import { liveViews, watches } from "../features/watches/watchOperations.ts"
 import { v1Tags } from "./v1Operations.ts"
 
 /** How to use the v1 API, in CommonMark. */
@@ -88,7 +93,7 @@ export const v1Document = (): JsonObject =>
 
 export const opsTags: ReadonlyArray<Tag> = [
   ["Notifications", "Dead letters and tests.", notifications],
-  ["Agents", "Find agents.", agents],
+  ["Agents", "Find agents.", { ...agents, ...download }],
   ["Checks", "Find, release, delete and explain checks.", checks],
   ["Numbers", "Measurements of checks over time.", numbers],
   ["Incidents", "Incidents in full.", incidents],
@@ -97,10 +102,11 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas],
   ["Policy", "Receivers, routes and maintenance windows.", policy],
   ["Secrets", "Addresses and tokens of receivers, which are never shown.", secrets],
+  ["Browsers", "Browsers that get notifications.", push],
   ["Operators", "Named operators, their tokens, and who changed what.", operators],
   ["Sessions", "People who sign in by OpenID Connect.", sessions],
   ["Watches", "Probes of the server.", watches],
-  ["Admission", "Tokens by which new agents are accepted.", admission],
+  ["Admission", "Tokens by which new agents are accepted.", enrolments],
   ["Integrations", "Reports of senders that do not speak this API.", integrations],
   ["Live views", "Topics to fetch again.", liveViews],
 ]

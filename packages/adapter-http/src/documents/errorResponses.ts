@@ -1,5 +1,5 @@
-import type { ErrorCode } from "@tocsin/contract/Errors"
-import { SignInRefusals } from "@tocsin/contract/SignInRefusals"
+import type { ErrorCode } from "@tocsin/contract/formats/Errors"
+import { SignInRefusals } from "@tocsin/contract/signIn/SignInRefusals"
 import { String } from "effect"
 import type { OpenApi } from "effect/http-api"
 import { REQUEST_ID } from "./examples.ts"

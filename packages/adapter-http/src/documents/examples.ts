@@ -1,3 +1,5 @@
+/** Tokens and keys that are shown once end alike. */
+export const SECRET = `${"0123456789".repeat(4)}abc`
 /** A request body or an answer as it may be on the wire, after a sentence that says when. */
 export type Example = readonly [summary: string, value: unknown]
 
@@ -137,4 +139,61 @@ export const SUMMARY = {
   checks_critical: 1,
   checks_unknown: 0,
   open_incidents: 1,
+}
+
+export const EXPECTED_STATE = {
+  ...CHECK_STATE,
+  state: "critical",
+  expected_at: "2026-01-31T08:32:28.903Z",
+  late_severity: "unknown",
+  is_overdue: false,
+  labels: { team: "db" },
+  title: "Disk of the shop",
+}
+
+export const EXPLANATIONS: Examples = {
+  critical: [
+    "A check that is critical",
+    {
+      agent: AGENT,
+      check: EXPECTED_STATE,
+      reasons: [
+        "The newest result, observed at 2026-01-31T08:29:58.120Z, reported critical with exit code 2.",
+        "It differed from the one before and was stored as a change.",
+        "It is due by 2026-01-31 08:32:28 UTC.",
+        "It is a member of an open incident, because its status is not ok.",
+      ],
+      received_at: RECEIVED_AT,
+      age_seconds: 62.5,
+      skew_seconds: 0.783,
+      last_change: STORED_EVENT,
+      incident: OPEN_INCIDENT,
+    },
+  ],
+  begun: [
+    "A job whose first run has not ended in time",
+    {
+      agent: AGENT,
+      check: {
+        agent_id: "web-01",
+        check_id: "backup",
+        state: "late",
+        status: null,
+        last_observed_at: null,
+        expected_at: "2026-01-31T08:10:00.000Z",
+        late_severity: "critical",
+        is_overdue: true,
+        labels: {},
+        title: null,
+      },
+      reasons: [
+        "It is late: began 2026-01-31 08:00:00 UTC and has not ended within 10m, expected by 2026-01-31 08:10:00 UTC.",
+      ],
+      received_at: null,
+      age_seconds: null,
+      skew_seconds: null,
+      last_change: null,
+      incident: null,
+    },
+  ],
 }

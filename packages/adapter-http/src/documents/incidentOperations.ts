@@ -1,13 +1,13 @@
 import {
   AGENT,
-  CHECK_STATE,
+  EXPECTED_STATE,
+  EXPLANATIONS,
   INCIDENT_ID,
   MEMBER,
   OPENED_ITEM,
   OPEN_INCIDENT,
   OUTBOX_ID,
   RECEIVED_AT,
-  STORED_EVENT,
   SUMMARY,
   counted,
   lastPage,
@@ -76,7 +76,7 @@ export const agents: Operations = {
   getOverview: {
     summary: "Count what there is, and what waits for people",
     description:
-      "Counts agents, checks and open incidents as v1 does, and incidents by severity, waiting keys and dead letters.",
+      "Counts agents, checks and open incidents as v1 does, checks by state, incidents by severity, waiting keys and dead letters.",
     success: {
       counts: [
         "An acknowledged incident, and a key that waits",
@@ -84,26 +84,11 @@ export const agents: Operations = {
           ...SUMMARY,
           generated_at: "2026-01-31T08:31:01.403Z",
           incidents: { critical: 1, unknown: 0, warning: 0 },
+          states: { ok: 1, warning: 0, critical: 1, unknown: 0, late: 0, withdrawn: 0 },
           integration_agents: 0,
           acknowledged_incidents: 1,
           waiting_keys: 1,
           dead_letters: 0,
-        },
-      ],
-    },
-  },
-  getAgentDownload: {
-    summary: "Show the files that install the agent",
-    description:
-      "Shows the SHA-256 of `/agent/install.sh`, which hosts compare before they run it. Answers 404 if the server hands out nothing.",
-    success: {
-      usual: [
-        "A server with an executable in its folder",
-        {
-          url: "https://monitor.example",
-          sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-          version: "1.4.2",
-          files: ["install.sh", "tocsin-agent.tgz", "tocsin-agent-linux-x64"],
         },
       ],
     },
@@ -128,6 +113,13 @@ export const checks: Operations = {
       "Makes a check ok by an operator's result, which is in the audit: its sender may never report that it is well. Only checks of integrations. Answers a count of 0 for a check that is ok and in time.",
     ...counted("The check is ok", 1),
   },
+  titleCheck: {
+    summary: "Give a check a title, or take it back",
+    description:
+      "Names a check for people, in messages and on pages; its ids stay. null takes the title back, so that its label title counts. An equal title changes nothing.",
+    request: { title: ["A title", { title: "Disk of the shop" }] },
+    ...counted("The check has the title", 1),
+  },
   removeCheck: {
     summary: "Delete a check that its agent no longer runs, with its history",
     description: "Deletes a check that its agent no longer runs, with its history. It leaves its incident.",
@@ -136,41 +128,15 @@ export const checks: Operations = {
   explain: {
     summary: "Explain why a check is in its state",
     description:
-      "Explains the state of a check: its newest result and time of arrival, the agent's clock skew, the last change and the incident.",
+      "Explains the state of a check: its newest result and time of arrival, what it is to meet or has missed, the agent's clock skew, the last change and the incident. A check that never reported has null for its result.",
     parameters: { agent_id: "web-01", check_id: "disk" },
-    success: {
-      critical: [
-        "A check that is critical",
-        {
-          agent: AGENT,
-          check: CHECK_STATE,
-          reasons: [
-            "The newest result, observed at 2026-01-31T08:29:58.120Z, reported critical with exit code 2.",
-            "It differed from the one before and was stored as a change.",
-            "It is a member of an open incident, because its status is not ok.",
-          ],
-          received_at: RECEIVED_AT,
-          age_seconds: 62.5,
-          skew_seconds: 0.783,
-          last_change: STORED_EVENT,
-          incident: OPEN_INCIDENT,
-        },
-      ],
-    },
+    success: EXPLANATIONS,
   },
   listExpectedChecks: {
     summary: "List checks with when they must report",
     description:
-      "Lists checks as v1 does, with the time by which each must report next, and whether it is overdue. With is_overdue=true it lists overdue checks only, those included that never reported.",
-    ...lastPage(
-      {
-        ...CHECK_STATE,
-        expected_at: "2026-01-31T08:32:28.903Z",
-        is_overdue: false,
-        labels: { team: "db" },
-      },
-      "A check that must report within the next minutes",
-    ),
+      "Lists checks as v1 does, with the state of each and the time by which it must report next. With state=late it lists late checks only, those included that never reported.",
+    ...lastPage(EXPECTED_STATE, "A check that must report within the next minutes"),
   },
   listAvailability: {
     summary: "List how long checks were ok, and how long not",
@@ -181,7 +147,7 @@ export const checks: Operations = {
         check_id: "disk",
         from: "2026-01-30T08:30:00.000Z",
         to: "2026-01-31T08:30:00.000Z",
-        seconds: { ok: 85_500, warning: 0, critical: 300, unknown: 0, planned: 600, no_data: 0 },
+        seconds: { ok: 85_500, warning: 0, critical: 300, unknown: 0, late: 0, planned: 600, no_data: 0 },
         percent: 99.65,
       },
       "A check that failed for five minutes, and for ten more in a maintenance window",
@@ -190,7 +156,7 @@ export const checks: Operations = {
   declareExpectations: {
     summary: "Declare which checks of an agent must report, and how often",
     description:
-      "Declares checks that must report. One that stops is overdue, and joins the incident of its agent's overdue checks. Needs the agent's accepted key. Limited like heartbeats. An equal declaration changes nothing.",
+      "Declares checks that must report. One that stops is late, and joins the incident of its agent's late checks. Needs the agent's accepted key. Limited like heartbeats. An equal declaration changes nothing.",
     request: {
       usual: [
         "A check that reports each minute, and a backup that runs each night",
@@ -293,5 +259,31 @@ export const incidents: Operations = {
       "Shows an incident with its members, what happened to it and what was sent, the worst and the latest, at most 200 of each. States whom it notifies next, when, and what holds that.",
     parameters: incidentId,
     success: { open: ["An open incident of one check", DETAIL] },
+  },
+  traceIncident: {
+    summary: "Trace the decisions about an incident",
+    description:
+      "Lists the decisions about an incident, oldest first: at each result of a check, action, evaluation, claim and attempt, what Tocsin decided, about which receiver, and by which rule. The last entries are the present and what comes next.",
+    parameters: incidentId,
+    success: {
+      held: [
+        "A firing that a silence holds",
+        {
+          incident_id: INCIDENT_ID,
+          entries: [
+            {
+              at: "2026-01-31T09:00:00.000Z",
+              event: "next",
+              about: "pager",
+              decided: "send a firing once nothing holds it",
+              rule: "docs/rules.md#mutes",
+              because:
+                "the first firing of the incident for this receiver; held by window:backup until 2026-01-31T09:00:00.000Z",
+            },
+          ],
+          left_out: 0,
+        },
+      ],
+    },
   },
 }

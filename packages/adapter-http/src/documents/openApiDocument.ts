@@ -1,4 +1,4 @@
-import type { Role } from "@tocsin/contract/Operators"
+import type { Role } from "@tocsin/contract/operators/Operators"
 import { RequiredRole } from "@tocsin/contract/api/operation"
 import { Array, Context, Order, Predicate, Record } from "effect"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
@@ -40,10 +40,7 @@ const plainSchema = (schema: JsonObject): JsonObject => inUtc(withoutNotes(Recor
 const isFlag = (schema: JsonObject): boolean =>
   Array.isArray(schema["enum"]) && schema["enum"].join() === "true,false"
 
-/**
- * The schema of a query parameter with its real type (docs/rules.md#lists): the schemas that decode
- * it see text.
- */
+/** The schema of a query parameter with its real type (docs/rules.md#lists): the schemas that decode it see text. */
 const typedQuery = (name: string, schema: JsonObject): JsonObject => {
   if (name === "limit") return { type: "integer", minimum: 1, maximum: 500, default: 100 }
   if (!isFlag(schema)) return schema

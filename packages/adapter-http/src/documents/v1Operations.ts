@@ -126,7 +126,8 @@ const admission: Operations = {
   },
   blockAll: {
     summary: "Block all pending keys",
-    description: "Blocks every pending key, replacement keys included, and puts them on the blacklist.",
+    description:
+      "Blocks every pending key, replacement keys included, and puts them on the blacklist. **Not safe to repeat**: a second call also blocks keys that came meanwhile.",
     ...counted("Two keys are blocked", 2),
   },
   removeAll: {

@@ -1,13 +1,13 @@
 import type { Socket } from "node:net"
-import type { Visit } from "@tocsin/core/usecases/BodyBudget"
+import type { Visit } from "@tocsin/core/heart/usecases/BodyBudget"
 import { type Fiber, Result } from "effect"
 import { clientAddress } from "../request/clientAddress.ts"
-import type { Sender } from "../handlers/agentCalls.ts"
+import { processOf } from "../handlers/agentCalls.ts"
 import { partsOf } from "../response/pipelining.ts"
 import { inboundRequestId } from "../response/headerFields.ts"
-import { type AgentRequest, type FrontServices, startWork } from "./agentWork.ts"
-import { type AgentAnswer, answerText, type AgentHead, type PageHead, parseHead } from "./agentMessages.ts"
-import { type PageAnswer, pageHeadText, type PageRequest, startPage } from "./pageWork.ts"
+import { type AgentRequest, type FrontServices, startBeat, startWork } from "./agentWork.ts"
+import { type AgentAnswer, answerText, type AgentHead, parseHead } from "./agentMessages.ts"
+import { endOfHead, HEAD_END, type KnownHead, KnownHeads, type KnownSender } from "./KnownHeads.ts"
 
 export interface ConnectionHost {
   readonly services: FrontServices
@@ -31,40 +31,22 @@ export interface ConnectionHost {
   readonly forget: () => void
 }
 
-/** The head of an earlier request of a connection: the next one is usually the same byte for byte. */
-type KnownHead = { readonly bytes: Buffer } & (
-  | { readonly head: AgentHead; readonly sender: KnownSender }
-  | { readonly head: PageHead; readonly sender: undefined }
-)
-
-/** The sender of an earlier request, and the header fields that named it. */
-interface KnownSender extends Sender {
-  readonly authorization: string | undefined
-  readonly forwardedFor: string | undefined
-}
-
-const HEAD_END = Buffer.from("\r\n\r\n")
-const MOST_HEAD_BYTES = 8_192
-/** A proxy sends the requests of many agents on one connection: as many heads as have these bytes. */
-const MOST_KNOWN_BYTES = MOST_HEAD_BYTES
-
 /**
- * A connection on which each read so far has brought one whole usual request of an agent, or for a public page, and
- * nothing else. It is parsed, done and answered here, for a third of the cost of
- * node:http. The first read that brings anything else is put back, and the connection is node:http's from then on
+ * A connection on which each read so far has brought one whole usual request of an agent, and nothing else. It is
+ * parsed, done and answered here, for a third of the cost of node:http. The first read that brings anything else is put back, and the connection is node:http's from then on
  * (docs/decisions/0018).
  */
 export class AgentConnection {
   readonly #socket: Socket
   readonly #host: ConnectionHost
-  /** The last learned first. */
-  readonly #known: Array<KnownHead> = []
-  #knownBytes = 0
-  #request: AgentRequest | PageRequest | undefined
+  readonly #known = new KnownHeads()
+  #request: AgentRequest | undefined
   /** The room that the body of the request takes until its answer. */
   #inside: { readonly bytes: number; readonly visit: Visit } | undefined
   #work: Fiber.Fiber<unknown> | undefined
-  #answer: AgentAnswer | PageAnswer | undefined
+  /** Withdraws work that has no fiber. */
+  #withdraw: (() => void) | undefined
+  #answer: AgentAnswer | undefined
   /** Whether the next request, or a client that reads slowly, has paused the socket. */
   #isHeldBack = false
   #isLeaving = false
@@ -91,6 +73,11 @@ export class AgentConnection {
     this.#socket.destroy()
   }
 
+  /** Ends work that has no fiber: the server stops and has waited long enough. */
+  endBeat(): void {
+    if (this.#withdraw !== undefined) this.#socket.destroy()
+  }
+
   flush(): void {
     const answer = this.#answer
     const request = this.#request
@@ -103,24 +90,10 @@ export class AgentConnection {
     const isFinal = services.isDraining()
     const millis = services.clock.currentTimeMillisUnsafe()
     const circumstances = { requestId, isFinal, millis, keepAliveSeconds }
-    const isTaken =
-      "before" in answer
-        ? this.#writePage(answer, pageHeadText(answer, circumstances), request.head.method)
-        : this.#socket.write(answerText(answer, circumstances))
+    const isTaken = this.#socket.write(answerText(answer, circumstances))
     if (isFinal) this.#socket.destroySoon()
     else if (!isTaken) this.#waitForDrain()
     else if (this.#isHeldBack) this.#readOn()
-  }
-
-  /** The bytes of a page are shared by all clients, even by slow ones. */
-  #writePage({ bytes }: PageAnswer, head: string, method: string): boolean {
-    const socket = this.#socket
-    if (bytes === undefined || method === "HEAD") return socket.write(head, "latin1")
-    socket.cork()
-    socket.write(head, "latin1")
-    const isTaken = socket.write(bytes)
-    socket.uncork()
-    return isTaken
   }
 
   /** A client that does not read its answers is not read either. */
@@ -138,19 +111,17 @@ export class AgentConnection {
   readonly #onData = (bytes: Buffer): void => {
     this.#host.onArrival()
     if (this.#request !== undefined) return this.#holdBack(bytes)
-    const known = this.#knownHeadOf(bytes) ?? this.#newHeadOf(bytes)
+    const known = this.#known.find(bytes) ?? this.#newHeadOf(bytes)
     const isWhole = bytes.length === (known?.bytes.length ?? 0) + (known?.head.bodyLength ?? 0)
     if (known === undefined || !isWhole || !this.#enter(known)) return this.#handOver(bytes)
-    if (this.#known.length === 0) this.#socket.setTimeout(this.#host.idleMillis)
-    if (!this.#known.includes(known)) this.#remember(known)
-    if (known.sender === undefined) this.#beginPage(known.head, bytes)
-    else this.#begin(known.head, known.sender, bytes.subarray(known.bytes.length))
+    if (this.#known.isEmpty) this.#socket.setTimeout(this.#host.idleMillis)
+    this.#known.remember(known)
+    this.#begin(known, bytes.subarray(known.bytes.length))
   }
 
   /** Asks whether the body of a request, which has arrived, may be taken in. */
   #enter({ head, sender }: KnownHead): boolean {
     const { bodies, intake, now } = this.#host.services
-    if (sender === undefined) return true
     const bytes = head.bodyLength
     if (!intake.takeWhole(bytes)) return false
     const visit = bodies.tryEnter({ ...sender, bytes }, now)
@@ -159,29 +130,19 @@ export class AgentConnection {
     return visit !== undefined
   }
 
-  #requestIdOf({ headers }: AgentHead | PageHead): string {
-    return inboundRequestId(headers["x-request-id"]?.toString()) ?? this.#host.services.newRequestId()
-  }
-
-  #begin(head: AgentHead, sender: KnownSender, body: Uint8Array): void {
-    const requestId = this.#requestIdOf(head)
-    const request = { head, body, sender, requestId, peer: this.#socket.remoteAddress }
+  #begin({ head, heartbeat, requestId: given, sender }: KnownHead, body: Buffer): void {
+    const requestId = given ?? this.#host.services.newRequestId()
+    const request = { head, heartbeat, body, sender, requestId, peer: this.#socket.remoteAddress }
     this.#request = request
-    this.#follow(startWork(this.#host.services, request, this.#onAnswer))
-  }
-
-  #beginPage(head: PageHead, bytes: Buffer): void {
-    const { pages } = this.#host.services
-    // The routes answer that there is no page, or none yet.
-    if (pages?.service.isBuilt(head.name) !== true) return this.#handOver(bytes)
-    const request = { head, requestId: this.#requestIdOf(head) }
-    this.#request = request
-    const fiber = startPage(pages, request, (answer) => {
-      if (answer !== undefined) return this.#onAnswer(answer)
-      this.#handOver(bytes)
-      return false
+    const { services } = this.#host
+    let hasEnded = false
+    const withdraw = startBeat(services, request, this.#onAnswer, (rest) => {
+      hasEnded = true
+      this.#withdraw = undefined
+      if (rest !== undefined) this.#follow(rest)
     })
-    if (fiber !== undefined) this.#follow(fiber)
+    if (withdraw === undefined) this.#follow(startWork(services, request, this.#onAnswer))
+    else if (!hasEnded) this.#withdraw = withdraw
   }
 
   #follow(fiber: Fiber.Fiber<unknown>): void {
@@ -196,7 +157,7 @@ export class AgentConnection {
     })
   }
 
-  readonly #onAnswer = (answer: AgentAnswer | PageAnswer): boolean => {
+  readonly #onAnswer = (answer: AgentAnswer): boolean => {
     this.#leave()
     if (this.#socket.destroyed) return false
     this.#answer = answer
@@ -204,29 +165,12 @@ export class AgentConnection {
     return true
   }
 
-  #knownHeadOf(bytes: Buffer): KnownHead | undefined {
-    return this.#known.find(
-      (known) =>
-        known.bytes.length <= bytes.length && known.bytes.compare(bytes, 0, known.bytes.length) === 0,
-    )
-  }
-
-  #remember(known: KnownHead): void {
-    this.#known.unshift(known)
-    this.#knownBytes += known.bytes.length
-    while (this.#knownBytes > MOST_KNOWN_BYTES && this.#known.length > 1)
-      this.#knownBytes -= this.#known.pop()?.bytes.length ?? 0
-  }
-
   #newHeadOf(bytes: Buffer): KnownHead | undefined {
-    const end = bytes.indexOf(HEAD_END)
-    const head = end < 0 || end > MOST_HEAD_BYTES ? undefined : parseHead(bytes.toString("latin1", 0, end))
-    if (head === undefined) return undefined
-    // A copy: a part of what was read would keep all of it in memory.
-    const copy = Buffer.from(bytes.subarray(0, end + HEAD_END.length))
-    if (head.to === "page") return { head, sender: undefined, bytes: copy }
-    const sender = this.#senderOf(head)
-    return sender && { head, sender, bytes: copy }
+    const end = endOfHead(bytes)
+    const head = end < 0 ? undefined : parseHead(bytes.toString("latin1", 0, end - HEAD_END.length))
+    const sender = head && this.#senderOf(head)
+    const requestId = inboundRequestId(head?.headers["x-request-id"]?.toString())
+    return head && sender && KnownHeads.of(bytes, { end, head, requestId, sender })
   }
 
   /** The sender of a request. Most connections have few senders, and recognising them is expensive. */
@@ -234,14 +178,13 @@ export class AgentConnection {
     const { access, trustedHops } = this.#host.services
     const { authorization } = head.headers
     const forwardedFor = head.headers["x-forwarded-for"]?.toString()
-    const known = this.#known.find(
-      ({ sender }) => sender?.authorization === authorization && sender?.forwardedFor === forwardedFor,
-    )
-    if (known?.sender !== undefined) return known.sender
+    const process = processOf(head.headers)
+    const known = this.#known.senderOf(authorization, forwardedFor)
+    if (known !== undefined) return { ...known, process }
     const key = access.agent(authorization)
     if (Result.isFailure(key)) return undefined
     const address = clientAddress({ peer: this.#socket.remoteAddress, forwardedFor }, trustedHops)
-    return { address, authorization, forwardedFor, key: key.success }
+    return { address, authorization, forwardedFor, key: key.success, process }
   }
 
   #holdBack(bytes: Buffer): void {
@@ -252,7 +195,7 @@ export class AgentConnection {
 
   #handOver(bytes: Buffer): void {
     const socket = this.#socket
-    const firstMillis = this.#known.length === 0 ? this.#host.firstMillis() : undefined
+    const firstMillis = this.#known.isEmpty ? this.#host.firstMillis() : undefined
     this.#isLeaving = true
     socket.off("data", this.#onData).off("end", this.#onEnd).off("timeout", this.#onTimeout)
     socket.setTimeout(0)
@@ -277,12 +220,14 @@ export class AgentConnection {
 
   readonly #onTimeout = (): void => {
     if (this.#request !== undefined) return
-    if (this.#known.length === 0) this.#host.refuseSlow(this.#socket)
+    if (this.#known.isEmpty) this.#host.refuseSlow(this.#socket)
     else this.#socket.destroy()
   }
 
   readonly #onClose = (): void => {
     this.#leave()
+    this.#withdraw?.()
+    this.#withdraw = undefined
     if (this.#work === undefined) this.#host.forget()
     else this.#work.interruptUnsafe()
   }

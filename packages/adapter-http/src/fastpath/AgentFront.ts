@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
+import { LinkedQueue } from "@tocsin/core/kernel/engine/LinkedQueue"
 import { Effect, Fiber } from "effect"
 import type { ApiOptions } from "../ApiRoutes.ts"
 import { AgentConnection, type ConnectionHost } from "./AgentConnection.ts"
@@ -53,9 +53,11 @@ export class AgentFront {
     for (const connection of Array.from(this.#connections)) connection.destroy()
   }
 
-  readonly interrupt: Effect.Effect<void> = Effect.suspend(() =>
-    Fiber.interruptAll(Array.from(this.#connections).flatMap(({ work }) => work ?? [])),
-  )
+  readonly interrupt: Effect.Effect<void> = Effect.suspend(() => {
+    const connections = Array.from(this.#connections)
+    for (const connection of connections) connection.endBeat()
+    return Fiber.interruptAll(connections.flatMap(({ work }) => work ?? []))
+  })
 
   /**
    * Writes the answers of one turn together: a client that the first of them wakes finds the others

@@ -1,9 +1,8 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from "node:http"
-import { errorStatus } from "@tocsin/contract/Errors"
+import { errorStatus } from "@tocsin/contract/formats/Errors"
+import { TAKEN } from "@tocsin/core/heart/usecases/ingestReplies"
 import { errorBody, errorFields, type Failure } from "../response/failures.ts"
 import { type Answered, fieldsOfEvery, httpDate } from "../response/headerFields.ts"
-import { statusFileOf } from "../pages/StatusRoutes.ts"
-import { pathOf } from "../routes.ts"
 
 /** The head of an agent's request that every parser understands alike. */
 export interface AgentHead {
@@ -14,19 +13,7 @@ export interface AgentHead {
   readonly to: "heartbeat" | "events"
 }
 
-/** The head of a request for a public page; the same holds for it. */
-export interface PageHead {
-  readonly method: "GET" | "HEAD"
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly bodyLength: 0
-  readonly to: "page"
-  readonly name: string
-  readonly file: string
-}
-
 const AGENT_LINE = /^POST (\/api\/v1\/(heartbeat|events)) HTTP\/1\.1$/
-const PAGE_LINE = /^(GET|HEAD) (\/status\/[\w./-]+(?:\?[\w.~=&%+-]*)?) HTTP\/1\.1$/
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 const LENGTH = /^\d{1,7}$/
@@ -51,13 +38,6 @@ const agentLine = (line: string) => {
   return { method: "POST", url, to: to === "events" ? "events" : "heartbeat" } as const
 }
 
-const pageLine = (line: string) => {
-  const [, method, url] = PAGE_LINE.exec(line) ?? []
-  const asked = url === undefined ? undefined : statusFileOf(pathOf(url))
-  if (url === undefined || asked === undefined) return undefined
-  return { method: method === "HEAD" ? "HEAD" : "GET", url, to: "page", ...asked } as const
-}
-
 /** The fields of a head by lower-case name; `undefined` if one is malformed or repeated. */
 const fieldsOf = (lines: ReadonlyArray<string>): Record<string, string> | undefined => {
   const fields: Record<string, string> = {}
@@ -77,33 +57,38 @@ const fieldsOf = (lines: ReadonlyArray<string>): Record<string, string> | undefi
  * read it differently: HTTP/1.1, each field in ASCII and there once, one host, a length in digits,
  * a connection that stays open. Returns `undefined` for any other head, which node:http then parses.
  */
-export const parseHead = (text: string): AgentHead | PageHead | undefined => {
+export const parseHead = (text: string): AgentHead | undefined => {
   const [line = "", ...lines] = text.split("\r\n")
-  const asked = agentLine(line) ?? pageLine(line)
+  const asked = agentLine(line)
   const headers = asked && fieldsOf(lines)
   if (asked === undefined || headers === undefined) return undefined
   const { host, connection = "keep-alive", "content-length": length } = headers
   if (host === undefined || connection.toLowerCase() !== "keep-alive") return undefined
   if (UNUSUAL.some((name) => Object.hasOwn(headers, name))) return undefined
-  if (asked.to === "page") return length === undefined ? { ...asked, headers, bodyLength: 0 } : undefined
   return length !== undefined && LENGTH.test(length)
     ? { ...asked, headers, bodyLength: Number(length) }
     : undefined
 }
 
 /** Both endpoints of the agents answer with it (docs/rules.md#the-v1-promise). */
-const ACCEPTED = 202
+export const ACCEPTED = 202
 
 export type AgentAnswer = { readonly reply: object } | { readonly failure: Failure }
 
 export const statusOf = (answer: AgentAnswer): number =>
   "reply" in answer ? ACCEPTED : errorStatus[answer.failure.code]
 
-export const linesOf = (fields: Readonly<Record<string, string>>): string => {
+const linesOf = (fields: Readonly<Record<string, string>>): string => {
   let lines = ""
   for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
   return lines
 }
+
+/** The fields of every answer around its request ID: most of an answer is the same each time. */
+const aroundRequestId = (isFinal: boolean): ReadonlyArray<string> =>
+  linesOf(fieldsOfEvery({ requestId: "\0", isFinal })).split("\0")
+
+const EVERY = { last: aroundRequestId(true), other: aroundRequestId(false) }
 
 /** The time at which an answer is written, and the state of its connection. */
 export interface Circumstances extends Answered {
@@ -112,22 +97,27 @@ export interface Circumstances extends Answered {
 }
 
 /** The last lines of a head: those that depend on when it is written. */
-export const lastLines = ({ isFinal, keepAliveSeconds, millis }: Circumstances): string =>
+const lastLines = ({ isFinal, keepAliveSeconds, millis }: Circumstances): string =>
   isFinal
     ? `date: ${httpDate(millis)}\r\n\r\n`
     : `date: ${httpDate(millis)}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`
 
+const headOf = (status: number, length: number): string =>
+  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n`
+
+const TAKEN_BODY = JSON.stringify(TAKEN)
+const TAKEN_HEAD = headOf(ACCEPTED, Buffer.byteLength(TAKEN_BODY))
+
 /** An answer as bytes of HTTP/1.1: the same fields in the same order as the API and node:http write. */
 export const answerText = (answer: AgentAnswer, circumstances: Circumstances): string => {
-  const { requestId } = circumstances
-  const status = statusOf(answer)
-  const body = JSON.stringify("reply" in answer ? answer.reply : errorBody(answer.failure, requestId))
-  const fields = {
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(body)),
-    ...("failure" in answer && errorFields(answer.failure)),
-  }
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
-  text += linesOf({ ...fields, ...fieldsOfEvery(circumstances) })
-  return `${text}${lastLines(circumstances)}${body}`
+  const { isFinal, requestId } = circumstances
+  const isReply = "reply" in answer
+  const [before, after] = isFinal ? EVERY.last : EVERY.other
+  // Most answers.
+  if (isReply && answer.reply === TAKEN)
+    return `${TAKEN_HEAD}${before}${requestId}${after}${lastLines(circumstances)}${TAKEN_BODY}`
+  const body = JSON.stringify(isReply ? answer.reply : errorBody(answer.failure, requestId))
+  const head = headOf(statusOf(answer), Buffer.byteLength(body))
+  const own = isReply ? "" : linesOf(errorFields(answer.failure))
+  return `${head}${own}${before}${requestId}${after}${lastLines(circumstances)}${body}`
 }

@@ -1,9 +1,10 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { Readiness } from "@tocsin/core/health/Readiness"
-import { Hashing } from "@tocsin/core/ports/Hashing"
-import { Ids } from "@tocsin/core/ports/Ids"
-import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { type Cause, Clock, Effect, type Fiber, Option, Result, Tracer } from "effect"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { isSuccess } from "@tocsin/core/kernel/engine/commits/Commits"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
+import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
+import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
+import { Clock, Effect, type Fiber, Option, Result, Tracer } from "effect"
 import {
   Headers,
   HttpServerError,
@@ -12,15 +13,15 @@ import {
   HttpTraceContext,
 } from "effect/http"
 import type { ApiOptions } from "../ApiRoutes.ts"
-import { agentCalls, agentNamedIn, type Sender } from "../handlers/agentCalls.ts"
+import { agentCalls, agentNamedIn, heartbeatCall, type Sender } from "../handlers/agentCalls.ts"
 import * as Access from "../request/access.ts"
 import { AgentIntake } from "../request/Intake.ts"
 import { parseJson } from "../request/RequestBody.ts"
 import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
-import { type CoreError, type Failure, failureOfCause } from "../response/failures.ts"
-import { type AgentAnswer, statusOf, type AgentHead } from "./agentMessages.ts"
-import { pageServices } from "./pageWork.ts"
+import { type CoreError, failureOfCause } from "../response/failures.ts"
+import { ACCEPTED, type AgentAnswer, statusOf, type AgentHead } from "./agentMessages.ts"
+import type { RepeatedHeartbeat } from "./RepeatedHeartbeat.ts"
 
 export const frontServices = Effect.fnUntraced(function* (options: ApiOptions) {
   const { trustedHops = 0, ...tokens } = options
@@ -29,19 +30,21 @@ export const frontServices = Effect.fnUntraced(function* (options: ApiOptions) {
   const { isDraining } = yield* Readiness
   const ingest = yield* Ingest
   const recorder = yield* AnswerRecorder.make
+  /** Whether spans are exported. */
+  const isTraced = (yield* Tracer.Tracer) !== Tracer.nativeTracer
   const now = () => Instant.fromNanos(clock.currentTimeNanosUnsafe())
   return {
     access: Access.make(tokens, yield* Hashing),
     trustedHops,
     calls: agentCalls(ingest),
+    heartbeat: heartbeatCall(ingest),
+    /** The same without a fiber, where the storage has that and no span is exported. */
+    beat: isTraced ? undefined : ingest.beat,
     bodies: ingest.bodies,
     recorderOf: ({ method, url }: AgentHead) => recorder.of(url, method),
     intake: yield* AgentIntake,
-    /** None without public pages. */
-    pages: yield* pageServices(options),
     isDraining,
-    /** Whether spans are exported. */
-    isTraced: (yield* Tracer.Tracer) !== Tracer.nativeTracer,
+    isTraced,
     clock,
     now,
     newRequestId: () => ids.uuidV7(now()),
@@ -57,7 +60,9 @@ const BRACKETS = /^\[|\]$/g
 
 export interface AgentRequest {
   readonly head: AgentHead
-  readonly body: Uint8Array
+  /** The last heartbeat with that head. */
+  readonly heartbeat: RepeatedHeartbeat
+  readonly body: Buffer
   readonly sender: Sender
   /** The address that connected. */
   readonly peer: string | undefined
@@ -138,45 +143,71 @@ const withinSpan = (work: Effect.Effect<number>, request: AgentRequest): Effect.
   )
 }
 
-/**
- * Does what a request asks for and passes its answer on. `answer` returns whether the client was
- * still there. The effect ends with the status, and fails only when it is interrupted, without an
- * answer.
- */
-const workOf = (
-  services: FrontServices,
-  request: AgentRequest,
-  answer: (answer: AgentAnswer) => boolean,
-): Effect.Effect<number> => {
-  const { head, sender, requestId } = request
-  const { method, url } = head
-  const startedAt = performance.now()
+/** A request under way. */
+interface Work {
+  readonly services: FrontServices
+  readonly request: AgentRequest
+  /** Passes an answer on, and returns whether the client was still there. */
+  readonly answer: (answer: AgentAnswer) => boolean
+  readonly startedAt: number
+}
 
-  const finish = (made: AgentAnswer): Effect.Effect<number> => {
-    const status = statusOf(made)
-    if (!answer(made)) return Effect.succeed(status)
-    const millis = performance.now() - startedAt
-    return Effect.as(services.recorderOf(head).record({ method, url, status, millis, requestId }), status)
-  }
-  const finishWith = (failure: Failure) => finish({ failure })
-  const fail = (cause: Cause.Cause<CoreError>, body: unknown): Effect.Effect<number> =>
-    Effect.flatMap(
-      Effect.annotateLogs(failureOfCause(cause), {
+const finish = (
+  { answer, request, services, startedAt }: Work,
+  made: AgentAnswer,
+  status: number,
+): Effect.Effect<void> => {
+  if (!answer(made)) return Effect.void
+  const { head, requestId } = request
+  const { method, url } = head
+  const millis = performance.now() - startedAt
+  return services.recorderOf(head).record({ method, url, status, millis, requestId })
+}
+
+const finishWith = (work: Work, made: AgentAnswer): Effect.Effect<number> => {
+  const status = statusOf(made)
+  return Effect.as(finish(work, made, status), status)
+}
+
+/** The end of a call: its answer, and the status of that. */
+const answered = (
+  work: Work,
+  called: Effect.Effect<object, CoreError>,
+  body: unknown,
+): Effect.Effect<number> =>
+  Effect.matchCauseEffect(called, {
+    onSuccess: (reply) => finishWith(work, { reply }),
+    onFailure: (cause) => {
+      const { head, requestId, sender } = work.request
+      const { method, url } = head
+      const failed = Effect.annotateLogs(failureOfCause(cause), {
         ...logFieldsOf({ requestId, method, url, client: sender.address }),
         ...agentNamedIn(body),
-      }),
-      finishWith,
-    )
-  return Effect.suspend((): Effect.Effect<number> => {
-    const parsed = parseJson(request.body)
-    if (Result.isFailure(parsed)) return finishWith({ code: "validation", message: parsed.failure })
-    const called: Effect.Effect<object, CoreError> = services.calls[head.to](sender, parsed.success)
-    return Effect.matchCauseEffect(called, {
-      onSuccess: (reply) => finish({ reply }),
-      onFailure: (cause) => fail(cause, parsed.success),
-    })
+      })
+      return Effect.flatMap(failed, (failure) => finishWith(work, { failure }))
+    },
   })
-}
+
+/**
+ * Does what a request asks for and passes its answer on. The effect ends with the status, and fails only when it is
+ * interrupted, without an answer.
+ */
+const workOf = (work: Work): Effect.Effect<number> =>
+  Effect.suspend((): Effect.Effect<number> => {
+    const { request, services } = work
+    const { body, head, heartbeat, sender } = request
+    const repeated = head.to === "heartbeat" ? heartbeat.read(body) : undefined
+    if (repeated !== undefined) return answered(work, services.heartbeat(sender, repeated), repeated)
+    const parsed = parseJson(body)
+    if (Result.isFailure(parsed))
+      return finishWith(work, { failure: { code: "validation", message: parsed.failure } })
+    const json = parsed.success
+    const called: Effect.Effect<object, CoreError> =
+      head.to === "events"
+        ? services.calls.events(sender, json)
+        : services.calls.heartbeat(sender, json, (decoded) => heartbeat.learn(body, decoded))
+    return answered(work, called, json)
+  })
 
 /** Starts the work of a request, within its span if there is a tracer. */
 export const startWork = (
@@ -185,6 +216,30 @@ export const startWork = (
   answer: (answer: AgentAnswer) => boolean,
 ): Fiber.Fiber<unknown> => {
   const { context, isTraced } = services
-  const work = workOf(services, request, answer)
+  const work = workOf({ services, request, answer, startedAt: performance.now() })
   return Effect.runForkWith(context)(isTraced ? withinSpan(work, request) : work)
+}
+
+/**
+ * Does the work of a heartbeat that repeats the last one without a fiber, which would cost as much as the rest. Returns
+ * how to withdraw it, or nothing for any other request. `onEnd` is called once: with a fiber where the rest takes one.
+ */
+export const startBeat = (
+  services: FrontServices,
+  request: AgentRequest,
+  answer: (answer: AgentAnswer) => boolean,
+  onEnd: (rest: Fiber.Fiber<unknown> | undefined) => void,
+): (() => void) | undefined => {
+  const { beat, clock, context } = services
+  const { body, head, heartbeat, sender } = request
+  const repeated = beat && head.to === "heartbeat" ? heartbeat.read(body) : undefined
+  if (beat === undefined || repeated === undefined) return undefined
+  const work: Work = { services, request, answer, startedAt: performance.now() }
+  const { address, key, process } = sender
+  return beat(key, repeated, { address, process, clock }, (ended) => {
+    const run = Effect.runForkWith(context)
+    if (!isSuccess(ended)) return onEnd(run(answered(work, ended, repeated)))
+    const logged = finish(work, { reply: ended.value }, ACCEPTED)
+    onEnd(logged === Effect.void ? undefined : run(logged))
+  })
 }

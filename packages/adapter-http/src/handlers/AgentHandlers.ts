@@ -1,6 +1,6 @@
-import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
-import type { Arrival, Visit } from "@tocsin/core/usecases/BodyBudget"
+import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
+import type { Arrival, Visit } from "@tocsin/core/heart/usecases/BodyBudget"
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -13,7 +13,14 @@ import { announcedBytes, MAX_BODY_BYTES, readJson } from "../request/RequestBody
 import { type CoreError, toApiError } from "../response/failures.ts"
 import { FailedAuthentications } from "../request/authentication.ts"
 import { RequestId } from "../response/headerFields.ts"
-import { agentCalls, agentNamedIn, enrolCall, expectationsCall, type Sender } from "./agentCalls.ts"
+import {
+  agentCalls,
+  agentNamedIn,
+  enrolCall,
+  expectationsCall,
+  processOf,
+  type Sender,
+} from "./agentCalls.ts"
 
 /**
  * Takes bodies in if their senders may send them and there is room, and makes calls with them.
@@ -29,7 +36,8 @@ const makeTaking = Effect.fnUntraced(function* (trustedHops: number) {
     enter: (arrival: Arrival) => Effect.Effect<Visit, E2>,
     call: (sender: Sender, body: unknown) => Effect.Effect<Reply, E>,
   ) {
-    const sender = { key: yield* AgentKey, address: addressOf(request) }
+    const process = processOf(request.headers)
+    const sender = { key: yield* AgentKey, address: addressOf(request), process }
     let length = 0
     const read = readJson(request, (part) => (length += part))
     const answer = Effect.flatMap(read, (body) =>

@@ -1,24 +1,25 @@
 import { IncomingMessage } from "node:http"
-import type { NumbersAnswer } from "@tocsin/contract/Numbers"
-import { TopicsChanged } from "@tocsin/contract/Topics"
+import type { NumbersAnswer } from "@tocsin/contract/numbers/Numbers"
+import { TopicsChanged } from "@tocsin/contract/liveViews/Topics"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import type { IgnoredBody, OperatorAuthentication, ValidParameters } from "@tocsin/contract/api/operation"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
-import type { Commits } from "@tocsin/core/engine/commits/Commits"
-import type { Hashing } from "@tocsin/core/ports/Hashing"
-import { Readiness } from "@tocsin/core/health/Readiness"
-import { TopicFeed, type UnreadTopics } from "@tocsin/core/usecases/TopicFeed"
-import { Clock, type Context, Duration, Effect, type Layer, Option, Schema, Stream } from "effect"
+import type { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import type { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
+import { TopicFeed, type UnreadTopics } from "@tocsin/core/heart/usecases/TopicFeed"
+import { Clock, type Context, Duration, Effect, type Layer, Option, Record, Schema, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import { IsStillAuthorized } from "../request/authentication.ts"
 import { readBody, readText } from "../request/RequestBody.ts"
 import { actingOnce, type Arrived, type BodyCodec } from "./actingOnce.ts"
 import { answeringMatch, type CoreError, fail, toApiError } from "../response/failures.ts"
-import { numbersResponse } from "../response/numbersResponse.ts"
+import { numbersResponse } from "../features/numbers/numbersResponse.ts"
 import { pageResponse } from "../response/pageResponse.ts"
 import { endpointsOf } from "../routes.ts"
+import type { ServicesOf } from "./OpsUseCases.ts"
 import { opsUseCases, v1UseCases } from "./useCases.ts"
 
 /** Answers that are too long to be encoded at once. */
@@ -117,34 +118,14 @@ const group = <
   >
 }
 
-export const v1 = group(
-  TocsinApi,
-  "operators",
-  (services: Parameters<typeof v1UseCases>[0]) => v1UseCases(services).operators,
+export const v1 = group(TocsinApi, "operators", v1UseCases)
+
+type OpsServices = ServicesOf<(typeof opsUseCases)[keyof typeof opsUseCases]> | Commits | Hashing
+
+/** The operators' groups of /ops/v1. */
+export const ops = Record.keys(opsUseCases).map((name) =>
+  group(OpsApi, name, (services: Context.Context<OpsServices>) => opsUseCases[name](services)),
 )
-
-type OpsServices =
-  | (Parameters<typeof opsUseCases>[0] extends Context.Context<infer R> ? R : never)
-  | Commits
-  | Hashing
-
-const opsGroup = <const Name extends keyof ReturnType<typeof opsUseCases>>(name: Name) =>
-  group(OpsApi, name, (services: Context.Context<OpsServices>) => opsUseCases(services)[name])
-
-export const ops = [
-  opsGroup("operations"),
-  opsGroup("operators"),
-  opsGroup("integrations"),
-  opsGroup("enrolments"),
-  opsGroup("incidentActions"),
-  opsGroup("policy"),
-  opsGroup("watches"),
-  opsGroup("rotas"),
-  opsGroup("secrets"),
-  opsGroup("sessions"),
-  opsGroup("silences"),
-  opsGroup("announcements"),
-] as const
 
 const ok = { status: "ok" } as const
 const notReady = fail({

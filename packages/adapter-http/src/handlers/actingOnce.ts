@@ -1,11 +1,17 @@
 import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
-import * as Instant from "@tocsin/contract/Instant"
-import { type Act, ActTaken, CurrentAct, findKey, storeAnswer } from "@tocsin/core/engine/commits/actOnce"
-import { Commits } from "@tocsin/core/engine/commits/Commits"
-import { TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
-import type { IdempotencyKeyRecord } from "@tocsin/core/model/IdempotencyKeyRecord"
-import { CurrentOperator } from "@tocsin/core/ports/CurrentOperator"
-import { Hashing } from "@tocsin/core/ports/Hashing"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import {
+  type Act,
+  ActTaken,
+  CurrentAct,
+  findKey,
+  storeAnswer,
+} from "@tocsin/core/kernel/engine/commits/actOnce"
+import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { TokenBuckets } from "@tocsin/core/kernel/engine/limits/TokenBuckets"
+import type { IdempotencyKeyRecord } from "@tocsin/core/kernel/model/IdempotencyKeyRecord"
+import { CurrentOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
+import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import { Cause, Effect, Exit, Fiber, Redacted, Schedule, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { RequestId } from "../response/headerFields.ts"

@@ -1,7 +1,7 @@
-import * as Instant from "@tocsin/contract/Instant"
-import type { SystemSummary } from "@tocsin/contract/Resources"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { CurrentInstruments, type MetricSource } from "@tocsin/core/engine/metrics/Instruments"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { SystemSummary } from "@tocsin/contract/v1/Resources"
+import { type NotifierName, Severity } from "@tocsin/contract/formats/Status"
+import { CurrentInstruments, type MetricSource } from "@tocsin/core/kernel/engine/metrics/Instruments"
 import {
   type Distribution,
   type MetricDefinition,
@@ -9,19 +9,20 @@ import {
   type Reading,
   several,
   single,
-} from "@tocsin/core/engine/metrics/Counters"
-import { metricDefinitions as metrics } from "@tocsin/core/engine/metrics/metricDefinitions"
-import { Readiness } from "@tocsin/core/health/Readiness"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import type { Policy } from "@tocsin/core/policy/compilePolicy"
-import { Hashing } from "@tocsin/core/ports/Hashing"
+} from "@tocsin/core/kernel/engine/metrics/Counters"
+import { stateMetrics as metrics } from "@tocsin/core/heart/health/stateMetrics"
+import { storageMetrics } from "@tocsin/core/kernel/engine/metrics/storageMetrics"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
+import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
+import type { Policy } from "@tocsin/core/heart/policy/compilePolicy"
+import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import {
   type Backlog,
   BACKLOG_STATES,
   type BacklogState,
   type MetricCounts,
-} from "@tocsin/core/ports/Storage"
-import { Queries } from "@tocsin/core/usecases/Queries"
+} from "@tocsin/core/kernel/ports/Storage"
+import { Queries } from "@tocsin/core/lists/Queries"
 import { Duration, Effect, Fiber, Option, type Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RequestId } from "../response/headerFields.ts"
@@ -103,7 +104,9 @@ const stateMetrics = (queries: Queries["Service"], configured: ReadonlyArray<Not
 
 const countFamilies = (summary: SystemSummary, metricCounts: MetricCounts): ReadonlyArray<MetricFamily> => {
   const { agents_online, agents_offline } = summary
-  const { agents_dead, agents_pending, incidents, keys_blocked } = metricCounts
+  const { agents_dead, agents_pending, incidents, keys_blocked, late } = metricCounts
+  const lateOf = (severity: Severity) =>
+    late.reduce((sum, each) => (each.severity === severity ? sum + each.checks : sum), 0)
   return [
     several(metrics.agents, [
       [["alive"], agents_online],
@@ -119,6 +122,10 @@ const countFamilies = (summary: SystemSummary, metricCounts: MetricCounts): Read
       [["critical"], summary.checks_critical],
       [["unknown"], summary.checks_unknown],
     ]),
+    several(
+      metrics.checksLate,
+      Severity.literals.map((severity) => [[severity], lateOf(severity)] as const),
+    ),
     several(
       metrics.incidents,
       Object.entries(incidents).map(([severity, count]) => [[severity], count] as const),
@@ -201,7 +208,7 @@ const makeText = Effect.fnUntraced(function* ({ version }: MetricsOptions) {
   const own = Effect.gen(function* () {
     const isUp = yield* isStorageUp
     const families = yield* read(instruments.sources)
-    return [single(metrics.storageUp, Number(isUp)), ...instruments.read(), ...families]
+    return [single(storageMetrics.storageUp, Number(isUp)), ...instruments.read(), ...families]
   })
   const state = Effect.flatMap(isStorageUp, (isUp) =>
     read(isUp ? [stateMetrics(queries, notifiersOf(policy.current()))] : []),

@@ -15,8 +15,8 @@ import {
   type MetricDefinition,
   several,
   single,
-} from "@tocsin/core/engine/metrics/Counters"
-import type { MetricSource } from "@tocsin/core/engine/metrics/Instruments"
+} from "@tocsin/core/kernel/engine/metrics/Counters"
+import type { MetricSource } from "@tocsin/core/kernel/engine/metrics/Instruments"
 import { Effect, type Scope } from "effect"
 
 /** How often the event loop is asked how late it is. */

@@ -1,9 +1,10 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { type Health, HealthExamination } from "@tocsin/core/health/HealthExamination"
-import { Readiness } from "@tocsin/core/health/Readiness"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { type Health, HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
 import { Duration, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { KnownRoute } from "../routes.ts"
+import { installable, installedPaths, MANIFEST } from "./installable.ts"
 import * as StaticContent from "../documents/StaticContent.ts"
 
 /** The service's public facts, shown without a token. */
@@ -87,6 +88,10 @@ export interface ConsoleFiles {
   readonly scripts?: Readonly<Record<string, string>>
   /** Pages of the documentation that it links, by their names. Browsers show their Markdown as text. */
   readonly pages?: Readonly<Record<string, string>>
+  /** The worker that shows notifications, beside the page. */
+  readonly worker?: string
+  /** The icons of the installed page as base64 of PNG, by their names. */
+  readonly icons?: Readonly<Record<string, string>>
 }
 
 const SCRIPT = "/console/app.js"
@@ -106,11 +111,13 @@ const linked = ({ pages = {}, scripts = {} }: ConsoleFiles) =>
 type Linked = ReturnType<typeof linked>[number]
 
 const pathsOf = (files: ConsoleFiles | undefined): ReadonlyArray<KnownRoute["path"]> =>
-  files === undefined ? [] : [SCRIPT, STYLE, ...linked(files).map(({ path }) => path)]
+  files === undefined
+    ? []
+    : [SCRIPT, STYLE, ...linked(files).map(({ path }) => path), ...installedPaths(files)]
 
 const PAGE_FIELDS = {
   // It frames public pages beside their announcements.
-  "content-security-policy": `${StaticContent.PAGE_POLICY}; frame-src 'self'; require-trusted-types-for 'script'`,
+  "content-security-policy": `${StaticContent.PAGE_POLICY}; frame-src 'self'; manifest-src 'self'; worker-src 'self'; require-trusted-types-for 'script'`,
   "cross-origin-opener-policy": "same-origin",
   "cache-control": "no-cache",
   vary: "Accept, X-Forwarded-Prefix",
@@ -148,6 +155,8 @@ const pageText = (base: string, script: string, style: string): string => `<!doc
 <meta name="color-scheme" content="light dark">
 <title>Tocsin</title>
 <link rel="icon" href="${ICON}">
+<link rel="manifest" href="${base}${MANIFEST.slice(1)}">
+<link rel="apple-touch-icon" href="${base}console/icon-192.png">
 <link rel="stylesheet" href="${base}${STYLE.slice(1)}?v=${style}">
 <script type="module" src="${base}${SCRIPT.slice(1)}?v=${script}"></script>
 </head>
@@ -182,6 +191,7 @@ const makeConsole = Effect.fnUntraced(function* (files: ConsoleFiles, trustedHop
       StaticContent.served(SCRIPT, script),
       StaticContent.served(STYLE, style),
       ...(yield* Effect.forEach(linked(files), serveLinked)),
+      ...(yield* installable(files)),
     ),
     page: (request: HttpServerRequest.HttpServerRequest) =>
       Effect.map(made, (content) =>

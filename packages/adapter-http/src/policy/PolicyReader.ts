@@ -1,6 +1,6 @@
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { PolicyIssue } from "@tocsin/contract/Policies"
-import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
+import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
 import { Context, Effect } from "effect"
 
 /** Reads the text of a policy, without the secrets that it names: its problems are by line. */

@@ -1,15 +1,14 @@
-import { type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
-import { lastingReceivers, type PolicyNotifiers, receiversGiven } from "@tocsin/core/policy/compilePolicy"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { PolicyIssue } from "@tocsin/contract/Policies"
-import type { FollowedPolicy } from "@tocsin/core/ports/PolicySource"
+import { type FieldProblem, fieldPath } from "@tocsin/contract/formats/describeIssue"
 import {
-  definedTwice,
-  followedDespite,
-  isOfLacked,
-  readPolicy,
-  soundParts,
-} from "@tocsin/core/policy/readPolicy"
+  lastingReceivers,
+  type PolicyNotifiers,
+  receiversGiven,
+} from "@tocsin/core/heart/policy/compilePolicy"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
+import type { FollowedPolicy } from "@tocsin/core/kernel/ports/PolicySource"
+import { definedTwice, followedDespite, isOfLacked, soundParts } from "@tocsin/core/heart/policy/readPolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Result } from "effect"
 import {
   type Document,
@@ -78,7 +77,9 @@ export const openPolicyText = (
     value,
     sound: () => soundParts(value, read),
     followed: () => {
-      const document = Result.isSuccess(read) ? read.success : followedDespite(value, others, read.failure)
+      const document = Result.isSuccess(read)
+        ? read.success
+        : followedDespite(value, others, read.failure, readPolicy)
       const outdated = problems.filter((one) => !isOfLacked(one))
       return document && { document, outdated: outdated.map(locate).toSorted(byLine) }
     },

@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
-import { LinkedQueue, type QueueNode } from "@tocsin/core/engine/LinkedQueue"
+import { LinkedQueue, type QueueNode } from "@tocsin/core/kernel/engine/LinkedQueue"
 import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { announcedBytes, MAX_BODY_BYTES } from "./RequestBody.ts"

@@ -1,6 +1,7 @@
 import { IncomingMessage } from "node:http"
-import { overfullBody, overfullSenderBody } from "@tocsin/contract/decodeRequest"
-import { describeIssue } from "@tocsin/contract/describeIssue"
+import { gunzipSync } from "node:zlib"
+import { overfullBody, overfullSenderBody } from "@tocsin/contract/v1/decodeRequest"
+import { describeIssue } from "@tocsin/contract/formats/describeIssue"
 import { ByteSize, Effect, Result, type Schema, SchemaParser, Semaphore, Stream } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
@@ -201,6 +202,24 @@ export const parseSenderText: ParseText = (bytes, contentEncoding) => {
   const overfull = overfullSenderBody(bytes)
   return overfull === undefined ? decodeText(bytes, contentEncoding) : Result.fail(overfull)
 }
+
+/** A body as the text of lines of JSON, which may be compressed. */
+export const parseEnvelope: ParseText = (bytes, contentEncoding = "identity") => {
+  if (contentEncoding.toLowerCase() !== "gzip") return parseSenderText(bytes, contentEncoding)
+  const unpacked = Result.try({
+    try: () => gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES }),
+    catch: () => "the request body must be gzip of at most 1 MiB",
+  })
+  return Result.flatMap(unpacked, (plain) => parseSenderText(plain))
+}
+
+const latin1 = new TextDecoder("latin1")
+
+/** A body as XML: old senders state an encoding that they do not use. */
+export const parseXmlText: ParseText = (bytes, contentEncoding) =>
+  isPlain(contentEncoding)
+    ? Result.succeed(Result.getOrElse(decodeText(bytes), () => latin1.decode(bytes)))
+    : Result.fail(ENCODED)
 
 /** More fields than any sender's form has: a body of them would take seconds to read. */
 const MOST_FIELDS = 1_000

@@ -1,11 +1,11 @@
-import { isWellFormed } from "@tocsin/contract/BearerToken"
-import * as Roles from "@tocsin/core/operators/roleOf"
-import type { Hashing } from "@tocsin/core/ports/Hashing"
-import type { OperatorIdentity } from "@tocsin/core/ports/CurrentOperator"
-import { includesRole, type Role } from "@tocsin/contract/Operators"
+import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
+import * as Roles from "@tocsin/core/heart/operators/roleOf"
+import type { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import type { OperatorIdentity } from "@tocsin/core/kernel/ports/CurrentOperator"
+import { includesRole, type Role } from "@tocsin/contract/operators/Operators"
 import { Redacted, Result } from "effect"
 import type { Failure } from "../response/failures.ts"
-import { isTokenOf } from "@tocsin/core/operators/tokens"
+import { isOfNoAgent, isTokenOf } from "@tocsin/core/heart/operators/tokens"
 
 /**
  * The operator tokens: those that may do everything, and those that only read. Each request sees
@@ -78,9 +78,6 @@ type Presented =
   | { readonly kind: "of_settings"; readonly operator: OperatorIdentity }
   | { readonly kind: "of_operator" | "of_session"; readonly token: Redacted.Redacted }
 
-/** Kinds of tokens whose holders may not use them as keys of agents. An operator's is refused where it is unknown. */
-const OF_NO_AGENT = ["integration", "enrolment", "session"] as const
-
 const SETTINGS_ROLES = { operator: "admin", reader: "read", scraper: undefined } as const
 
 const NAME_DIGITS = 8
@@ -102,7 +99,7 @@ export const make = (
     agent: (authorization: string | undefined) => {
       const key = tokenOf(authorization)
       if (key === undefined) return Result.fail(notWellFormed)
-      const isAgents = roleOf(key) === undefined && !OF_NO_AGENT.some((kind) => isTokenOf(kind, key))
+      const isAgents = roleOf(key) === undefined && !isOfNoAgent(key)
       return isAgents ? Result.succeed(key) : Result.fail(notForAgents)
     },
     /** Whom an operator's token belongs to. */
@@ -118,6 +115,11 @@ export const make = (
       return isTokenOf("operator", token)
         ? Result.succeed({ kind: "of_operator", token })
         : Result.fail(notValid)
+    },
+    /** Whether a token is the one for metrics. Operators have others. */
+    scrapes: (authorization: string | undefined): boolean => {
+      const token = tokenOf(authorization)
+      return token !== undefined && roleOf(token) === "scraper"
     },
     /** Why the metrics may not be read. */
     metrics: (authorization: string | undefined) => {

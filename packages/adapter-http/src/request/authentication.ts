@@ -1,14 +1,14 @@
-import type { Role } from "@tocsin/contract/Operators"
-import * as Instant from "@tocsin/contract/Instant"
-import { type Permission, TokenBuckets } from "@tocsin/core/engine/limits/TokenBuckets"
-import { CurrentInstruments } from "@tocsin/core/engine/metrics/Instruments"
-import { Hashing } from "@tocsin/core/ports/Hashing"
-import { CurrentOperator, type OperatorIdentity } from "@tocsin/core/ports/CurrentOperator"
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import { RuleSettings } from "@tocsin/core/ports/RuleSettings"
-import { Operators } from "@tocsin/core/usecases/Operators"
-import { Sessions } from "@tocsin/core/usecases/Sessions"
-import { describeIssue } from "@tocsin/contract/describeIssue"
+import type { Role } from "@tocsin/contract/operators/Operators"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { type Permission, TokenBuckets } from "@tocsin/core/kernel/engine/limits/TokenBuckets"
+import { CurrentInstruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import { CurrentOperator, type OperatorIdentity } from "@tocsin/core/kernel/ports/CurrentOperator"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
+import { Operators } from "@tocsin/core/heart/usecases/Operators"
+import { Sessions } from "@tocsin/core/features/signIn/Sessions"
+import { describeIssue } from "@tocsin/contract/formats/describeIssue"
 import { Context, Effect, Layer, Result, SchemaIssue } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
@@ -25,6 +25,7 @@ import { RequestId } from "../response/headerFields.ts"
 import * as Access from "./access.ts"
 import { requestAddress } from "./clientAddress.ts"
 import { readIgnored } from "./RequestBody.ts"
+import { requestMetrics } from "@tocsin/core/heart/usecases/requestMetrics"
 
 // Some ten megabytes at most, whatever the number of addresses.
 const ADDRESSES_KEPT = 50_000
@@ -57,7 +58,7 @@ export class FailedAuthentications extends Context.Service<
     Layer.effect(
       FailedAuthentications,
       Effect.gen(function* () {
-        const { failedAuthentications, throttled } = yield* CurrentInstruments
+        const { failedAuthentications, throttled } = (yield* CurrentInstruments).of(requestMetrics)
         const { failedAuthenticationRate } = yield* RuleSettings
         const failures = new TokenBuckets(failedAuthenticationRate, ADDRESSES_KEPT)
         const addressOf = requestAddress(trustedHops)
@@ -71,7 +72,7 @@ export class FailedAuthentications extends Context.Service<
           })
         const noteOf = (of: "token" | "sign-in") =>
           Effect.gen(function* () {
-            failedAuthentications.value += 1
+            failedAuthentications.of().value += 1
             const { allowed } = yield* permissionBy("take", of)
             if (!allowed) yield* HttpEffect.appendPreResponseHandler(closing)
           })
@@ -101,7 +102,7 @@ interface Judge {
 }
 
 /** Whom a request comes from, or why it is refused. */
-const judge = Effect.fnUntraced(function* (
+export const judge = Effect.fnUntraced(function* (
   { access, operators, sessions }: Judge,
   { headers }: HttpServerRequest.HttpServerRequest,
   role: Role,

@@ -5,10 +5,7 @@ import { NetAddress } from "effect/net"
 
 const SEGMENTS_OF_NETWORK = 4
 
-/**
- * The IPv4 address that an IPv6 one stands for in any notation, or its /64, which one customer
- * usually has.
- */
+/** The IPv4 address that an IPv6 one stands for in any notation, or its /64, which one customer usually has. */
 const clientOfIpv6 = (text: string): string => {
   const address = NetAddress.ipFromStringUnsafe(text)
   if (!NetAddress.isIpv6Address(address)) return text
@@ -18,10 +15,7 @@ const clientOfIpv6 = (text: string): string => {
   return `${network.map((segment) => segment.toString(16)).join(":")}::/64`
 }
 
-/**
- * An address as rate limits distinguish clients: IPv4 as it is, IPv6 by its /64
- * (docs/rules.md#rate-limits).
- */
+/** An address as rate limits distinguish clients: IPv4 as it is, IPv6 by its /64 (docs/rules.md#rate-limits). */
 export const clientOf = (address: string): string => {
   const [plain = address] = address.split("%")
   return isIPv6(plain) ? clientOfIpv6(plain) : plain

@@ -1,4 +1,4 @@
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Cause, Context, Duration, Effect, Fiber, Layer, References } from "effect"
 import { shownPath } from "../routes.ts"
 

@@ -74,15 +74,16 @@ export const crossOrigin = (allowed: AllowedOrigins | undefined) => {
 
   return {
     fields,
-    /** The answer to a preflight request; `undefined` for another request or a refused page. */
-    preflight: ({ method, headers }: Request, methods: ReadonlyArray<string>) =>
+    /** The answer to a preflight request; `undefined` for another request or a refused page. Every page may ask for what is public. */
+    preflight: ({ method, headers }: Request, methods: ReadonlyArray<string>, isPublic: boolean) =>
       method === "OPTIONS" &&
       headers["access-control-request-method"] !== undefined &&
-      isAllowed(headers["origin"]) &&
+      (isAllowed(headers["origin"]) || (isPublic && headers["origin"] !== undefined)) &&
       methods.length > 0
         ? HttpServerResponse.empty({
             status: 204,
             headers: {
+              ...(isPublic && { "access-control-allow-origin": EVERY }),
               "access-control-allow-methods": methods.join(", "),
               "access-control-allow-headers": REQUEST_HEADERS,
               "access-control-max-age": MAX_AGE,

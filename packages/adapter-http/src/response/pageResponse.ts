@@ -1,8 +1,11 @@
 import { Effect, Predicate, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 
-/** Items that are encoded in one turn of the event loop: some milliseconds. */
+/** Items that are encoded in one turn of the event loop, and characters of their text: some milliseconds. */
 const PIECE = 50
+const PIECE_CHARACTERS = 65_536
+/** Of a size that is not known yet, such as policies of a megabyte. */
+const FIRST_PIECE = 2
 
 type Codec = Schema.ConstraintCodec<unknown, unknown>
 
@@ -14,11 +17,16 @@ export const pageResponse = (success: Codec) => {
   const encode = Schema.encodeUnknownSync(success)
   return Effect.fnUntraced(function* (answer: unknown) {
     const items = itemsOf(answer)
-    if (items.length <= PIECE || !Predicate.isObject(answer)) return answer
+    if (items.length <= FIRST_PIECE || !Predicate.isObject(answer)) return answer
     const pieces: Array<string> = []
-    for (let first = 0; first < items.length; first += PIECE) {
-      const part = encode({ ...answer, items: items.slice(first, first + PIECE) })
-      pieces.push(JSON.stringify(itemsOf(part)).slice(1, -1))
+    let many = FIRST_PIECE
+    for (let first = 0; first < items.length;) {
+      const part = itemsOf(encode({ ...answer, items: items.slice(first, first + many) }))
+      const text = JSON.stringify(part).slice(1, -1)
+      pieces.push(text)
+      first += many
+      const fitting = Math.floor((many * PIECE_CHARACTERS) / Math.max(1, text.length))
+      many = Math.max(1, Math.min(fitting, PIECE))
       yield* Effect.yieldNow
     }
     // Within a text, a quote has a backslash before it.

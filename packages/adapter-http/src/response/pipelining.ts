@@ -113,7 +113,7 @@ export const readInParts = (socket: Socket): void => {
 const MOST_UNREAD_BYTES = 64 * 1_048_576
 
 /** Smaller answers are bounded by the number of connections, and are not counted. */
-export const COUNTED_BYTES = 65_536
+const COUNTED_BYTES = 65_536
 
 /**
  * Answers that their clients have not read yet. Beyond a total of bytes, the connection that has

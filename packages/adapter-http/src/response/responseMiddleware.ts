@@ -1,6 +1,6 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { Readiness } from "@tocsin/core/health/Readiness"
-import { Ids } from "@tocsin/core/ports/Ids"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { Cause, Clock, Duration, Effect, Stream, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
@@ -8,8 +8,9 @@ import { type AllowedOrigins, crossOrigin } from "./crossOrigin.ts"
 import { MAX_BODY_BYTES } from "../request/RequestBody.ts"
 import { allFields, httpDate, inboundRequestId, RequestId } from "./headerFields.ts"
 import { requestAddress } from "../request/clientAddress.ts"
+import { isPublicFile } from "../features/publicPages/StatusRoutes.ts"
 import { type KnownRoute, searchable, withPlainPath } from "../routes.ts"
-import { responseOf, unroutedAnswer } from "../senders/dialects.ts"
+import { responseOf, unroutedAnswer } from "../features/integrations/dialects.ts"
 import * as AnswerRecorder from "./AnswerRecorder.ts"
 import { FailureLog, logFieldsOf } from "./FailureLog.ts"
 import { errorResponse, type Failure, failureOfDefect } from "./failures.ts"
@@ -80,10 +81,7 @@ const unrouted = (url: string, failure: Failure, requestId: string): Response =>
   return said === undefined ? errorResponse(failure, requestId) : responseOf(said)
 }
 
-/**
- * Whether a request lacks the one host that HTTP/1.1 demands (RFC 9112, 3.2). Node would refuse it
- * without its id.
- */
+/** Whether a request lacks the one host that HTTP/1.1 demands (RFC 9112, 3.2). Node would refuse it without its id. */
 const lacksHost = ({ source }: Request): boolean => {
   if (!(source instanceof IncomingMessage) || source.httpVersion !== "1.1") return false
   const names = source.rawHeaders.filter((_, index) => index % 2 === 0)
@@ -126,6 +124,9 @@ const complete = (
   )
 }
 
+const UNTRUSTED_FORWARD =
+  "a request has X-Forwarded-For, which is ignored: if a proxy stands before the server, set SERVICE_TRUST_PROXY to the number of proxies, so that limits count its clients"
+
 interface ResponseOptions {
   readonly routes: ReadonlyArray<KnownRoute>
   /** None unless given. */
@@ -150,6 +151,13 @@ export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: ResponseOptio
       const clock = yield* Clock.Clock
       const { methodsOf, templateOf } = searchable(routes)
       const { preflight, fields } = crossOrigin(allowedOrigins)
+      let isForwardSaid = trustedHops > 0
+      /** Once: a proxy that the settings do not know makes one client of all of its clients. */
+      const sayForwarded = ({ headers }: Request) => {
+        if (isForwardSaid || headers["x-forwarded-for"] === undefined) return Effect.void
+        isForwardSaid = true
+        return Effect.logWarning(UNTRUSTED_FORWARD)
+      }
 
       return Effect.fnUntraced(function* (
         httpEffect: Effect.Effect<Response, Types.unhandled>,
@@ -159,6 +167,7 @@ export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: ResponseOptio
         const received = yield* HttpServerRequest.HttpServerRequest
         const request = withPlainPath(received)
         const { method, url } = request
+        yield* sayForwarded(request)
         const requestId = inboundRequestId(request.headers["x-request-id"]) ?? (yield* newRequestId)
         const routed =
           request === received
@@ -167,7 +176,7 @@ export const layer = ({ routes, allowedOrigins, trustedHops = 0 }: ResponseOptio
         const own = lacksHost(request)
           ? errorResponse(withoutHost, requestId)
           : method === "OPTIONS"
-            ? preflight(request, methodsOf(url))
+            ? preflight(request, methodsOf(url), isPublicFile(url))
             : undefined
         const answer = yield* (own === undefined ? routed : Effect.succeed(own)).pipe(
           Effect.catchCause((cause) =>

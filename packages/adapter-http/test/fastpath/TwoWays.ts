@@ -3,13 +3,13 @@ import {
   AgentNotAccepted,
   KeyConflict,
   RateLimited,
-} from "@tocsin/core/admission/AdmissionErrors"
-import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/Responses"
-import { defaultRules, RuleSettings } from "@tocsin/core/ports/RuleSettings"
-import { StorageError } from "@tocsin/core/ports/Storage"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import type { Ingest } from "@tocsin/core/usecases/Ingest"
-import type { BuiltPage, PublicPages } from "@tocsin/core/usecases/PublicPages"
+} from "@tocsin/core/heart/admission/AdmissionErrors"
+import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/v1/Responses"
+import { defaultRules, RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { Operations } from "@tocsin/core/lists/Operations"
+import type { Ingest } from "@tocsin/core/heart/usecases/Ingest"
+import type { BuiltPage, PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, References, Tracer } from "effect"
 import { HttpServer, HttpServerRequest } from "effect/http"
 import * as ApiServer from "../../src/HttpServer.ts"
@@ -66,21 +66,27 @@ const countedBy =
 
 const ingest = (taken: Way["taken"]): Service => {
   const counted = countedBy(taken)
+  const heartbeat: Service["heartbeat"] = (key, { agent_id: id }, { address, process = "none" } = {}) => {
+    // So that all are seen outside.
+    const conflict = new KeyConflict({
+      reason: "superseded_key",
+      message: `${address} ${Redacted.value(key)} ${process}`,
+    })
+    const usual = id === "conflicting" ? Effect.fail(conflict) : Effect.succeed({ accepted: id !== "slow" })
+    return counted<AcceptedResponse, AgentBlocked | KeyConflict | RateLimited | StorageError>(
+      id,
+      endings[id] ?? heartbeatEndings[id] ?? usual,
+    )
+  }
   return {
     bodies: unlimitedBodies,
     expectations: () => Effect.die("no request of this test declares checks"),
     enrol: () => Effect.die("no request of this test enrols"),
-    heartbeat: (key, { agent_id: id }, address) => {
-      // So that both are seen outside.
-      const conflict = new KeyConflict({
-        reason: "superseded_key",
-        message: `${address} ${Redacted.value(key)}`,
-      })
-      const usual = id === "conflicting" ? Effect.fail(conflict) : Effect.succeed({ accepted: id !== "slow" })
-      return counted<AcceptedResponse, AgentBlocked | KeyConflict | RateLimited | StorageError>(
-        id,
-        endings[id] ?? heartbeatEndings[id] ?? usual,
-      )
+    heartbeat,
+    beat: (key, request, { clock: _, ...source }, resume) => {
+      const called = heartbeat(key, request, source)
+      resume(request.agent_id === "slow" ? called : Effect.runSyncExit(called))
+      return () => {}
     },
     events: (_key, { agent_id: id, events }) => {
       const reply = { accepted: events.length, deduplicated: events[0]?.duration_ms ?? 0 }
@@ -95,7 +101,7 @@ const ingest = (taken: Way["taken"]): Service => {
 const AT = "2026-12-07T10:00:00.000Z"
 
 /** A page, of many bytes if they are not compressed. */
-export const pageOf = (name: string, texts: number): BuiltPage => {
+const pageOf = (name: string, texts: number): BuiltPage => {
   const shown = { name: "Größe", id: "shop", state: "down", availability: 99.9, days: [] } as const
   const announcement = { id: name, kind: "incident", title: "t", state: "open", starts_at: AT } as const
   const more = { text: "text ".repeat(1_000), lines: [], ends_at: null, updates: [] }
@@ -114,23 +120,16 @@ export const pageOf = (name: string, texts: number): BuiltPage => {
   }
 }
 
-/** The pages of both servers: `stale` is read again for each reader, and `unread` was never read. */
+/** The pages of both servers: `unread` was never read. */
 const BUILT = new Map([
   ["usual", pageOf("usual", 0)],
   ["large", pageOf("large", 20)],
-  ["stale", pageOf("stale", 0)],
 ])
 
 /** The names of pages, and one of none. */
 export const PAGES = [...BUILT.keys(), "unread", "unknown"]
 
 const pages = (taken: Way["taken"]): Partial<PublicPages["Service"]> => ({
-  isBuilt: (name) => BUILT.has(name),
-  fresh: (name) => {
-    if (name === "stale") return undefined
-    taken.directly += 1
-    return BUILT.get(name)
-  },
   find: (name) =>
     countedBy(taken)("slow", Effect.succeed(BUILT.get(name) ?? (name === "unread" ? "unready" : "unknown"))),
 })

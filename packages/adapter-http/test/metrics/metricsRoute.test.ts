@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { counter, gauge, histogram, several, single } from "@tocsin/core/engine/metrics/Counters"
+import { counter, gauge, histogram, several, single } from "@tocsin/core/kernel/engine/metrics/Counters"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as ApiRoutes from "../../src/ApiRoutes.ts"
@@ -20,6 +20,8 @@ const metricCounts = {
   agents_dead: 4,
   keys_blocked: 0,
   incidents: { warning: 0, critical: 0, unknown: 0 },
+  late: [{ status: "ok" as const, severity: "critical" as const, checks: 7 }],
+  withdrawn: 0,
   backlog: [],
 }
 
@@ -57,6 +59,8 @@ describe("metrics of a storage", () => {
       assert.strictEqual(new Set(texts).size, 1)
       const [text = ""] = texts
       assert.include(text, 'tocsin_agents{status="alive"} 3\n')
+      assert.include(text, 'tocsin_checks_late{severity="critical"} 7\n')
+      assert.include(text, 'tocsin_checks_late{severity="warning"} 0\n')
       // More are dead than the other read found offline: the difference must not become negative.
       assert.include(text, 'tocsin_agents{status="stale"} 0\n')
       assert.include(text, 'tocsin_build_info{version="1.2.3",node=')

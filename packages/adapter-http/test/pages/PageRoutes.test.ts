@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Health, HealthExamination } from "@tocsin/core/health/HealthExamination"
-import { Operations } from "@tocsin/core/usecases/Operations"
+import { type Health, HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
+import { Operations } from "@tocsin/core/lists/Operations"
 import { Effect, Layer, Redacted } from "effect"
 import * as ApiServer from "../../src/HttpServer.ts"
 import { type PageOptions, wantsHtml } from "../../src/pages/PageRoutes.ts"

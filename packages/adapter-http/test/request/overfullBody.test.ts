@@ -2,13 +2,13 @@ import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Result } from "effect"
 import * as fc from "fast-check"
-import { MAX_EXPECTATIONS } from "@tocsin/contract/Expectations"
+import { MAX_EXPECTATIONS } from "@tocsin/contract/overdue/Expectations"
 import {
   MAX_SENDER_VALUES,
   MAX_VALUES,
   overfullBody,
   overfullSenderBody,
-} from "@tocsin/contract/decodeRequest"
+} from "@tocsin/contract/v1/decodeRequest"
 import { parseJson } from "../../src/request/RequestBody.ts"
 
 const MIB = 1_048_576

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import { Instruments } from "@tocsin/core/engine/metrics/Instruments"
+import { Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
 import { makeRecorder } from "../../src/response/AnswerRecorder.ts"
+import { requestMetrics } from "@tocsin/core/heart/usecases/requestMetrics"
 
 it("unusual methods are counted as one, so that clients cannot invent more of them", () => {
   const instruments = new Instruments()
@@ -10,7 +11,7 @@ it("unusual methods are counted as one, so that clients cannot invent more of th
   record("unmatched", "BREW", 404)
   record("unmatched", "PROPFIND", 404)
   record("/", "GET", 200)
-  assert.deepStrictEqual(instruments.httpRequests.read().readings, [
+  assert.deepStrictEqual(instruments.of(requestMetrics).httpRequests.read().readings, [
     { labels: ["unmatched", "other", "404"], value: 2 },
     { labels: ["/", "GET", "200"], value: 1 },
   ])

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Cause, Effect, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import * as FailureLog from "../../src/response/FailureLog.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { RateLimited } from "@tocsin/core/admission/AdmissionErrors"
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { RateLimited } from "@tocsin/core/heart/admission/AdmissionErrors"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import { agent, heartbeat, operator, type Received, send } from "../http.ts"
 import { type Stubs, testServer } from "../TestServer.ts"

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { pageResponse } from "../../src/response/pageResponse.ts"
@@ -13,7 +13,7 @@ const Page = Schema.Struct({
 it.effect("a long page is encoded in pieces as it would be at once, and others are left as they are", () =>
   Effect.gen(function* () {
     const write = pageResponse(Page)
-    for (const length of [0, 50, 51, 100, 500]) {
+    for (const length of [0, 2, 3, 50, 51, 100, 500]) {
       const items = Array.from({ length }, (_, n) => ({ at: Instant.fromMillis(n) }))
       const page = { note: '"items":[]', items, next_cursor: null }
       let turns = 0
@@ -24,7 +24,7 @@ it.effect("a long page is encoded in pieces as it would be at once, and others a
       let next = setImmediate(count)
       const answer = yield* write(page)
       clearImmediate(next)
-      if (length <= 50) assert.strictEqual(answer, page)
+      if (length <= 2) assert.strictEqual(answer, page)
       else {
         assert.isTrue(HttpServerResponse.isHttpServerResponse(answer))
         const text = HttpServerResponse.isHttpServerResponse(answer)
@@ -38,5 +38,21 @@ it.effect("a long page is encoded in pieces as it would be at once, and others a
       }
     }
     assert.strictEqual(yield* write("text"), "text")
+  }),
+)
+
+it.effect("long items are encoded a few at a time", () =>
+  Effect.gen(function* () {
+    const Texts = Schema.Struct({ items: Schema.Array(Schema.String) })
+    const write = pageResponse(Texts)
+    let turns = 0
+    const count = () => {
+      turns += 1
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    yield* write({ items: Array.from({ length: 20 }, () => "x".repeat(100_000)) })
+    clearImmediate(next)
+    assert.isAtLeast(turns, 15)
   }),
 )

@@ -61,6 +61,17 @@ layer(server, { excludeTestServices: true })("every response", (it) => {
     }),
   )
 
+  it.effect("says once in the log that a proxy is not trusted", () =>
+    Effect.gen(function* () {
+      for (const client of ["203.0.113.7", "203.0.113.8"])
+        yield* send("GET", "/api/v1/health", { headers: { "x-forwarded-for": client } })
+      const lines = logs.filter((line) => line.includes("SERVICE_TRUST_PROXY"))
+      assert.strictEqual(lines.length, 1)
+      assert.include(lines[0], '"level":"WARN"')
+      assert.notInclude(lines[0], "203.0.113.7")
+    }),
+  )
+
   it.effect("leaves one line in the log, and no secret", () =>
     Effect.gen(function* () {
       const before = logs.length

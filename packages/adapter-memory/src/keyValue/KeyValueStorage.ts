@@ -1,10 +1,10 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { unknownOptions } from "@tocsin/contract/nearestName"
-import { plainLine } from "@tocsin/contract/plainLine"
-import { type Command, decideSync, type Outcome } from "@tocsin/core/unitOfWork/Decision"
-import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
-import { Storage, StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
-import type { RetentionPiece } from "@tocsin/core/retention/retentionPiece"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { unknownOptions } from "@tocsin/contract/formats/nearestName"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
+import { type Command, decideSync, type Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { Storage, StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
+import type { RetentionPiece } from "@tocsin/core/kernel/retention/retentionPiece"
 import { Duration, Effect, Fiber, Layer, RcRef, Scope, Semaphore } from "effect"
 import * as MemoryStorage from "../MemoryStorage.ts"
 import type { MemoryTables } from "../MemoryTables.ts"
@@ -27,9 +27,7 @@ import {
 export interface KeyValueOptions {
   /** Names the store in logs; not its address. */
   readonly name: string
-  /**
-   * Opens the store within 30 s, or rejects with what to do, for example if another process has it open.
-   */
+  /** Opens the store within 30 s, or rejects with what to do, for example if another process has it open. */
   readonly open: () => Promise<KeyValueStore>
 }
 
@@ -40,9 +38,16 @@ const REASONS: ReadonlySet<StorageFailure> = new Set([
   "read_only",
 ] satisfies Array<KeyValueFailure>)
 
+/** Errors of the system that a store passes on. */
+const OF_SYSTEM: ReadonlyMap<unknown, KeyValueFailure> = new Map([
+  ["ENOSPC", "full"],
+  ["EDQUOT", "full"],
+  ["EROFS", "read_only"],
+])
+
 const reasonOf = (cause: unknown): StorageFailure => {
-  const { reason }: { readonly reason?: StorageFailure } = Object(cause)
-  return reason !== undefined && REASONS.has(reason) ? reason : "unavailable"
+  const { code, reason }: { readonly code?: unknown; readonly reason?: StorageFailure } = Object(cause)
+  return reason !== undefined && REASONS.has(reason) ? reason : (OF_SYSTEM.get(code) ?? "unavailable")
 }
 
 /** A failure of the store, with the reason that its error states. */
@@ -88,8 +93,8 @@ export const slowWrite = (name: string): string =>
 export const announceSlow =
   (message: string) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Effect.forkChild(Effect.delay(Effect.logWarning(message), SLOW)), (announcing) =>
-      Effect.ensuring(work, Fiber.interrupt(announcing)),
+    Effect.flatMap(Effect.forkChild(Effect.delay(Effect.logWarning(message), SLOW)), (warning) =>
+      Effect.ensuring(work, Fiber.interrupt(warning)),
     )
 
 /** Opens a store until the scope ends, and reads its entries. */

@@ -1,7 +1,12 @@
-import { type AuditRecord, audit_subject, subjectRowsOf } from "@tocsin/core/model/AuditRecord"
-import { filledByStarts, numberTables } from "@tocsin/core/model/StoredTables"
-import { type AnyShape, copiedDecoder, type CopiedRow, type TableShape } from "@tocsin/core/model/TableShape"
-import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
+import { type AuditRecord, audit_subject, subjectRowsOf } from "@tocsin/core/heart/model/AuditRecord"
+import { filledByStarts, numberTables } from "@tocsin/core/lists/StoredTables"
+import {
+  type AnyShape,
+  copiedDecoder,
+  type CopiedRow,
+  type TableShape,
+} from "@tocsin/core/kernel/model/TableShape"
+import { type CopySource, type CopyTarget, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Cause, Effect, Exit, Fiber, Scope, Stream } from "effect"
 import { type Entries, entryOf, readEntries } from "./entries.ts"
 import {

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Storage } from "@tocsin/core/ports/Storage"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import type { KeyValueStore } from "../../src/keyValue/entries.ts"

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { copiedTables } from "@tocsin/core/lists/StoredTables"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Deferred, Effect, Fiber, identity, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { withCopyTarget } from "../../src/keyValue/copyKeyValue.ts"

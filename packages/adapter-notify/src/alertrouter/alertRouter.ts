@@ -1,8 +1,9 @@
-import { timestamp } from "@tocsin/contract/Fields"
-import * as Instant from "@tocsin/contract/Instant"
-import type { Severity } from "@tocsin/contract/Status"
-import { plainLine } from "@tocsin/contract/plainLine"
-import type { ClaimedAlert, DeliveryAttempt, Notifier } from "@tocsin/core/ports/Notifiers"
+import { timestamp } from "@tocsin/contract/formats/Fields"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { Severity } from "@tocsin/contract/formats/Status"
+import { cutHeadline } from "@tocsin/core/heart/notifications/cutHeadline"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
+import type { ClaimedAlert, DeliveryAttempt, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope } from "effect"
 import { type BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import {
@@ -10,7 +11,7 @@ import {
   type NotifiedIncident,
   testText,
   whereText,
-} from "@tocsin/core/notifications/incidentText"
+} from "@tocsin/core/heart/notifications/incidentText"
 
 /** An alert of Alertmanager's v2 API (postableAlert), in Alertmanager's format. */
 export const Alert = Schema.Struct({
@@ -57,7 +58,7 @@ const alertLabels = ({ severity, incident }: AlertFacts): Alert["labels"] => {
 }
 
 const alertAnnotations = ({ severity, summary, incident, runbook }: AlertFacts): Alert["annotations"] => {
-  const line = plainLine(summary ?? "")
+  const line = cutHeadline(plainLine(summary ?? ""), severity)
   return {
     summary: line === "" ? `${whereText(incident)} is ${severity}` : line,
     where: whereText(incident),

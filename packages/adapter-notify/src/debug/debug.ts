@@ -1,9 +1,9 @@
-import { NotificationType, Severity } from "@tocsin/contract/Status"
-import { timestamp } from "@tocsin/contract/Fields"
-import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
+import { NotificationType, Severity } from "@tocsin/contract/formats/Status"
+import { timestamp } from "@tocsin/contract/formats/Fields"
+import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Schema } from "effect"
-import { testText } from "@tocsin/core/notifications/incidentText"
-import { plainLine } from "@tocsin/contract/plainLine"
+import { testText } from "@tocsin/core/heart/notifications/incidentText"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
 
 /** The fields of the line that the debug notifier logs, version 1. */
 export const DebugNotification = Schema.Struct({

@@ -1,13 +1,15 @@
 import { domainToASCII } from "node:url"
-import { escapeHtml } from "@tocsin/contract/escapeHtml"
-import * as Instant from "@tocsin/contract/Instant"
-import { MAIL_SENDER } from "@tocsin/contract/ReceiverTypes"
-import { cutText, plain } from "@tocsin/core/notifications/cutText"
-import { detailLines } from "@tocsin/core/notifications/messageDetails"
-import { linksOf, type NamedLink, subjectOf } from "@tocsin/core/notifications/incidentText"
-import { Ids } from "@tocsin/core/ports/Ids"
-import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
-import type { SettledRecipient } from "@tocsin/core/model/OutboxRecord"
+import { escapeHtml } from "@tocsin/contract/formats/escapeHtml"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
+import { MAIL_SENDER } from "@tocsin/contract/receivers/ReceiverTypes"
+import { cutText, plain } from "@tocsin/core/heart/notifications/cutText"
+import { detailLines } from "@tocsin/core/heart/notifications/messageDetails"
+import { linksOf, type NamedLink, subjectOf } from "@tocsin/core/heart/notifications/incidentText"
+import { sharedWhy } from "@tocsin/core/heart/notifications/whyText"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
+import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
+import type { SettledRecipient } from "@tocsin/core/heart/model/OutboxRecord"
 import { Effect, type Redacted, type Scope } from "effect"
 import { BadNotifierSetting, type PostingOptions } from "../http/HttpPost.ts"
 import {
@@ -62,6 +64,9 @@ const OUTPUT =
 const linked = (line: string): string =>
   line.replace(/^Source: (https?:[^\s"'<>]+)$/u, 'Source: <a href="$1">$1</a>')
 
+/** The address at the end of a line of a digest leads where it says. */
+const endLinked = (line: string): string => line.replace(/ (https?:[^\s"'<>]+)$/u, ' <a href="$1">$1</a>')
+
 const detailsOf = (notification: DeliveryAttempt): string => {
   const shown = detailLines(notification, MEDIUM, MEDIUM.limit).map((lines) => {
     return lines.startsWith("> ")
@@ -80,13 +85,14 @@ const htmlOf = (
   colour: string,
   links: ReadonlyArray<NamedLink>,
   details: string,
+  why = "",
 ): string => {
-  const [title = "", ...rest] = lines.map(escapeHtml)
+  const [title = "", ...rest] = lines.map(escapeHtml).map(endLinked)
   return (
     '<!doctype html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8">' +
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
     '<meta name="supported-color-schemes" content="light dark"></head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
-    `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">` +
+    `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">${why && lineOf(escapeHtml(why))}` +
     `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${rest.map(lineOf).join("")}${links.map(buttonOf).join("")}${details}</div></body></html>`
   )
 }
@@ -111,7 +117,8 @@ const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mai
   const address = withDomain(inner ?? from)
   const domain = domainOf(address)
   const text = textOf(message, MEDIUM)
-  const lines = textOf(message, { ...MEDIUM, hasLinks: true, hasDetails: true }).split("\n")
+  const lines = textOf(message, { ...MEDIUM, hasLinks: true, hasDetails: true, hasWhy: true }).split("\n")
+  const why = message.about === "test" ? undefined : sharedWhy(message.notifications)
   const about = message.about === "notification" ? message.notifications[0] : undefined
   return {
     from: { name: quoted?.replaceAll(/\\(.)/gu, "$1") ?? name.trim(), address },
@@ -122,10 +129,17 @@ const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mai
       escape: plain,
     }),
     text: `${text}\n`,
-    html: htmlOf(lines, COLOURS[toneOf(message)], about ? linksOf(about) : [], about ? detailsOf(about) : ""),
+    html: htmlOf(
+      lines,
+      COLOURS[toneOf(message)],
+      about ? linksOf(about) : [],
+      about ? detailsOf(about) : "",
+      why,
+    ),
     messageId: `<${message.id}@${domain}>`,
     ...(about && threadOf(about, domain)),
     headers: {
+      ...(about && { "X-Tocsin-Key": plainLine(about.incident.incident_key) }),
       "Auto-Submitted": "auto-generated",
       "X-Auto-Response-Suppress": "All",
       "List-Id": `Tocsin <tocsin.${domain}>`,
@@ -161,6 +175,7 @@ export const mailsOver = Effect.fnUntraced(function* (
   return {
     kind: "messenger",
     takesDetails: true,
+    recipients: options.to.length + (options.cc?.length ?? 0),
     concurrency: MOST_CONNECTIONS,
     outlastsLease: true,
     send: (notification) => deliver(aboutNotification(notification), notification),

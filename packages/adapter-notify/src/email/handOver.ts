@@ -1,4 +1,4 @@
-import type { SettledRecipient } from "@tocsin/core/model/OutboxRecord"
+import type { SettledRecipient } from "@tocsin/core/heart/model/OutboxRecord"
 import { Effect, Result, Semaphore } from "effect"
 import {
   type Mail,

@@ -1,5 +1,5 @@
-import type { SettledRecipient } from "@tocsin/core/model/OutboxRecord"
-import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
+import type { SettledRecipient } from "@tocsin/core/heart/model/OutboxRecord"
+import type { TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
 import { type FailedResult, resultOfFailure } from "../http/receipts.ts"
 import { type Handed, isTooMany, UNADDRESSABLE } from "./handOver.ts"
 import { answered, codesOf, faultWords, HIDDEN_LOGIN, type MailSettings } from "./mailWords.ts"

@@ -1,6 +1,6 @@
 import net, { isIP, type Socket } from "node:net"
 import { Transform } from "node:stream"
-import { openConnection } from "@tocsin/contract/openConnection"
+import { openConnection } from "@tocsin/contract/formats/openConnection"
 import { Deferred, Duration, Effect, Option, type Redacted, Result } from "effect"
 import { checkedLookup, hostOf, NameLookup, parseTarget, SMTP, type TargetPolicy } from "../http/Target.ts"
 

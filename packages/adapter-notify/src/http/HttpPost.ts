@@ -1,6 +1,6 @@
 import { isIP } from "node:net"
-import * as Instant from "@tocsin/contract/Instant"
-import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope, Tracer } from "effect"
 import { type TargetPolicy, below, parseTarget } from "./Target.ts"
 import { type Answer, type Exchange, makeExchange } from "./exchange.ts"

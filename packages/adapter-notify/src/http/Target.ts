@@ -1,5 +1,5 @@
-import { withoutBrackets } from "@tocsin/contract/hosts"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { withoutBrackets } from "@tocsin/contract/formats/hosts"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import { Context, Redacted, Result } from "effect"
 import { lookup, type LookupAddress, type LookupAllOptions } from "node:dns"
 import { BlockList, isIP, type LookupFunction } from "node:net"
@@ -144,10 +144,30 @@ export const NameLookup = Context.Reference<ResolveName>("@tocsin/adapter-notify
   defaultValue: () => sharedLookup((hostname, options, callback) => lookup(hostname, options, callback)),
 })
 
-/** `code` of the error for a name whose addresses are all refused. */
+/** The start of the `code` of the error for a name whose addresses are all refused. */
 export const TARGET_REFUSED = "ERR_TARGET_REFUSED"
+/** Where settings alone refuse some of them. */
+export const OWN_REFUSED = `${TARGET_REFUSED}_OWN`
+export const PRIVATE_REFUSED = `${TARGET_REFUSED}_PRIVATE`
+
 class TargetRefused extends Error {
-  readonly code = TARGET_REFUSED
+  readonly code: string
+  constructor(code: string) {
+    super("no allowed address")
+    this.code = code
+  }
+}
+
+/** Why none of these addresses may be called. */
+const refusedCode = (
+  addresses: ReadonlyArray<LookupAddress>,
+  { denyPrivateTargets }: TargetPolicy,
+): string => {
+  const isEverRefused = addresses.every(({ address }) =>
+    isRefusedAddress(address, { denyPrivateTargets: false }),
+  )
+  if (isEverRefused) return TARGET_REFUSED
+  return denyPrivateTargets ? PRIVATE_REFUSED : OWN_REFUSED
 }
 
 /**
@@ -161,7 +181,7 @@ export const checkedLookup =
       if (error !== null) return callback(error, [])
       const allowed = addresses.filter(({ address }) => !isRefusedAddress(address, policy))
       const first = allowed[0]
-      if (first === undefined) return callback(new TargetRefused("no allowed address"), [])
+      if (first === undefined) return callback(new TargetRefused(refusedCode(addresses, policy)), [])
       return options.all === true ? callback(null, allowed) : callback(null, first.address, first.family)
     })
 

@@ -6,8 +6,8 @@ import {
 } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import net from "node:net"
-import { hostField } from "@tocsin/contract/hosts"
-import { connectingBy, openConnection } from "@tocsin/contract/openConnection"
+import { hostField } from "@tocsin/contract/formats/hosts"
+import { connectingBy, openConnection } from "@tocsin/contract/formats/openConnection"
 import { Clock, Deferred, Duration, Effect, Option, type Scope } from "effect"
 import {
   authorizationOf,
@@ -32,7 +32,7 @@ export interface NoAnswer {
 
 /** A request: POST with content, GET without. */
 export interface Message {
-  readonly content?: { readonly type: string; readonly text: string }
+  readonly content?: { readonly type: string; readonly text: string | Buffer }
   readonly headers?: Readonly<Record<string, string>>
   readonly method?: "PUT" | undefined
   /** Path and query instead of the target's. */
@@ -139,7 +139,7 @@ const answerIn = (seen: string): Answer | undefined => {
   return status === undefined ? undefined : { status: Number(status), retryAfter, body: "" }
 }
 
-const start = (request: ClientRequest, body: string) => {
+const start = (request: ClientRequest, body: string | Buffer) => {
   const head = Deferred.makeUnsafe<IncomingMessage | Answer, NoAnswer>()
   const unparsed = unparsedAnswer(request)
   const fail = (code: string | undefined) => {

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http"
-import type { DeliveryResult, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import type { DeliveryResult, TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Option } from "effect"
 import type { Answer, NoAnswer } from "./exchange.ts"
-import { TARGET_REFUSED } from "./Target.ts"
+import { OWN_MACHINE, OWN_REFUSED, PRIVATE_REFUSED, TARGET_REFUSED } from "./Target.ts"
 
 const ADVICE: ReadonlyMap<number, string> = new Map([
   [401, "check the credentials in the notifier's settings"],
@@ -70,6 +70,13 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
   [/CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL/, "The TLS connection failed: check the receiver's certificate."],
 ]
 
+/** Why a target's addresses are all refused, by the error's `code`. */
+const REFUSALS = new Map([
+  [TARGET_REFUSED, "is link-local or cloud metadata"],
+  [PRIVATE_REFUSED, "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"],
+  [OWN_REFUSED, OWN_MACHINE],
+])
+
 /** Of an attempt that failed. */
 export type FailedResult = Exclude<DeliveryResult, { readonly outcome: "delivered" }>
 
@@ -78,10 +85,9 @@ export type FailedResult = Exclude<DeliveryResult, { readonly outcome: "delivere
  * addresses. Only a refused target is not worth a retry.
  */
 export const resultOfFailure = (code: string | undefined): FailedResult => {
-  if (code === TARGET_REFUSED) {
-    const error = "Tocsin does not call the receiver's address: it is link-local, cloud metadata, or denied."
-    return { outcome: "refused", error }
-  }
+  const refusal = REFUSALS.get(code ?? "")
+  if (refusal !== undefined)
+    return { outcome: "refused", error: `Tocsin does not call the receiver's address: it ${refusal}.` }
   const known = FAILURES.find(([codes]) => codes.test(code ?? ""))?.[1]
   const shown = code !== undefined && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : ""
   return { outcome: "deferred", error: known ?? `The request failed${shown}.` }

@@ -1,9 +1,9 @@
-import type { Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import type { Notifier, TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Redacted, type Scope } from "effect"
 import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { secondsAt } from "../services/Service.ts"
-import { plain, type TextMedium } from "@tocsin/core/notifications/cutText"
-import { digestText, incidentText, testText } from "@tocsin/core/notifications/incidentText"
+import { plain, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
+import { digestText, incidentText, testText } from "@tocsin/core/heart/notifications/incidentText"
 
 /** A notifier that writes texts fitted to a medium. */
 const messenger = (medium: TextMedium, write: (text: string) => Effect.Effect<TestReceipt>): Notifier => {

@@ -1,5 +1,5 @@
-import { cutText, plain, type TextMedium } from "@tocsin/core/notifications/cutText"
-import type { NamedLink, NotifiedIncident } from "@tocsin/core/notifications/incidentText"
+import { cutText, plain, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
+import type { NamedLink, NotifiedIncident } from "@tocsin/core/heart/notifications/incidentText"
 import type { Verdicts } from "../http/receipts.ts"
 import type { PostParts } from "../http/HttpPost.ts"
 import type { ChatMessage, Tone } from "../text/ChatMessage.ts"
@@ -10,7 +10,13 @@ export interface Written {
   readonly id: string
   readonly text: string
   readonly incident: NotifiedIncident | undefined
+  /** Why it comes, for services that say it outside the text. */
+  readonly why?: string | undefined
   readonly tone: Tone
+  /** How many incidents it is about. */
+  readonly count: number
+  /** The incidents of firings. */
+  readonly tags: ReadonlyArray<string>
   readonly links: ReadonlyArray<NamedLink>
 }
 
@@ -50,6 +56,8 @@ export interface Service extends TextMedium {
   readonly retryAfterOf?: (body: string) => number | undefined
   /** The outcomes of statuses that mean something else here than everywhere else. */
   readonly verdicts?: Verdicts
+  /** The seconds before each further attempt after a status; after the last one, it refuses for good. */
+  readonly triedAgain?: { readonly status: number; readonly after: ReadonlyArray<number> }
   /** It rings a phone: whether it may have rung matters. */
   readonly isPhone?: true
   /** Writes the text, where that is not what all services get. */

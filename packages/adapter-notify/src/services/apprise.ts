@@ -15,7 +15,10 @@ const TYPES = {
 export const apprise: Service = {
   limit: 8_000,
   escape: defused,
+  hasTitle: true,
   verdicts: { 204: "refused", 424: "deferred" },
+  // The others got the message, and get each attempt again.
+  triedAgain: { status: 424, after: [60, 300] },
   request: ({ text, tone }, { definition: { tag } }) => {
     const { message: body, title } = titled(text)
     return { body: { title, body, type: TYPES[tone], format: "text", ...(tag && { tag }) } }

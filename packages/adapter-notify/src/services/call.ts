@@ -1,5 +1,5 @@
-import { spokenText, twiml } from "@tocsin/core/notifications/callText"
-import { plain } from "@tocsin/core/notifications/cutText"
+import { spokenText, twiml } from "@tocsin/core/features/phones/callText"
+import { plain } from "@tocsin/core/heart/notifications/cutText"
 import type { Service } from "./Service.ts"
 import { TWILIO, twilioRequest } from "./twilio.ts"
 
@@ -13,11 +13,11 @@ export const call: Service = {
   escape: plain,
   isPhone: true,
   textOf: (message) => spokenText(message.about === "test" ? [] : message.notifications),
-  request: ({ incident, links, text }, keys) => {
+  request: ({ count, incident, links, text }, keys) => {
     const { from = "", language } = keys.definition
     const link = links.find(({ acts }) => acts)
     const action = link && incident?.resolved_at === undefined ? `${link.url}/call` : undefined
-    const Twiml = twiml({ text, language, action, isOpening: true })
+    const Twiml = twiml({ text, language, action, count, isOpening: true })
     return twilioRequest("Calls", { From: from, Timeout: "30", Twiml }, keys)
   },
 }

@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/cutText"
+import { plain } from "@tocsin/core/heart/notifications/cutText"
 import { type Service, titled } from "./Service.ts"
 
 const PRIORITIES = { critical: 8, warning: 5, unknown: 5, resolved: 2, test: 5 } as const
@@ -7,6 +7,7 @@ const PRIORITIES = { critical: 8, warning: 5, unknown: 5, resolved: 2, test: 5 }
 export const gotify: Service = {
   limit: 8_000,
   escape: plain,
+  hasTitle: true,
   request: ({ text, tone }, { path, token }) => ({
     path: `${path}/message`,
     headers: { "x-gotify-key": token },

@@ -1,5 +1,5 @@
-import { cutText, plain } from "@tocsin/core/notifications/cutText"
-import type { NamedLink } from "@tocsin/core/notifications/incidentText"
+import { cutText, plain } from "@tocsin/core/heart/notifications/cutText"
+import type { NamedLink } from "@tocsin/core/heart/notifications/incidentText"
 import { type Service, titled } from "./Service.ts"
 
 const LOOKS = {
@@ -24,6 +24,7 @@ const actionOf = ({ acts, title: label, url }: NamedLink) =>
 export const ntfy: Service = {
   limit: 1_300,
   escape: plain,
+  hasTitle: true,
   hasLinks: true,
   request: ({ links, text, tone }, { definition: { call }, path, token }) => {
     const slash = path.lastIndexOf("/")

@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/cutText"
+import { plain } from "@tocsin/core/heart/notifications/cutText"
 import { alertKeyOf, type Service, summaryOf } from "./Service.ts"
 
 const PRIORITIES = { critical: "P1", unknown: "P2", warning: "P3", test: "P5", resolved: "P5" } as const
@@ -12,6 +12,7 @@ export const opsgenie: Service = {
   limit: 8_000,
   escape: plain,
   hasDetails: true,
+  hasWhy: true,
   request: (message, { key, path: base }) => {
     const headers = { authorization: `GenieKey ${key}` }
     const alias = alertKeyOf(message)
@@ -23,6 +24,7 @@ export const opsgenie: Service = {
       message: summaryOf(message, 130),
       alias,
       description: message.text,
+      ...(message.why !== undefined && { details: { why: message.why } }),
       source: "tocsin",
       priority: PRIORITIES[message.tone],
     }

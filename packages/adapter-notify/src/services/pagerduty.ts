@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { plain } from "@tocsin/core/notifications/cutText"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { plain } from "@tocsin/core/heart/notifications/cutText"
 import { alertKeyOf, type Service, summaryOf } from "./Service.ts"
 
 const SEVERITIES = {
@@ -21,17 +21,18 @@ export const pagerduty: Service = {
   escape: plain,
   hasLinks: true,
   hasDetails: true,
+  hasWhy: true,
   request: (message, { path: base, routing_key }) => {
     const path = `${base}/v2/enqueue`
     const event = { routing_key, dedup_key: alertKeyOf(message) }
     if (message.tone === "resolved") return { path, body: { ...event, event_action: "resolve" } }
-    const { incident } = message
+    const { incident, text, why } = message
     const payload = {
       summary: summaryOf(message, 1_024),
       source: incident?.opener_agent_id ?? "tocsin",
       severity: SEVERITIES[message.tone],
       ...(incident !== undefined && { timestamp: Instant.format(incident.opened_at) }),
-      custom_details: { text: message.text },
+      custom_details: { ...(why !== undefined && { why }), text },
     }
     const links = message.links.map(({ title, url }) => ({ href: url, text: title }))
     return { path, body: { ...event, event_action: "trigger", payload, links } }

@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/cutText"
+import { plain } from "@tocsin/core/heart/notifications/cutText"
 import { form, type Service } from "./Service.ts"
 
 /** Rings every minute for half an hour, unless one acknowledges it in the app. */
@@ -12,12 +12,15 @@ export const pushover: Service = {
   address: "https://api.pushover.net",
   limit: 1_024,
   escape: plain,
-  request: ({ incident, links, text, tone }, { definition: { emergency = false }, path, token, user }) => {
+  request: (
+    { incident, links, tags, text, tone },
+    { definition: { emergency = false }, path, token, user },
+  ) => {
     const isAlarm = emergency && tone === "critical"
     const acknowledge = links.find(({ acts }) => acts)
     const alarm = {
       ...EMERGENCY,
-      ...(incident && { tags: incident.id }),
+      ...(tags.length > 0 && { tags: tags.join() }),
       ...(acknowledge && { callback: acknowledge.url }),
     }
     const request = {

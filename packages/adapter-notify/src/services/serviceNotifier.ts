@@ -1,10 +1,17 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { receiverTypes } from "@tocsin/contract/ReceiverTypes"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
-import { Ids } from "@tocsin/core/ports/Ids"
-import type { ClaimedAlert, DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { receiverTypes } from "@tocsin/contract/receivers/ReceiverTypes"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
+import type {
+  ClaimedAlert,
+  DeliveryResult,
+  Notifier,
+  TestReceipt,
+} from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Redacted, type Scope } from "effect"
-import { linksOf } from "@tocsin/core/notifications/incidentText"
+import { MOST_WITH_KEY } from "@tocsin/core/heart/notifications/claimOutbox"
+import { linksOf } from "@tocsin/core/heart/notifications/incidentText"
+import { whyText } from "@tocsin/core/heart/notifications/whyText"
 import { noAnswerWithin } from "../http/receipts.ts"
 import { BadNotifierSetting, type HttpPost, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { aboutNotification, aboutSeveral, type ChatMessage, textOf, toneOf } from "../text/ChatMessage.ts"
@@ -16,9 +23,31 @@ const resolutionOf = ({ incident }: ClaimedAlert): Written => ({
   id: incident.id,
   text: "",
   tone: "resolved",
+  count: 1,
+  tags: [],
   incident,
   links: [],
 })
+
+/** The result of an attempt after which so many more follow, at these distances. */
+const triedAgain = (
+  { error }: { readonly error: string },
+  message: ChatMessage,
+  after: ReadonlyArray<number>,
+): DeliveryResult => {
+  const attempt = message.about === "test" ? 1 : Math.max(...message.notifications.map((one) => one.attempt))
+  const retryAfterSeconds = after[attempt - 1]
+  return retryAfterSeconds === undefined
+    ? { outcome: "refused", error }
+    : { outcome: "deferred", error, retryAfterSeconds }
+}
+
+/** The links outside a text: of a message about one incident, or of a call whose key acknowledges several. */
+const linksIn = (message: ChatMessage): Written["links"] => {
+  if (message.about === "test") return []
+  const [first, ...others] = message.notifications
+  return first === undefined || others.length >= MOST_WITH_KEY ? [] : linksOf(first)
+}
 
 const VISIBLE_ASCII = /^[\x21-\x7e]*$/
 
@@ -62,15 +91,19 @@ export const notifierOver = Effect.fnUntraced(function* (
       text: service.textOf?.(message) ?? textOf(message, service),
       tone: toneOf(message),
       incident: about?.incident,
-      links: about === undefined ? [] : linksOf(about),
+      why: about && whyText(about),
+      count: message.about === "test" ? 1 : message.notifications.length,
+      tags: message.about === "test" ? [] : message.notifications.map(({ incident: { id } }) => id),
+      links: linksIn(message),
     })
   }
   const send = (message: ChatMessage) =>
-    Effect.map(write(message), ({ result, status }): DeliveryResult =>
-      service.isPhone && status !== undefined && result.outcome === "deferred"
-        ? { ...result, isAnswered: true }
-        : result,
-    )
+    Effect.map(write(message), ({ result, status }): DeliveryResult => {
+      if (result.outcome !== "deferred") return result
+      if (status !== undefined && status === service.triedAgain?.status)
+        return triedAgain(result, message, service.triedAgain.after)
+      return service.isPhone && status !== undefined ? { ...result, isAnswered: true } : result
+    })
   return {
     kind,
     send: (notification) => send(aboutNotification(notification)),

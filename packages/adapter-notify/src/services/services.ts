@@ -1,4 +1,4 @@
-import type { ReceiverType } from "@tocsin/contract/ReceiverTypes"
+import type { ReceiverType } from "@tocsin/contract/receivers/ReceiverTypes"
 import { apprise } from "./apprise.ts"
 import { call } from "./call.ts"
 import { discord } from "./discord.ts"
@@ -38,7 +38,7 @@ import { ofText, type Service } from "./Service.ts"
  * | signal | none | – | is a second message |
  * | apprise | 32 KB | – | is a second message to each service |
  */
-export const services: Readonly<Record<Exclude<ReceiverType, "email">, Service>> = {
+export const services: Readonly<Record<Exclude<ReceiverType, "browser" | "email">, Service>> = {
   // Incoming webhooks (developers.google.com, "spaces.messages.create", November 2026;
   // docs.mattermost.com, "Incoming webhooks", November 2026).
   google_chat: ofText(8_000),

@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/cutText"
+import { plain } from "@tocsin/core/heart/notifications/cutText"
 import type { Service } from "./Service.ts"
 
 /**

@@ -1,4 +1,4 @@
-import { plain } from "@tocsin/core/notifications/cutText"
+import { plain } from "@tocsin/core/heart/notifications/cutText"
 import type { Service } from "./Service.ts"
 
 const COLORS = {
@@ -29,6 +29,7 @@ const blocksOf = (lines: ReadonlyArray<string>): ReadonlyArray<object> =>
 export const teams: Service = {
   limit: 6_000,
   escape: plain,
+  hasTitle: true,
   hasLinks: true,
   // Each is a block, which costs as much as 50 characters.
   mostLines: 30,

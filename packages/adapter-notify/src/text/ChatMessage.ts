@@ -1,9 +1,8 @@
-import type { Severity } from "@tocsin/contract/Status"
-import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
-import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
+import { type Severity, SEVERITY_RANK } from "@tocsin/contract/formats/Status"
+import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers"
 import { createHash } from "node:crypto"
-import type { TextMedium } from "@tocsin/core/notifications/cutText"
-import { digestText, incidentText, testText } from "@tocsin/core/notifications/incidentText"
+import type { TextMedium } from "@tocsin/core/heart/notifications/cutText"
+import { digestText, incidentText, testText } from "@tocsin/core/heart/notifications/incidentText"
 
 /** The message that a typed receiver writes, with an ID that a repeat of the same message has too. */
 export type ChatMessage = { readonly id: string } & (

@@ -38,14 +38,30 @@ const cutBefore = (end: string, text: string): string => {
   return cut(fits)
 }
 
+/** The most of a line that says why a message comes: septets, or UTF-16 units. */
+const MOST_OF_WHY = { septets: 40, units: 20 }
+
+/** That line, as the encoding of the whole message allows. */
+const whyLine = (why: string, whole: string): string => {
+  const most = septetsOf(why + whole) === undefined ? MOST_OF_WHY.units : MOST_OF_WHY.septets
+  const lengthOf = (text: string) => (most === MOST_OF_WHY.units ? text.length : (septetsOf(text) ?? 0))
+  let shown = why
+  while (lengthOf(shown) > most)
+    shown = `${Array.from(shown.replace(/\.\.\.$/u, ""))
+      .slice(0, -1)
+      .join("")}${ELLIPSIS}`
+  return `${shown}\n`
+}
+
 /**
- * A text and a link as one message of bounded length. Only the text is cut. A link that would leave too little
- * of it is left out.
+ * A text and a link as one message of bounded length, behind a line that says why it comes. Only the text is cut. A
+ * link that would leave too little of it is left out.
  */
-export const smsText = (text: string, link: string | undefined): string => {
-  const whole = text.replaceAll("…", ELLIPSIS)
+export const smsText = (text: string, link: string | undefined, why?: string): string => {
+  const said = text.replaceAll("…", ELLIPSIS)
+  const whole = why === undefined ? said : `${whyLine(why, said + (link ?? ""))}${said}`
   const end = link === undefined ? "" : `\n${link}`
   if (roomBeside(whole + end) >= 0) return whole + end
   const fitted = cutBefore(end, whole)
-  return link === undefined || roomBeside(end, fitted) >= SHORTEST ? fitted : smsText(text, undefined)
+  return link === undefined || roomBeside(end, fitted) >= SHORTEST ? fitted : smsText(text, undefined, why)
 }

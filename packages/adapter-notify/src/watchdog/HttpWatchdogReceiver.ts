@@ -1,4 +1,8 @@
-import { type WatchdogPing, WatchdogReceiver, type DeliveryResult } from "@tocsin/core/ports/Notifiers"
+import {
+  type WatchdogPing,
+  WatchdogReceiver,
+  type DeliveryResult,
+} from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Layer } from "effect"
 import { type Answer, makeExchange, type Message } from "../http/exchange.ts"
 import { receiptOf } from "../http/receipts.ts"

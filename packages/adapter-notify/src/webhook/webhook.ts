@@ -1,22 +1,24 @@
-import { Acknowledgement } from "@tocsin/contract/Acknowledgements"
-import { timestamp } from "@tocsin/contract/Fields"
-import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { FiringCause, NotificationType, Severity } from "@tocsin/contract/Status"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
-import { Ids } from "@tocsin/core/ports/Ids"
-import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { Acknowledgement } from "@tocsin/contract/acknowledgements/Acknowledgements"
+import { timestamp } from "@tocsin/contract/formats/Fields"
+import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { FiringCause, NotificationType, Severity } from "@tocsin/contract/formats/Status"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
+import { whyText } from "@tocsin/core/heart/notifications/whyText"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
+import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
-import { cutText, plain } from "@tocsin/core/notifications/cutText"
-import { MOST_OUTPUT } from "@tocsin/core/notifications/messageDetails"
+import { cutText, plain } from "@tocsin/core/heart/notifications/cutText"
+import { MOST_OUTPUT } from "@tocsin/core/heart/notifications/messageDetails"
 import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import {
   checkIdOf,
   incidentText,
   type NotifiedIncident,
   testText,
-} from "@tocsin/core/notifications/incidentText"
+} from "@tocsin/core/heart/notifications/incidentText"
+import { shownResolution } from "@tocsin/core/heart/notifications/resolutionText"
 
 /** The key of one secret, prepared once: preparing its bytes takes three times as long as a signature. */
 type SigningKey = Redacted.Redacted<KeyObject>
@@ -104,9 +106,23 @@ export const IncidentMessage = Schema.Struct({
         description: "First line of the worst check's output, at most 512 characters.",
       }),
     ),
+    title: Schema.optionalKey(Schema.String.annotate({ description: "The title of its check." })),
     text,
     receiver: Schema.String.annotate({ description: "The receiver's name; its kind without a policy." }),
     cause: Schema.optionalKey(FiringCause),
+    why: Schema.optionalKey(
+      Schema.String.annotate({
+        description: "Why it comes, as the text begins; absent if its incident just opened.",
+      }),
+    ),
+    resolution: Schema.optionalKey(
+      Schema.Struct({
+        reason: Schema.Literals(["recovered", "reported", "deleted", "resolved", "withdrawn", "moved"]),
+        by: Schema.optionalKey(Schema.String),
+      }).annotate({
+        description: "How it ended, and who deleted or resolved it; only with `incident.resolved`.",
+      }),
+    ),
     firing_for_seconds: Schema.Int.annotate({
       description: "How long the incident had been open when this became due; until it resolved, if it has.",
     }),
@@ -128,7 +144,7 @@ export const IncidentMessage = Schema.Struct({
         output: Schema.optionalKey(Schema.String),
         output_is_end: Schema.optionalKey(Schema.Literal(true)),
         source: Schema.optionalKey(Schema.String),
-        since: timestamp("Since when the check has its status, or is overdue with its severity."),
+        since: timestamp("Since when the check has its status, or is late with its severity."),
         duration_seconds: Schema.optionalKey(Schema.Number),
       }).annotate({
         description:
@@ -163,25 +179,34 @@ export type WebhookMessage = typeof WebhookMessage.Type
 const UNLIMITED = { limit: Number.MAX_SAFE_INTEGER, escape: plain, hasDetails: true } as const
 
 /** The body of a notification. Attempts differ only if the incident has changed. */
-export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage => ({
-  type: `incident.${notification.event_type}`,
-  version: 1,
-  timestamp: notification.created_at,
-  data: {
-    id: notification.id,
-    severity: notification.severity,
-    ...(notification.summary !== undefined && { summary: notification.summary }),
-    text: incidentText(notification, UNLIMITED),
-    receiver: notification.receiver,
-    ...(notification.cause !== undefined && { cause: notification.cause }),
-    firing_for_seconds: secondsOf(notification),
-    ...acknowledgedBy(notification),
-    incident: incidentOf(notification.incident),
-    ...(notification.runbook !== undefined && { runbook: notification.runbook }),
-    ...detailsOf(notification),
-    ...linksOf(notification),
-  },
-})
+export const incidentMessage = (notification: DeliveryAttempt): IncidentMessage => {
+  const why = whyText(notification)
+  return {
+    type: `incident.${notification.event_type}`,
+    version: 1,
+    timestamp: notification.created_at,
+    data: {
+      id: notification.id,
+      severity: notification.severity,
+      ...(notification.summary !== undefined && { summary: notification.summary }),
+      ...(notification.title !== undefined && { title: notification.title }),
+      text: incidentText(notification, UNLIMITED),
+      receiver: notification.receiver,
+      ...(notification.cause !== undefined && { cause: notification.cause }),
+      ...(why !== undefined && { why }),
+      ...(notification.event_type === "resolved" &&
+        notification.incident.resolution !== undefined && {
+          resolution: shownResolution(notification.incident.resolution),
+        }),
+      firing_for_seconds: secondsOf(notification),
+      ...acknowledgedBy(notification),
+      incident: incidentOf(notification.incident),
+      ...(notification.runbook !== undefined && { runbook: notification.runbook }),
+      ...detailsOf(notification),
+      ...linksOf(notification),
+    },
+  }
+}
 
 const MICROS_PER_SECOND = 1_000_000n
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ClaimedAlert } from "@tocsin/core/ports/Notifiers"
-import type * as Instant from "@tocsin/contract/Instant"
+import type { ClaimedAlert } from "@tocsin/core/heart/notifications/Notifiers"
+import type * as Instant from "@tocsin/contract/formats/Instant"
 import { Duration, Effect, Queue, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { alertRouter } from "../../src/alertrouter/alertRouter.ts"

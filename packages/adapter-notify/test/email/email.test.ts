@@ -77,6 +77,7 @@ describe("e-mail", () => {
     assert.deepStrictEqual(value("From"), ["Tocsin <tocsin@example.org>"])
     assert.deepStrictEqual(value("Subject"), ["CRITICAL: web-1/disk: /var is 97 % full"])
     assert.deepStrictEqual(value("Auto-Submitted"), ["auto-generated"])
+    assert.deepStrictEqual(value("X-Tocsin-Key"), ["web-1/disk"])
     assert.deepStrictEqual(value("X-Auto-Response-Suppress"), ["All"])
     assert.deepStrictEqual(value("List-Id"), ["Tocsin <tocsin.example.org>"])
     const [text, html] = partsOf(raw)

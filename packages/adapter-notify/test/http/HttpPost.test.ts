@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TestReceipt } from "@tocsin/core/ports/Notifiers"
+import type { TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Fiber, Queue, Redacted, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"

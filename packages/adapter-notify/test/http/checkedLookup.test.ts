@@ -1,6 +1,7 @@
 import type { LookupAddress, LookupOptions } from "node:dns"
 import { assert, describe, it } from "@effect/vitest"
-import { checkedLookup, type ResolveName, sharedLookup } from "../../src/http/Target.ts"
+import { resultOfFailure } from "../../src/http/receipts.ts"
+import { checkedLookup, type ResolveName, sharedLookup, type TargetPolicy } from "../../src/http/Target.ts"
 
 const resolved: ReadonlyArray<LookupAddress> = [
   { address: "169.254.169.254", family: 4 },
@@ -29,6 +30,47 @@ describe("a checked lookup", () => {
   it("hands out the first of them where one is asked for", () => {
     assert.deepStrictEqual(handed({}, false), [[null, "10.0.0.7", 4]])
     assert.deepStrictEqual(handed({}, true), [[null, "2606:4700:4700::1111", 6]])
+  })
+})
+
+/** The result of an attempt whose name has these addresses. */
+const saidOf = (addresses: ReadonlyArray<string>, policy: TargetPolicy) => {
+  const said: Array<string> = []
+  const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }))
+  checkedLookup((_hostname, _options, callback) => callback(null, found), policy)(
+    "a.test",
+    { all: true },
+    (error) => {
+      const result = resultOfFailure(error?.code)
+      said.push(`${result.outcome}: ${result.error}`)
+    },
+  )
+  return said
+}
+
+describe("a name without an allowed address", () => {
+  it.each([
+    [["169.254.169.254"], {}, "it is link-local or cloud metadata."],
+    [["fe80::1", "169.254.0.1"], { denyPrivateTargets: true }, "it is link-local or cloud metadata."],
+    [
+      ["127.0.0.1", "::1"],
+      { denyPrivateTargets: true },
+      "it is not public, and SERVICE_DENY_PRIVATE_TARGETS is set.",
+    ],
+    [
+      ["10.0.0.7", "169.254.0.1"],
+      { denyPrivateTargets: true },
+      "it is not public, and SERVICE_DENY_PRIVATE_TARGETS is set.",
+    ],
+    [
+      ["127.0.0.1", "::1"],
+      { denyLoopback: true },
+      "it leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it.",
+    ],
+  ])("such as %j with %j says why", (addresses, policy, reason) => {
+    assert.deepStrictEqual(saidOf(addresses, { denyPrivateTargets: false, ...policy }), [
+      `refused: Tocsin does not call the receiver's address: ${reason}`,
+    ])
   })
 })
 

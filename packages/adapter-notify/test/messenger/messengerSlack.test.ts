@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted } from "effect"
 import { messengerSlack, slackMedium } from "../../src/messenger/messenger.ts"
-import { digestText, incidentText } from "@tocsin/core/notifications/incidentText"
+import { digestText, incidentText } from "@tocsin/core/heart/notifications/incidentText"
 import { answering, startReceiver } from "../Receiver.ts"
 import { firing, shared } from "../notifications.ts"
 

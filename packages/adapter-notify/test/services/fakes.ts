@@ -1,6 +1,6 @@
-import type { Receiver as Definition } from "@tocsin/contract/Receiver"
+import type { Receiver as Definition } from "@tocsin/contract/receivers/Receiver"
 import type { ServiceKeys } from "../../src/services/Service.ts"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import type { services } from "../../src/services/services.ts"
 import type { Received } from "../Receiver.ts"
 import { heardIn } from "./TelephoneService.ts"

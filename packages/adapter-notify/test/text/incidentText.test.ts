@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { Severity } from "@tocsin/contract/Status"
-import { headlineOf } from "@tocsin/contract/headline"
-import type { DeliveryAttempt } from "@tocsin/core/ports/Notifiers"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { Severity } from "@tocsin/contract/formats/Status"
+import { headlineOf } from "@tocsin/contract/formats/headline"
+import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { slackMedium, telegramMedium } from "../../src/messenger/messenger.ts"
-import { cutText, type TextMedium } from "@tocsin/core/notifications/cutText"
-import { digestText, incidentText } from "@tocsin/core/notifications/incidentText"
-import { lastOutput } from "@tocsin/contract/outputText"
+import { cutText, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
+import { subjectOf, digestText, incidentText } from "@tocsin/core/heart/notifications/incidentText"
+import { lastOutput } from "@tocsin/contract/formats/outputText"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { detailsOf, firing, resolved, shared, silence, SOURCE } from "../notifications.ts"
 import { anyCharacter } from "@tocsin/testing/anyCharacter"
@@ -34,7 +34,9 @@ describe("the text of a notification", () => {
     assert.strictEqual(
       text(resolved),
       [
-        "RESOLVED: web-1/disk (was critical)",
+        "RESOLVED: web-1/disk",
+        "ok again after 12 min 10 s",
+        "Now: 41 % full",
         "Was: /var is 97 % full",
         "From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
         "Incident: 0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f01",
@@ -42,9 +44,42 @@ describe("the text of a notification", () => {
     )
   })
 
-  it("says what a late job reported in the end as what is so now", () => {
-    const late = { ...resolved, summary: "backup reported: ok" }
-    assert.include(text(late), "(was critical)\nbackup reported: ok\n")
+  it("says who takes care of it where it goes out all the same", () => {
+    const until = Instant.fromMillis(Date.parse("2026-01-31T10:30:00Z"))
+    const at = firing.incident.opened_at
+    const acknowledgement = { by: "link:phone", note: undefined, at, until, severity: "critical" as const }
+    assert.deepStrictEqual(
+      text({ ...firing, acknowledgement })
+        .split("\n")
+        .slice(1, 3),
+      ["/var is 97 % full", "Acknowledged by link:phone until 2026-01-31 10:30:00 UTC"],
+    )
+  })
+
+  it.each([
+    [{ reason: "recovered" }, "ok again after 12 min 10 s"],
+    [{ reason: "reported", status: "warning" }, "reported warning after 12 min 10 s"],
+    [{ reason: "deleted", by: "ann" }, "deleted by ann"],
+    [{ reason: "deleted", by: "ann", of: "agent" }, "agent deleted by ann"],
+    [{ reason: "resolved", by: "ann" }, "resolved by ann"],
+    [{ reason: "withdrawn" }, "no longer expected"],
+    [{ reason: "moved", to: IncidentKey.make("site") }, "moved to site"],
+  ] as const)("says how it ended, in a text and in one line: %o", (resolution, line) => {
+    const ended = { ...resolved, incident: { ...resolved.incident, resolution } }
+    assert.include(text(ended), `RESOLVED: web-1/disk\n${line}\nWas: /var is 97 % full\n`)
+    assert.strictEqual(subjectOf(ended), `RESOLVED: web-1/disk: ${line}`)
+  })
+
+  it("says what it was where an earlier version resolved it", () => {
+    const ended = { ...resolved, incident: { ...resolved.incident, resolution: undefined } }
+    assert.include(text(ended), "RESOLVED: web-1/disk\nWas: /var is 97 % full\n")
+  })
+
+  it("says the severity once", () => {
+    const said = { ...firing, summary: "DISK CRITICAL - /var is 97 % full" }
+    assert.include(text(said), "CRITICAL: web-1/disk\n/var is 97 % full\n")
+    assert.strictEqual(subjectOf(said), "CRITICAL: web-1/disk: /var is 97 % full")
+    assert.include(text({ ...said, severity: "warning" }), "\nDISK CRITICAL - /var is 97 % full\n")
   })
 
   it("names the key and counts the checks where there are several", () => {
@@ -70,7 +105,7 @@ describe("the text of a notification", () => {
       ...resolved,
       incident: { ...resolved.incident, incident_key: incident.incident_key },
     })
-    assert.include(over, "RESOLVED: storage (was critical)\n")
+    assert.include(over, "RESOLVED: storage\n")
     assert.include(text({ ...firing, incident: other }), "\nCheck: web-2/disk\n")
     assert.notInclude(text({ ...firing, incident: several }), "Check:")
   })
@@ -312,7 +347,7 @@ describe("a digest", () => {
     )
     assert.strictEqual(
       digestText([resolved, resolved], slackMedium).split("\n")[1],
-      "RESOLVED: web-1/disk (was critical): /var is 97 % full",
+      "RESOLVED: web-1/disk: ok again after 12 min 10 s",
     )
   })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type WatchdogPing, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
+import { type WatchdogPing, WatchdogReceiver } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Fiber, Layer, Queue, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as HttpWatchdogReceiver from "../../src/watchdog/HttpWatchdogReceiver.ts"

@@ -1,4 +1,4 @@
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted, Result, Schema } from "effect"
 import { Webhook } from "standardwebhooks"
@@ -164,6 +164,8 @@ describe("a webhook's message", () => {
     const age_starts_at = Instant.plus(resolved.created_at, Duration.hours(3))
     assert.strictEqual(dataOf({ ...resolved, age_starts_at }).firing_for_seconds, 730)
     assert.isUndefined(dataOf(resolved).cause)
+    assert.deepStrictEqual(incidentMessage(resolved).data.resolution, { reason: "recovered" })
+    assert.isUndefined(incidentMessage(firing).data.resolution)
   })
 
   it("never has a negative time, even if the clock was set back", () => {

@@ -1,7 +1,7 @@
-import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
-import type { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import { bytesAdded, bytesOfCheck } from "@tocsin/core/model/heldBytes"
+import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import { bytesAdded, bytesOfCheck } from "@tocsin/core/heart/model/heldBytes"
 import type { RowVersion } from "../transactions/loadRows.ts"
 
 /** Such an agent is probably served by several replicas in turn: caching costs more than it saves. */

@@ -1,13 +1,18 @@
-import type { CheckId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
-import { type Command, isLone, type LoneDecision, type Outcome } from "@tocsin/core/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
-import { Search } from "@tocsin/core/unitOfWork/Search"
-import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
-import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
-import { storedTables } from "@tocsin/core/model/StoredTables"
-import type { AnyShape } from "@tocsin/core/model/TableShape"
+import type { CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import {
+  type Command,
+  isLone,
+  type LoneDecision,
+  type Outcome,
+} from "@tocsin/core/kernel/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
+import { Search } from "@tocsin/core/kernel/unitOfWork/Search"
+import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
+import { storedTables } from "@tocsin/core/lists/StoredTables"
+import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
 import { Result } from "effect"
 import { type AgentScope, type CommandScope, commandScopeOf, mayShare } from "../transactions/CommandScope.ts"
 
@@ -95,14 +100,12 @@ const seed = (unit: UnitOfWork, scope: AgentScope, rows: CachedRows): boolean =>
 
 /** The rows that a decision changed; `undefined` if the verifying statement cannot write them. */
 const changedRows = (unit: UnitOfWork, scope: AgentScope) => {
-  if (unit.hasRaised) return undefined
-  const { agent: agents, check_state: checks, ...others } = unit.changes()
-  for (const changes of Object.values(others)) if (changes.length > 0) return undefined
-  const [change] = agents
+  if (unit.changesMore) return undefined
+  const [change] = unit.agents.changes()
   if (change?.before === undefined || change.after === undefined) return undefined
   if (!isSame(stayingOfAgent, change.before, change.after)) return undefined
   const refreshed: Array<CheckRecord> = []
-  for (const { before, after } of checks) {
+  for (const { before, after } of unit.checks.changes()) {
     if (before === undefined || after === undefined || !isSame(stayingOfCheck, before, after))
       return undefined
     refreshed.push(after)

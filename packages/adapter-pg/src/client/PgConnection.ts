@@ -6,7 +6,7 @@ import { outlivesStatement, PgFailure, type PgOperation, toSqlError } from "./to
 import { asTexts } from "./upstreamDefects.ts"
 
 /** Limits the time of one statement. */
-export interface Watch {
+export interface AwaitedAnswer {
   readonly sentAt: number
   readonly isLate: boolean
   readonly stop: () => void
@@ -15,7 +15,7 @@ export interface Watch {
 /** A connection lent to one user. */
 export interface PgLease {
   /** Starts the time of a statement: `replyTimeout`, or the given one. */
-  readonly expectAnswer: (withinMillis?: number) => Watch
+  readonly expectAnswer: (withinMillis?: number) => AwaitedAnswer
   /** Closes the connection when it is returned. */
   readonly discard: () => void
   readonly close: Effect.Effect<void>

@@ -1,14 +1,14 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
-import * as Sessions from "@effect/sql-pg/PgPool"
-import { LinkedQueue } from "@tocsin/core/engine/LinkedQueue"
+import * as Pools from "@effect/sql-pg/PgPool"
+import { LinkedQueue } from "@tocsin/core/kernel/engine/LinkedQueue"
 import { Duration, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
 import { readDatabaseUrl } from "./databaseUrl.ts"
 import { type PgHost, type PgPoolOptions, setUpStatement } from "./PgPoolOptions.ts"
-import { PgConnection, type PgLease, type Watch } from "./PgConnection.ts"
-import { Primary, securedOrPlain, standbyFailure } from "./Primary.ts"
-import { sqlError } from "./toSqlError.ts"
+import { PgConnection, type PgLease, type AwaitedAnswer } from "./PgConnection.ts"
+import { orElse, Primary, standbyFailure } from "./Primary.ts"
+import { isRefusedPassword, isWithoutTls, sqlError } from "./toSqlError.ts"
 import { makeTypes } from "./upstreamDefects.ts"
 
 const defaults = {
@@ -79,7 +79,7 @@ export class PgPool {
   readonly #known = new WeakMap<Session.PgConnection, Known>()
   readonly #leases = new LinkedQueue<PgLease>()
   /** In the order in which their statements were sent. */
-  readonly #watches = new LinkedQueue<Watch>()
+  readonly #awaited = new LinkedQueue<AwaitedAnswer>()
   readonly #connectTimeout: Duration.Duration
   readonly #replyMillis: number
   readonly #maxConnections: number
@@ -104,12 +104,9 @@ export class PgPool {
   static readonly make = Effect.fnUntraced(function* (
     options: PgPoolOptions,
   ): Effect.fn.Return<PgPool, SqlError.SqlError, Scope.Scope> {
-    const { password, servers: named } = yield* readDatabaseUrl(options.url)
+    const { password, prepared, servers: named } = yield* readDatabaseUrl(options.url)
     const open = { count: 0, lastAt: -Infinity }
     const config = {
-      // The driver runs this for each connection, in the connection's scope, which its type does
-      // not say.
-      password: Effect.as(countIn(open), password) as Effect.Effect<Redacted.Redacted>,
       applicationName: options.applicationName ?? defaults.applicationName,
       connectTimeout: options.connectTimeout ?? defaults.connectTimeout,
       keepAlive: KEEP_ALIVE,
@@ -118,11 +115,31 @@ export class PgPool {
       preparedStatementCacheSize: PREPARED_STATEMENTS,
       types: makeTypes(),
     }
-    const sessions = (server: Partial<Sessions.Config>) => inRealTime(Sessions.make({ ...config, ...server }))
+    const sessionsAs = (used: Redacted.Redacted, server: Partial<Pools.Config>) =>
+      // The driver runs this for each connection, in the connection's scope, which its type does
+      // not say.
+      inRealTime(
+        Pools.make({
+          ...config,
+          ...server,
+          password: Effect.as(countIn(open), used) as Effect.Effect<Redacted.Redacted>,
+        }),
+      )
+    const sessions = (server: Partial<Pools.Config>) =>
+      prepared === undefined
+        ? sessionsAs(password, server)
+        : Effect.zipWith(sessionsAs(prepared, server), sessionsAs(password, server), (one, other) =>
+            orElse(one, other, isRefusedPassword),
+          )
     const servers = yield* Effect.forEach(named, ({ host, isOptional, ssl, url }) => {
       const place = { url, ...(host !== undefined && { host }) }
       const one = sessions({ ...place, ssl })
-      return isOptional ? Effect.zipWith(one, sessions({ ...place, ssl: false }), securedOrPlain) : one
+      // As `sslmode=prefer` has it: plain text where the server has said that it has no TLS.
+      return isOptional
+        ? Effect.zipWith(one, sessions({ ...place, ssl: false }), (secured, plain) =>
+            orElse(secured, plain, isWithoutTls),
+          )
+        : one
     })
     const primary = yield* Primary.make(servers)
     const pool = new PgPool(primary, open, options)
@@ -145,7 +162,7 @@ export class PgPool {
   get status(): PgPoolStatus {
     const total = this.#open.count
     const waiting = this.#waiting
-    const oldest = this.#watches.first
+    const oldest = this.#awaited.first
     const waitedMillis = oldest === undefined ? 0 : performance.now() - oldest.sentAt
     const idle = Math.max(0, total - this.#leases.size - waiting)
     return { total, idle, waiting, waitedMillis, isRefused: this.#isRefused }
@@ -211,7 +228,7 @@ export class PgPool {
 
   #lease(session: Session.PgConnection, known: Known, scope: Scope.Closeable): PgLease {
     let isDiscarded = false
-    const expectAnswer = (withinMillis = this.#replyMillis): Watch => {
+    const expectAnswer = (withinMillis = this.#replyMillis): AwaitedAnswer => {
       const sentAt = performance.now()
       const watch = {
         sentAt,
@@ -230,7 +247,7 @@ export class PgPool {
         this.#primary.lose()
         Effect.runFork(Scope.close(scope, Exit.void))
       }, withinMillis)
-      const place = this.#watches.add(watch)
+      const place = this.#awaited.add(watch)
       return watch
     }
     const lease: PgLease = {

@@ -43,7 +43,7 @@ export interface PgPoolOptions {
   readonly applicationName?: string
   /** The server's own setting by default. */
   readonly statementTimeout?: Duration.Input
-  /** The server's own setting by default. */
+  /** None by default. */
   readonly lockTimeout?: Duration.Input
   /** None by default. PostgreSQL closes a connection whose transaction idles longer. */
   readonly idleInTransactionTimeout?: Duration.Input
@@ -71,9 +71,11 @@ const settingsOf = (options: PgPoolOptions): Readonly<Record<string, string>> =>
     // Parameters that are arrays contain it.
     array_nulls: "on",
     ...(statementTimeout !== undefined && { statement_timeout: millis(statementTimeout) }),
-    ...(lockTimeout !== undefined && { lock_timeout: millis(lockTimeout) }),
-    // A limit of the role or database would close connections between two statements.
+    // A limit of the role or database would fail statements, or close connections between two.
+    lock_timeout: millis(lockTimeout ?? 0),
     idle_in_transaction_session_timeout: millis(idleInTransactionTimeout ?? 0),
+    // A policy on rows would hide them, and a statement that finds fewer would look as if it had worked.
+    row_security: "off",
     ...options.settings,
   }
 }

@@ -1,9 +1,9 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
-import type * as Sessions from "@effect/sql-pg/PgPool"
+import type * as Pools from "@effect/sql-pg/PgPool"
 import { Deferred, Duration, Effect, Exit, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
-import { isWithoutTls, sqlError, toSqlError } from "./toSqlError.ts"
+import { sqlError, toSqlError } from "./toSqlError.ts"
 
 /**
  * How long the other servers may take to answer once one has. One that hangs must not hold up the
@@ -59,18 +59,25 @@ export const unfit = (found: unknown): SqlError.SqlError | undefined => {
 }
 
 /** The connections to one server. */
-export type PgServer = Pick<Sessions.PgPool, "get" | "invalidate">
+export type PgServer = Pick<Pools.PgPool, "get" | "invalidate">
 
-/** As `sslmode=prefer` has it: plain text once the server has said that it has no TLS, until the program ends. */
-export const securedOrPlain = (secured: PgServer, plain: PgServer): PgServer => {
-  let server = secured
+/** The first until it fails for a reason that the second one does without; from then on the second, once it has answered. */
+export const orElse = (
+  first: PgServer,
+  second: PgServer,
+  isFor: (error: SqlError.SqlError) => boolean,
+): PgServer => {
+  let server = first
+  const change = Effect.tap(second.get, () =>
+    Effect.sync(() => {
+      server = second
+    }),
+  )
   return {
     get: Effect.suspend(() =>
-      Effect.catch(server.get, (error) => {
-        if (!isWithoutTls(error)) return Effect.fail(error)
-        server = plain
-        return plain.get
-      }),
+      server === second
+        ? second.get
+        : Effect.catch(first.get, (error) => (isFor(error) ? change : Effect.fail(error))),
     ),
     invalidate: (session) => server.invalidate(session),
   }

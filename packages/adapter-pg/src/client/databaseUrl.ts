@@ -1,4 +1,4 @@
-import { nearestName } from "@tocsin/contract/nearestName"
+import { nearestName } from "@tocsin/contract/formats/nearestName"
 import { Effect, Redacted } from "effect"
 import type { SqlError } from "effect/sql"
 import { type DatabaseTls, tlsOf, UrlFault } from "./databaseTls.ts"
@@ -15,6 +15,8 @@ interface DatabaseServer extends DatabaseTls {
 interface DatabaseUrl {
   readonly servers: ReadonlyArray<DatabaseServer>
   readonly password: Redacted.Redacted
+  /** The password as PostgreSQL prepares one for SCRAM, if that is another. It keeps some as they are. */
+  readonly prepared: Redacted.Redacted | undefined
 }
 
 /** Parameters that are read, each of libpq but `ssl`. */
@@ -132,6 +134,16 @@ const serverOf = (url: URL, tls: (name: string) => DatabaseTls): DatabaseServer 
   return { url: Redacted.make(url.href), host: address, ...tls(name) }
 }
 
+/** Spaces of RFC 3454, table C.1.2, and what its table B.1 maps to nothing. */
+const SPACES = /[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]/g
+const NOTHING = /\u00ad|\u034f|\u1806|[\u180b-\u180d]|\u200c|\u200d|\u2060|[\ufe00-\ufe0f]|\ufeff/g
+
+/** SASLprep of RFC 4013, but for the texts that it refuses: PostgreSQL uses those as they are. */
+const prepare = (password: string): Redacted.Redacted | undefined => {
+  const prepared = password.replaceAll(SPACES, " ").replaceAll(NOTHING, "").normalize("NFKC")
+  return prepared === password ? undefined : Redacted.make(prepared)
+}
+
 const read = (text: string): DatabaseUrl => {
   const urls = urlsOf(text)
   const [first] = urls
@@ -141,7 +153,11 @@ const read = (text: string): DatabaseUrl => {
   if (!PRIMARY_ROLES.has(parameters.get("target_session_attrs") ?? "any")) throw standbyAsked
   const tls = tlsOf(parameters)
   const password = parameters.get("password") ?? decodeURIComponent(first.password)
-  return { servers: urls.map((url) => serverOf(url, tls)), password: Redacted.make(password) }
+  return {
+    servers: urls.map((url) => serverOf(url, tls)),
+    password: Redacted.make(password),
+    prepared: prepare(password),
+  }
 }
 
 const notValid =

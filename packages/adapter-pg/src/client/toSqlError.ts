@@ -124,6 +124,12 @@ const NO_TLS = "The server does not support TLS"
 export const isWithoutTls = ({ reason: { cause } }: SqlError.SqlError): boolean =>
   cause instanceof Error && cause.message === NO_TLS
 
+const WRONG_PASSWORD = "28P01"
+
+/** Whether a server, as the driver reports it, refused the password. */
+export const isRefusedPassword = ({ reason: { cause } }: SqlError.SqlError): boolean =>
+  isAnswer(cause) && cause.code === WRONG_PASSWORD
+
 /** Translates a driver error that only says, in its own words, that there is no connection. */
 const noConnection = (words: string, operation: PgOperation): SqlError.SqlError => {
   switch (words) {

@@ -1,13 +1,13 @@
-import { StorageError, type CopySource, type CopyTarget } from "@tocsin/core/ports/Storage"
-import { type AnyShape, type CopiedRow, jsonColumns } from "@tocsin/core/model/TableShape"
+import { StorageError, type CopySource, type CopyTarget } from "@tocsin/core/kernel/ports/Storage"
+import { type AnyShape, type CopiedRow, jsonColumns } from "@tocsin/core/kernel/model/TableShape"
 import { Effect, type Redacted, Stream, Duration } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { LONG_WORK, settingStatement } from "../client/PgPoolOptions.ts"
 import { connect, type Database, ADVISORY_LOCKS, readStorageTime } from "../Database.ts"
 import { toStorageError } from "../toStorageError.ts"
 import { verifySchema, applyMissing, verifyServer } from "../migrations/migrate.ts"
-import * as Instant from "@tocsin/contract/Instant"
-import { copiedTables, filledByStarts } from "@tocsin/core/model/StoredTables"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { copiedTables, filledByStarts } from "@tocsin/core/lists/StoredTables"
 import { givenRows, quoted } from "../tables/makeTable.ts"
 
 /** The name of a copy in `pg_stat_activity`. It is not that of a server, which a copy looks for. */

@@ -1,8 +1,8 @@
-import type { AgentId } from "@tocsin/contract/Identifiers"
-import { cacheCounters, CommitMeter, type Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import { type Command, Outcome } from "@tocsin/core/unitOfWork/Decision"
-import { Cause, Clock, Duration, Effect, Option, type Scope } from "effect"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { cacheCounters, CommitMeter, type Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import type { Submit } from "@tocsin/core/kernel/ports/Submit"
+import { Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { Cause, Duration, Effect, Option, type Scope } from "effect"
 import { AgentCache } from "../cache/AgentCache.ts"
 import { type Written, compareAndSwap } from "../cache/optimisticUpdate.ts"
 import { type CommandDatabase, retryTransient } from "../Database.ts"
@@ -75,8 +75,8 @@ export class GroupCommit {
     const { cacheBytes, instruments } = options
     this.#options = options
     this.#cache = new AgentCache(cacheBytes)
-    this.#cachedMeter = new CommitMeter(instruments, { storage: "postgres", way: "cached" })
-    this.#lockedMeter = new CommitMeter(instruments, { storage: "postgres", way: "locked" })
+    this.#cachedMeter = new CommitMeter(instruments, { storage: "postgres", path: "cached" })
+    this.#lockedMeter = new CommitMeter(instruments, { storage: "postgres", path: "locked" })
     this.#lookups = cacheCounters(instruments, "postgres")
     this.#agents = Array.from({ length: LANES }, () => new Lane<Submission<"locked">>())
   }
@@ -92,22 +92,13 @@ export class GroupCommit {
       return groups
     })
 
-  /** Interruption withdraws a command until a group has begun with it or, alone, until its COMMIT. */
-  transact<A>(command: Command<Outcome<A>>): Effect.Effect<A, StorageError> {
-    return Clock.clockWith((clock) =>
-      Effect.callback<A, StorageError>((resume) => {
-        // The answer is the reply of this very command.
-        const caller: Caller = {
-          command,
-          clock,
-          resume: resume as (answer: Answer) => void,
-          place: undefined,
-        }
-        const arrived = submitted(caller)
-        this.#handOn(this.#isClosed ? refused(arrived) : arrived)
-        return Effect.sync(() => caller.place?.leave())
-      }),
-    )
+  /** Withdraws a command until a group has begun with it or, alone, until its COMMIT. */
+  readonly submit: Submit = (command, clock, resume) => {
+    // The answer is the reply of this very command.
+    const caller: Caller = { command, clock, resume: resume as (answer: Answer) => void, place: undefined }
+    const arrived = submitted(caller)
+    this.#handOn(this.#isClosed ? refused(arrived) : arrived)
+    return () => caller.place?.leave()
   }
 
   /** Hands a command to the owner of its state. */

@@ -1,4 +1,4 @@
-import { LinkedQueue, type QueueNode } from "@tocsin/core/engine/LinkedQueue"
+import { LinkedQueue, type QueueNode } from "@tocsin/core/kernel/engine/LinkedQueue"
 import { Effect } from "effect"
 
 /** How many groups of a lane run at a time. */

@@ -1,8 +1,8 @@
-import * as Instant from "@tocsin/contract/Instant"
-import type { QueueNode } from "@tocsin/core/engine/LinkedQueue"
-import type { Command, Outcome } from "@tocsin/core/unitOfWork/Decision"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
-import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { QueueNode } from "@tocsin/core/kernel/engine/LinkedQueue"
+import type { Command, Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
+import { StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import { type Clock, Effect } from "effect"
 import type { CommandScope } from "../transactions/CommandScope.ts"
 

@@ -1,6 +1,6 @@
-import { topicNames } from "@tocsin/contract/Topics"
-import type { Storage } from "@tocsin/core/ports/Storage"
-import { namesOf, NO_TOPICS, type Topics, topicsNamed } from "@tocsin/core/topics/Topics"
+import { topicNames } from "@tocsin/contract/liveViews/topicNames"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { namesOf, NO_TOPICS, type Topics, topicsNamed } from "@tocsin/core/kernel/topics/Topics"
 import { Clock, Duration, Effect, Latch, type Scope, Stream } from "effect"
 import type { SqlError } from "effect/sql"
 import * as RealTime from "../RealTime.ts"
@@ -16,8 +16,7 @@ export const DELIVERIES = "deliveries"
 
 const SEPARATOR = " "
 
-const announcement = (sender: string, names: ReadonlyArray<string>): string =>
-  [sender, ...names].join(SEPARATOR)
+const payloadOf = (sender: string, names: ReadonlyArray<string>): string => [sender, ...names].join(SEPARATOR)
 
 /** The announcement of a process other than `self`; empty if `self` is the sender. */
 const announcedToOthers = (payload: string, self: string): ReadonlyArray<string> => {
@@ -36,7 +35,7 @@ export class Announcer {
   #silentUntilNanos: bigint | undefined
 
   constructor(sender: string) {
-    this.#payload = announcement(sender, [DELIVERIES])
+    this.#payload = payloadOf(sender, [DELIVERIES])
   }
 
   /** Runs a transaction, which calls `announce` as its last statement. A failed one has announced nothing. */
@@ -101,7 +100,7 @@ export class TopicAnnouncer {
       if (topics === NO_TOPICS) return Effect.void
       this.#unsent = NO_TOPICS
       this.#latch.closeUnsafe()
-      const payload = announcement(this.#sender, namesOf(topics))
+      const payload = payloadOf(this.#sender, namesOf(topics))
       return Effect.onError(pg.query(notify, [CHANNEL, payload]), () => Effect.sync(() => this.note(topics)))
     })
   }

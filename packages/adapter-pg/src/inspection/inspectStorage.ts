@@ -1,17 +1,24 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { copiedTables, FIND_WRONG_TOTALS } from "@tocsin/core/model/StoredTables"
-import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/model/TableShape"
-import { compareSchema, type SchemaStanding } from "@tocsin/core/ports/Migration"
-import { Clock, Duration, Effect, Option } from "effect"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { copiedTables, FIND_WRONG_TOTALS } from "@tocsin/core/lists/StoredTables"
+import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/kernel/model/TableShape"
+import { compareSchema, type SchemaStanding } from "@tocsin/core/kernel/ports/Migration"
+import { Clock, Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import type { PgPoolOptions } from "../client/PgPoolOptions.ts"
-import { checksumOf, findTables, foreignAmong, migrations, readLedger } from "../migrations/migrate.ts"
+import {
+  checksumOf,
+  findTables,
+  foreignAmong,
+  migrations,
+  readLedger,
+  verifyRows,
+} from "../migrations/migrate.ts"
 import { findBehind } from "../migrations/sequences.ts"
 import { readStorageTime, connect } from "../Database.ts"
 import { noSchema, toStorageError } from "../toStorageError.ts"
 
-const SHORT = { connectTimeout: Duration.seconds(5), statementTimeout: Duration.seconds(5) }
+export const SHORT = { connectTimeout: Duration.seconds(5), statementTimeout: Duration.seconds(5) }
 
 /** One connection for an inspection, which waits 5 s for it and for each answer. */
 const connectForInspection = (options: PgPoolOptions) => connect({ ...options, ...SHORT, maxConnections: 1 })
@@ -29,31 +36,6 @@ const readConnectionLimit = Effect.fnUntraced(function* (sql: SqlClient.SqlClien
   `.unprepared
   return row?.allowed ?? 0
 })
-
-/** Each is a session of its own behind a pooler, which chooses a server for it. */
-const ASKED_CONNECTIONS = 6
-
-/**
- * How many servers answer what only reads: more than one behind a balancer. pgpool-II 4.3 sends what a volatile function
- * asks to the primary, such as `pg_is_in_recovery()`, so this asks a stable one.
- */
-export const countServers = Effect.fn("countServers")(
-  function* (options: PgPoolOptions) {
-    const { sql } = yield* connect({ ...options, ...SHORT, maxConnections: ASKED_CONNECTIONS })
-    const ask = Effect.option(
-      sql<{ begun: string }>`SELECT pg_postmaster_start_time()::text AS begun`.unprepared,
-    )
-    const answers = yield* Effect.all(
-      Array.from({ length: ASKED_CONNECTIONS }, () => ask),
-      {
-        concurrency: "unbounded",
-      },
-    )
-    return new Set(answers.flatMap(Option.toArray).map(([row]) => row?.begun)).size
-  },
-  Effect.scoped,
-  Effect.mapError(toStorageError),
-)
 
 export const inspectConnections = Effect.fn("inspectConnections")(
   function* (options: PgPoolOptions) {
@@ -79,7 +61,10 @@ export interface PgInspection {
   readonly closedTables: ReadonlyArray<string>
   /** Tables that other roles own: a migration cannot change them. */
   readonly foreignTables: ReadonlyArray<string>
-  /** Limits of the user, as `NAME = VALUE`, that can end a transaction of the service. */
+  /**
+   * Limits of the user, as `NAME = VALUE`, that can end a transaction of the service where a pooler exchanges sessions:
+   * the sessions of the service set theirs.
+   */
   readonly hasty: ReadonlyArray<string>
   /** Settings that are off, without which a committed change can be lost. */
   readonly unsafe: ReadonlyArray<string>
@@ -114,6 +99,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(
     const { pg, sql } = yield* connectForInspection(options)
     const { hasLedger, hasTables, mayCreate, ...facts } = yield* readFacts(sql)
     if (mayCreate === null) return yield* noSchema
+    yield* verifyRows(sql)
     const { applied, state }: { applied: number; state: PgInspection["schema"] } = hasLedger
       ? compareSchema(yield* readLedger(sql), migrations, checksumOf)
       : { applied: 0, state: hasTables ? "foreign" : "absent" }
@@ -151,7 +137,7 @@ const readFacts = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
            (SELECT array_agg(name ORDER BY name) FROM pg_settings
             WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off') AS unsafe,
            (SELECT array_agg(name || ' = ' || reset_val || unit ORDER BY name) FROM pg_settings
-            WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout')
+            WHERE name IN ('idle_in_transaction_session_timeout', 'lock_timeout', 'statement_timeout', 'transaction_timeout')
               AND reset_val::int BETWEEN 1 AND ${SHORTEST_LIMIT_MILLIS - 1}) AS hasty,
            to_regclass('schema_migration') IS NOT NULL AS "hasLedger",
            to_regclass('agent') IS NOT NULL AS "hasTables",

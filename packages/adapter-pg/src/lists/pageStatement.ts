@@ -1,13 +1,4 @@
-import { type Fragment, type ListPart, type ListPlan, listPlan } from "@tocsin/core/engine/lists/listPlan"
-import {
-  type Arm,
-  armsOf,
-  type Order,
-  type PageBounds,
-  pageBounds,
-  type Start,
-} from "@tocsin/core/engine/lists/pageArms"
-import { forNames } from "@tocsin/core/model/StoredTables"
+import type { Fragment, ListPart, ListPlan, SortValue } from "@tocsin/core/kernel/model/ListPlan"
 import {
   type ListName,
   listNames,
@@ -15,8 +6,17 @@ import {
   listShape,
   orderColumns,
   type PageRequest,
-  type SortValue,
-} from "@tocsin/core/model/ListDefinitions"
+  listPlan,
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import {
+  type Arm,
+  armsOf,
+  type Order,
+  type PageBounds,
+  pageBounds,
+  type Start,
+} from "@tocsin/core/kernel/engine/lists/pageArms"
+import { forNames } from "@tocsin/core/lists/StoredTables"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection } from "effect/sql"
 import { read } from "../Database.ts"
@@ -172,10 +172,7 @@ const LEADING = {
   audit_subject: "(SELECT subject_id, audit_id AS id, recorded_at, actor, action FROM audit_subject)",
 } as const
 
-/**
- * OFFSET 0 makes PostgreSQL look up each row's agent alone: it would plan a join as if hardly any row had
- * an agent.
- */
+/** OFFSET 0 makes PostgreSQL look up each row's agent alone: it would plan a join as if hardly any row had an agent. */
 const PRESENT = `CROSS JOIN LATERAL (
     SELECT FROM agent WHERE agent_id = r.agent_id AND registration_id = r.registration_id OFFSET 0
   ) AS present`

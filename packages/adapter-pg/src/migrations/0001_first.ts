@@ -1,6 +1,6 @@
-import { HAS_OTHERS, isBusy } from "@tocsin/core/model/firstIncidentTables"
-import { FIRST_INDEXES, firstTables } from "@tocsin/core/model/firstTables"
-import type { Migration } from "@tocsin/core/ports/Migration"
+import { HAS_OTHERS, isBusy } from "@tocsin/core/kernel/schema/firstIncidentTables"
+import { FIRST_INDEXES, firstTables } from "@tocsin/core/kernel/schema/firstTables"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 
 /**
  * How far the pages of tables are filled. An update leaves the new version of a row in its page (HOT) if that has

@@ -1,4 +1,4 @@
-import type { Migration } from "@tocsin/core/ports/Migration"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 import { SUMS } from "./0001_first.ts"
 
 /** The totals of agents, and what `SUMS` calls them. */

@@ -1,7 +1,7 @@
-import { fillOutbox } from "@tocsin/core/model/formerOutbox"
-import { numberSchema } from "@tocsin/core/model/numberTables"
-import { separateTables, splitExpectations } from "@tocsin/core/model/separateTables"
-import type { Migration } from "@tocsin/core/ports/Migration"
+import { fillOutbox } from "@tocsin/core/kernel/schema/formerOutbox"
+import { numberSchema } from "@tocsin/core/features/numbers/numberTables"
+import { separateTables, splitExpectations } from "@tocsin/core/kernel/schema/separateTables"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 import { bytewise, tablesOf } from "./0001_first.ts"
 
 const OUTBOX = `

@@ -1,26 +1,36 @@
 import { hash } from "node:crypto"
-import * as Instant from "@tocsin/contract/Instant"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { copiedTables } from "@tocsin/core/lists/StoredTables"
 import {
   announceMigrations,
   type AppliedMigration,
   compareSchema,
   type Migration,
   schemaRefusal,
-} from "@tocsin/core/ports/Migration"
-import { StorageError } from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/kernel/ports/Migration"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Duration, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { scriptOf, settingStatement } from "../client/PgPoolOptions.ts"
-import { ADVISORY_LOCKS } from "../Database.ts"
+import { ADVISORY_LOCKS, STORAGE_TIME } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
-import { isLostRace, toStorageError } from "../toStorageError.ts"
+import { hiddenRows, isLostRace, toStorageError } from "../toStorageError.ts"
 import { advanceSequences } from "./sequences.ts"
 import { migration as first } from "./0001_first.ts"
 import { migration as acceptancesLeave } from "./0002_acceptances_leave.ts"
 import { migration as separateTables } from "./0003_separate_tables.ts"
 import { migration as mailRecipients } from "./0004_mail_recipients.ts"
 import { migration as watchHeaders } from "./0005_watch_headers.ts"
+import { migration as agentProcesses } from "./0006_agent_processes.ts"
+import { migration as episodes } from "./0007_episodes.ts"
+import { migration as resolvedIncidents } from "./0008_resolved_incidents.ts"
+import { migration as lateChecks } from "./0009_late_checks.ts"
+import { migration as browsers } from "./0010_browsers.ts"
+import { migration as mails } from "./0011_mails.ts"
+import { migration as resolutions } from "./0012_resolutions.ts"
+import { migration as knownNames } from "./0013_known_names.ts"
+import { migration as withdrawnChecks } from "./0014_withdrawn_checks.ts"
+import { migration as titles } from "./0015_titles.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -29,6 +39,16 @@ export const migrations: ReadonlyArray<Migration> = [
   separateTables,
   mailRecipients,
   watchHeaders,
+  agentProcesses,
+  episodes,
+  resolvedIncidents,
+  lateChecks,
+  browsers,
+  mails,
+  resolutions,
+  knownNames,
+  withdrawnChecks,
+  titles,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */
@@ -107,6 +127,15 @@ export const foreignAmong = (
   tables: ReadonlyArray<{ readonly name: string; readonly is_owned: boolean }>,
 ): ReadonlyArray<string> => tables.filter(({ is_owned }) => !is_owned).map(({ name }) => name)
 
+/** Refuses a database whose policies hide rows from this user: each statement would fail when it is first used. */
+export const verifyRows = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const hidden = yield* sql`
+    SELECT FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+      AND ${sql.in("relname", tableNames)} AND row_security_active(oid)
+  `.unprepared
+  if (hidden.length > 0) return yield* hiddenRows
+})
+
 /** Refuses servers that would fail later, or corrupt text. */
 export const verifyServer = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [server] = yield* sql<{ encoding: string }>`
@@ -169,12 +198,48 @@ const lockTables = Effect.fnUntraced(function* (
   }
 })
 
+/** A server that crashed counts as running for a minute after its last report. */
+const STOP_WITHIN = Duration.seconds(75)
+const LOOK_AGAIN = Duration.seconds(1)
+
+/** Servers that have reported themselves within a minute, and have not stopped. */
+const FIND_SERVERS = `SELECT DISTINCT version FROM replica
+  WHERE ended_at IS NULL AND abs(seen_at - ${STORAGE_TIME}) < 60000000 ORDER BY version`
+
+/**
+ * Waits until the servers have stopped that a breaking migration would break: some would say that they are ready, and
+ * answer each event with 500.
+ */
+const awaitServers = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { rest = LOOK_AGAIN, stopWithin = STOP_WITHIN }: MigrateOptions,
+) {
+  const isOver = yield* RealTime.stopwatch(stopWithin)
+  for (let looks = 1; ; looks++) {
+    const found = yield* sql.unsafe<{ version: string }>(FIND_SERVERS).unprepared
+    if (found.length === 0) return
+    const versions = found.map(({ version }) => version).join(", ")
+    if (isOver())
+      return yield* new StorageError({
+        reason: "in_use",
+        message: `servers of version ${versions} run on the database, and would fail once it is migrated: stop them, then start again`,
+      })
+    if (looks === 1)
+      yield* Effect.logWarning(
+        `servers of version ${versions} run on the database, and would fail once it is migrated: stop them; the migration waits for that`,
+      )
+    yield* RealTime.pause(rest)
+  }
+})
+
 /** How to migrate, for tests. */
 interface MigrateOptions {
   readonly known?: ReadonlyArray<Migration>
   /** The longest wait for another process that migrates, and then for all attempts to lock the tables. */
   readonly patience?: Duration.Duration
   readonly attempt?: Duration.Duration
+  /** The longest wait for servers that the migration would break. */
+  readonly stopWithin?: Duration.Duration
   readonly rest?: Duration.Duration
 }
 
@@ -210,9 +275,14 @@ export const migrate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, op
   // An earlier schema lacks tables that have a sequence.
   const advance = known.length < migrations.length ? Effect.void : advanceSequences(sql)
   yield* verifyServer(sql)
+  yield* verifyRows(sql)
   const found = yield* verifySchema(sql, known)
   if (found === known.length) return yield* advance
-  if (found !== undefined) yield* announceMigrations(known.slice(found))
+  if (found !== undefined) {
+    const missing = known.slice(found)
+    yield* announceMigrations(missing)
+    if (missing.some(({ compatibility }) => compatibility === "breaking")) yield* awaitServers(sql, options)
+  }
   const locking = Effect.andThen(sql.unsafe(setPatience(patience)), sql.unsafe(LOCK)).pipe(
     Effect.catchIf(
       ({ reason }) => reason._tag === "LockTimeoutError",

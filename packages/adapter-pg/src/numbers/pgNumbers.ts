@@ -1,20 +1,20 @@
-import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import {
   dayOf,
   dayWith,
   DELETION,
   DELETIONS_KEPT,
-  type NumberPart,
+  foldedWith,
+  foldParts,
+  MOST_SERVERS,
   kindNumber,
   partKey,
-  type PartRef,
   seriesKey,
   startsIn,
-  type WrittenPart,
-} from "@tocsin/core/numbers/NumberPart"
-import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
-import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/features/numbers/NumberPart"
+import type { NumberStorage, NumberPart, PartRef, WrittenPart } from "@tocsin/core/kernel/ports/NumberStorage"
+import { packSpans, unpackSpans } from "@tocsin/core/features/numbers/packSpans"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import type { SqlConnection } from "effect/sql"
 import { type Database, indexedTransaction, retryTransient } from "../Database.ts"
@@ -29,6 +29,7 @@ const seriesOf = ({ agent_id, check_id, name, registration_id, unit }: SqlConnec
   name: name as string,
   unit: unit as string,
 })
+const hexOf = ({ spans }: Pick<NumberPart, "spans">) => Buffer.from(packSpans(spans)).toString("hex")
 const spansOf = (row: SqlConnection.Row) => unpackSpans(row["spans"] as Uint8Array)
 
 const findSeries = `SELECT ${SERIES}, newest FROM number_series WHERE name <> '${DELETION}'`
@@ -53,7 +54,10 @@ const putSeries = `INSERT INTO number_series AS s (${SERIES}, newest)
   ON CONFLICT (registration_id, check_id, name, unit) DO UPDATE SET newest = greatest(s.newest, excluded.newest)
   RETURNING id, ${SERIES}`
 
-/** OFFSET 0: without statistics, PostgreSQL would read the parts of all series of an hour for each that is asked for. */
+/**
+ * Locked, so that a fold between this and the write is seen. OFFSET 0: without statistics, PostgreSQL would read the parts of all series of an hour for each
+ * that is asked for.
+ */
 const findOwn = `SELECT n, spans
   FROM unnest($2::int[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[])
     WITH ORDINALITY AS given (kind, start, registration_id, check_id, name, unit, n)
@@ -63,11 +67,13 @@ const findOwn = `SELECT n, spans
       AND s.name = given.name AND s.unit = given.unit OFFSET 0) AS s
   CROSS JOIN LATERAL (
     SELECT spans FROM number_part AS p
-    WHERE p.kind = given.kind AND p.start = given.start AND p.series_id = s.id AND p.server = $1 OFFSET 0) AS p`
+    WHERE p.kind = given.kind AND p.start = given.start AND p.series_id = s.id AND p.server = $1
+    OFFSET 0 FOR UPDATE) AS p`
 
 const writeParts = `INSERT INTO number_part (kind, start, series_id, server, spans)
-  SELECT kind, start, series_id, $1, decode(spans, 'hex')
-  FROM unnest($2::int[], $3::bigint[], $4::bigint[], $5::text[]) AS given (kind, start, series_id, spans)
+  SELECT kind, start, series_id, server, decode(spans, 'hex')
+  FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::bigint[], $5::text[])
+    AS given (server, kind, start, series_id, spans)
   ON CONFLICT (kind, start, series_id, server) DO UPDATE SET spans = excluded.spans`
 
 /** OFFSET 0: PostgreSQL would read the parts of all series, and look for those of the check. */
@@ -76,6 +82,18 @@ export const findParts = `SELECT ${SERIES}, p.start, p.spans FROM number_series 
   CROSS JOIN LATERAL (
     SELECT start, spans FROM number_part WHERE kind = $4 AND start = given.start AND series_id = s.id OFFSET 0) AS p
   WHERE registration_id = $1 AND check_id = $2 AND ($3::text IS NULL OR name = $3)`
+
+const findCrowded = `SELECT series_id FROM number_part WHERE kind = ${kindNumber({ kind: "day" })} AND start = $1
+  GROUP BY series_id HAVING count(*) > ${MOST_SERVERS}`
+
+const lockParts = `SELECT n, series_id, server, spans
+  FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY AS given (kind, start, n)
+  JOIN number_part AS p USING (kind, start)
+  WHERE series_id = ANY($3::bigint[]) ORDER BY kind, start, series_id, server FOR UPDATE OF p`
+
+const removeParts = `DELETE FROM number_part AS p
+  USING unnest($1::uuid[], $2::int[], $3::bigint[], $4::bigint[]) AS given (server, kind, start, series_id)
+  WHERE p.kind = given.kind AND p.start = given.start AND p.series_id = given.series_id AND p.server = given.server`
 
 const expireParts = `WITH expired AS (
     DELETE FROM number_part WHERE (kind, start, series_id, server) IN (
@@ -97,6 +115,9 @@ const endSeries = `DELETE FROM number_series AS s
 const moveBack = "UPDATE number_series SET newest = $1 WHERE newest > $1"
 
 type Pg = Database["pg"]
+
+/** Series in a transaction that folds parts of some servers. */
+const FOLDED_TOGETHER = 50
 
 const ownParts = Effect.fnUntraced(function* (pg: Pg, server: string, asked: ReadonlyArray<PartRef>) {
   const rows = yield* pg.query(findOwn, [
@@ -146,12 +167,41 @@ const putParts = Effect.fnUntraced(function* (pg: Pg, server: string, hours: Rea
   ])
   const ids = new Map(series.map((row) => [seriesKey(seriesOf(row)), row["id"]]))
   yield* pg.query(writeParts, [
-    server,
+    parts.map(() => server),
     parts.map(kindNumber),
     parts.map(({ start }) => start),
     parts.map((part) => ids.get(seriesKey(part))),
-    parts.map(({ spans }) => Buffer.from(packSpans(spans)).toString("hex")),
+    parts.map(hexOf),
   ])
+})
+
+/** Folds the parts of a day of some series, and those of its hours. */
+const foldSeries = Effect.fnUntraced(function* (
+  pg: Pg,
+  series: ReadonlyArray<unknown>,
+  { before, start: day }: { readonly before: number; readonly start: number },
+) {
+  const all = foldedWith(day, before)
+  const rows = yield* pg.query(lockParts, [all.map(kindNumber), all.map(({ start }) => start), series])
+  const groups = Map.groupBy(rows, (row) => `${row["n"]} ${row["series_id"]}`)
+  const changed = Array.from(groups.values()).flatMap((stored) => {
+    const of = all[Number(stored[0]?.["n"]) - 1]
+    // Columns of the statement.
+    const parts = stored.map((row) => ({ server: row["server"] as string, spans: spansOf(row) }))
+    const id = stored[0]?.["series_id"]
+    return of === undefined ? [] : foldParts(of, parts, before).map((part) => ({ ...part, ...of, id }))
+  })
+  const [kept = [], gone = []] = [true, false].map((has) =>
+    changed.filter(({ spans }) => spans.some(Boolean) === has),
+  )
+  const keysOf = (some: typeof changed) => [
+    some.map(({ server }) => server),
+    some.map(kindNumber),
+    some.map(({ start }) => start),
+    some.map(({ id }) => id),
+  ]
+  yield* pg.query(removeParts, keysOf(gone))
+  yield* pg.query(writeParts, [...keysOf(kept), kept.map(hexOf)])
 })
 
 export const pgNumbers = (database: Database): NumberStorage<StorageError> => {
@@ -201,6 +251,14 @@ export const pgNumbers = (database: Database): NumberStorage<StorageError> => {
         ),
         (found) => found.flat(),
       ),
+    fold: Effect.fnUntraced(function* (day) {
+      const found = yield* retryTransient(pg.query(findCrowded, [day.start]))
+      const series = found.map((row) => row["series_id"])
+      for (let first = 0; first < series.length; first += FOLDED_TOGETHER) {
+        const some = series.slice(first, first + FOLDED_TOGETHER)
+        yield* retryTransient(indexedTransaction(database, foldSeries(pg, some, day)))
+      }
+    }),
     expire: ({ before, kind, limit }) =>
       retryTransient(
         Effect.map(

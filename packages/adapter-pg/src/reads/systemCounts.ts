@@ -1,8 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { Instant } from "@tocsin/contract/Instant"
+import type { Instant } from "@tocsin/contract/formats/Instant"
 import { read } from "../Database.ts"
-import { NotificationType, type NotifierName } from "@tocsin/contract/Status"
 import {
   AGED_ITEMS,
   type Backlog,
@@ -12,8 +11,8 @@ import {
   type MetricCounts,
   sortBacklog,
   type SummaryCounts,
-} from "@tocsin/core/ports/Storage"
-import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+} from "@tocsin/core/kernel/ports/Storage"
+import { NotificationType, type NotifierName, SEVERITY_RANK } from "@tocsin/contract/formats/Status"
 import { notifiersOf } from "../lists/notifiersOf.ts"
 
 const sumsOf = (totals: ReadonlyArray<string>): string =>
@@ -52,8 +51,24 @@ const openOf = (severity: keyof typeof SEVERITY_RANK): string =>
 /** Counts agents, keys and incidents by parts of indexes, or adds up running totals. */
 export const findMetricCounts = `SELECT ${sumsOf(["agents_pending", "agents_dead"])},
     (SELECT count(*)::float8 FROM (SELECT FROM agent_key WHERE state = 'blocked' ${COUNT_UP_TO}) AS counted) AS keys_blocked,
+    (SELECT count(*)::float8 FROM (SELECT FROM check_state AS r CROSS JOIN LATERAL (SELECT FROM agent AS a
+      WHERE a.agent_id = r.agent_id AND a.registration_id = r.registration_id LIMIT 1) AS present
+      WHERE r.withdrawn_at IS NOT NULL ORDER BY r.agent_id, r.check_id ${COUNT_UP_TO}) AS counted) AS withdrawn,
     ${openOf("warning")}, ${openOf("critical")}, ${openOf("unknown")}
   FROM system_total`
+
+/** Passes over the index of late checks. A damaged severity is that of terms that cannot be read. */
+export const findLate = `SELECT c.status,
+    CASE WHEN r.severity IN ('critical', 'unknown') THEN r.severity ELSE 'warning' END AS severity,
+    count(*)::float8 AS checks
+  FROM (SELECT agent_id, registration_id, check_id, terms ->> 'severity' AS severity FROM expectation
+        WHERE incident_id IS NOT NULL ORDER BY agent_id, check_id ${COUNT_UP_TO}) AS r
+  CROSS JOIN LATERAL (SELECT FROM agent AS a
+    WHERE a.agent_id = r.agent_id AND a.registration_id = r.registration_id LIMIT 1) AS present
+  LEFT JOIN LATERAL (SELECT status FROM check_state AS s
+    WHERE s.agent_id = r.agent_id AND s.registration_id = r.registration_id AND s.check_id = r.check_id LIMIT 1) AS c
+    ON true
+  GROUP BY 1, 2`
 
 /**
  * Counts items that wait for their receivers or for an operator, by states and notifiers, and finds
@@ -88,18 +103,20 @@ const toBacklog = (row: BacklogRow): ReadonlyArray<Backlog> => {
   return waiting_since === null ? [] : [{ ...of, items: Number(items), waiting_since }]
 }
 
-type Counted = Omit<MetricCounts, "incidents" | "backlog"> & MetricCounts["incidents"]
+type Counted = Omit<MetricCounts, "incidents" | "backlog" | "late"> & MetricCounts["incidents"]
 
 export const readMetricCounts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
 ): Effect.fn.Return<MetricCounts, SqlError.SqlError> {
   const [row] = yield* read(sql, findMetricCounts, [])
   const backlog = yield* read(sql, findBacklog.text, findBacklog.values)
+  const late = yield* read(sql, findLate, [])
   // The columns are those of the statements.
   const { critical, unknown, warning, ...counts } = row as unknown as Counted
   return {
     ...counts,
     incidents: { warning, critical, unknown },
+    late: late as unknown as MetricCounts["late"],
     backlog: sortBacklog((backlog as unknown as ReadonlyArray<BacklogRow>).flatMap(toBacklog)),
   }
 })

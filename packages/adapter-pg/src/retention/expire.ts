@@ -1,12 +1,12 @@
-import type { AgentId } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
-import { reportPassedOver } from "@tocsin/core/engine/commits/lockedAgents"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import { reportPassedOver } from "@tocsin/core/kernel/engine/commits/lockedAgents"
 import {
   expireEffect,
   type RetentionPiece,
   type RetentionTables,
-} from "@tocsin/core/retention/retentionPiece"
-import { forNames, storedTables } from "@tocsin/core/model/StoredTables"
+} from "@tocsin/core/kernel/retention/retentionPiece"
+import { forNames, storedTables } from "@tocsin/core/lists/StoredTables"
 import {
   type AgedName,
   agedNames,
@@ -16,8 +16,8 @@ import {
   removedRows,
   type RetentionFacts,
   RetentionRules,
-} from "@tocsin/core/retention/RetentionRules"
-import type { AnyShape } from "@tocsin/core/model/TableShape"
+} from "@tocsin/core/kernel/retention/RetentionRules"
+import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
 import { Duration, Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
@@ -131,8 +131,8 @@ const idsOf = (pg: Pg, statement: string, agents: ReadonlyArray<AgentId>) =>
     (rows): ReadonlySet<AgentId> => new Set(rows.map((row) => row.agent_id)),
   )
 
-const findAged = ({ agesFrom, key, table }: (typeof agedTables)[AgedName]): string =>
-  `SELECT ${key} AS key FROM ${table} WHERE ${agesFrom} < $1 ORDER BY ${agesFrom} LIMIT $2 FOR UPDATE SKIP LOCKED`
+const findAged = ({ from, key, table }: (typeof agedTables)[AgedName]): string =>
+  `SELECT ${key} AS key FROM ${table} WHERE ${from} < $1 ORDER BY ${from} LIMIT $2 FOR UPDATE SKIP LOCKED`
 
 const hasOpenNotification = (incidentId: string): string =>
   `EXISTS (

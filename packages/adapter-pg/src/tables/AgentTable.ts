@@ -1,4 +1,4 @@
-import { storedTables } from "@tocsin/core/model/StoredTables"
+import { storedTables } from "@tocsin/core/lists/StoredTables"
 import { ADVISORY_LOCKS } from "../Database.ts"
 import { makeTable } from "./makeTable.ts"
 import { keyedTables } from "./keyedTables.ts"
@@ -29,7 +29,8 @@ const IS_SILENT = `admission_state = 'accepted' AND heartbeat_incident_id IS NUL
   AND last_seen_at <= $1 AND (reachable_from IS NULL OR reachable_from <= $1)`
 
 /** Reads all agents, unless many are silent. */
-export const findSilentAgents = `SELECT agent_id FROM agent WHERE ${IS_SILENT} ORDER BY agent_id LIMIT $2`
+export const findSilentAgents = `SELECT agent_id FROM agent
+  WHERE (${IS_SILENT}) OR twice_at <= $3 ORDER BY agent_id LIMIT $2`
 
 /** Reads agents, and those that are silent since `$1`. */
 export const findParentAgents = agentTable.select(

@@ -1,15 +1,15 @@
-import type { CheckId, EventId } from "@tocsin/contract/Identifiers"
-import type { CheckRef } from "@tocsin/core/model/CheckRecord"
-import { last_result, type MemberCheck } from "@tocsin/core/model/LastResult"
-import { DELETION } from "@tocsin/core/numbers/NumberPart"
+import type { CheckId, EventId } from "@tocsin/contract/formats/Identifiers"
+import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import { last_result, type MemberCheck } from "@tocsin/core/kernel/model/LastResult"
+import { DELETION } from "@tocsin/core/features/numbers/NumberPart"
 import {
   type EvaluatedName,
   type KeyedName,
   type KeyedRows,
   type Keys,
   storedTables,
-} from "@tocsin/core/model/StoredTables"
-import type { DueRequest } from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/lists/StoredTables"
+import type { DueRequest } from "@tocsin/core/kernel/ports/Storage"
 import type { SqlConnection } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
 import { keyedTables } from "./keyedTables.ts"

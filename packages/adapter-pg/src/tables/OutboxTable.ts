@@ -1,5 +1,5 @@
-import type { Instant } from "@tocsin/contract/Instant"
-import type { NotifierName } from "@tocsin/contract/Status"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { STORAGE_TIME } from "../Database.ts"

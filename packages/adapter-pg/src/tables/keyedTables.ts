@@ -1,15 +1,15 @@
 import {
   type CountedName,
-  endColumns,
+  endColumn,
   storedTables,
   forNames,
   type KeyedName,
   keyedNames,
   type KeyedRows,
   keyedShape,
-} from "@tocsin/core/model/StoredTables"
-import { SECRET_MARK } from "@tocsin/core/model/SecretRecord"
-import type { AnyShape } from "@tocsin/core/model/TableShape"
+} from "@tocsin/core/lists/StoredTables"
+import { SECRET_MARK } from "@tocsin/core/features/receivers/SecretRecord"
+import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
 import { ADVISORY_LOCKS } from "../Database.ts"
 import { makeTable, type Reading, SQL_TYPES } from "./makeTable.ts"
 
@@ -105,7 +105,7 @@ export const findUnendedSilences = keyedTables.silence.select("WHERE r.ends_at >
 export const findOverridesEndingAfter = keyedTables.rota_override.select("WHERE r.ends_at > $1")
 
 export const countUnended = (table: CountedName): string =>
-  `SELECT count(*)::int AS count FROM ${table} WHERE ${endColumns[table]} > $1`
+  `SELECT count(*)::int AS count FROM ${table} WHERE ${endColumn(table)} > $1`
 
 export const auditTable = makeTable(storedTables.audit, { alias: "u" })
 

@@ -4,7 +4,7 @@ import {
   decoderOf,
   jsonReaders,
   type TableShape,
-} from "@tocsin/core/model/TableShape"
+} from "@tocsin/core/kernel/model/TableShape"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"

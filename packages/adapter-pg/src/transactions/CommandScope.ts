@@ -1,5 +1,6 @@
-import type { AgentId } from "@tocsin/contract/Identifiers"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { namesOfChecks } from "@tocsin/core/lists/StoredTables"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
 
 /** The subject of a command, by its first request: commands of one kind may share a transaction. */
 export type CommandScope = AgentScope | OutboxScope
@@ -42,14 +43,7 @@ const firstParts: { readonly [Kind in CommandScope["kind"]]: Parts } = {
 /** Other agents would be locked out of order, and incidents are locked before their outbox items. */
 const furtherParts: { readonly [Kind in CommandScope["kind"]]: Parts } = {
   agent: new Set([
-    "rows.check_label",
-    "groups.check_label",
-    "rows.expectation",
-    "groups.expectation",
-    "rows.job_run",
-    "groups.job_run",
-    "rows.reported_alert",
-    "groups.reported_alert",
+    ...namesOfChecks.flatMap((name) => [`rows.${name}`, `groups.${name}`]),
     "history",
     "incidents",
     "openIncidents",

@@ -1,9 +1,9 @@
-import type { AgentId, IncidentId } from "@tocsin/contract/Identifiers"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
-import { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
-import type { AgentRecord, AgentKeyRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord } from "@tocsin/core/model/CheckRecord"
-import type { IncidentRef } from "@tocsin/core/model/IncidentRecord"
+import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
+import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { AgentRecord, AgentKeyRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { IncidentRef } from "@tocsin/core/heart/model/IncidentRecord"
 import {
   type Groups,
   groupText,
@@ -12,7 +12,7 @@ import {
   type KeyedRows,
   keyOf,
   type Keys,
-} from "@tocsin/core/model/StoredTables"
+} from "@tocsin/core/lists/StoredTables"
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"

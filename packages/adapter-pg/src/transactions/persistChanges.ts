@@ -1,8 +1,8 @@
-import { subjectRowsOf } from "@tocsin/core/model/AuditRecord"
-import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/StoredTables"
-import type { Change } from "@tocsin/core/unitOfWork/Table"
-import type { UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
+import { subjectRowsOf } from "@tocsin/core/heart/model/AuditRecord"
+import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import { type KeyedName, keyedNames, type KeyedRows, namesOfChecks } from "@tocsin/core/lists/StoredTables"
+import type { Change } from "@tocsin/core/kernel/unitOfWork/Table"
+import type { UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
@@ -100,15 +100,13 @@ const writesOf = (changes: UnitOfWorkChanges, newRows: NewRows): ReadonlyArray<W
   ]
 }
 
+const WRITTEN_AS_ASKED = new Set<KeyedName>([...namesOfChecks, "outbox"])
+
 /** How new rows of a table are written, where it is not as the transaction asks. */
 const newRowsOf = (name: KeyedName, newRows: NewRows): NewRows =>
   name === "alert" || name === "change_stamp" || name === "incident_member"
     ? "upserted"
-    : name === "expectation" ||
-        name === "check_label" ||
-        name === "job_run" ||
-        name === "reported_alert" ||
-        name === "outbox"
+    : WRITTEN_AS_ASKED.has(name)
       ? newRows
       : "inserted"
 

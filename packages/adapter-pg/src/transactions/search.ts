@@ -1,8 +1,8 @@
-import type { IncidentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { KeyedName, Keys } from "@tocsin/core/model/StoredTables"
-import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
-import type { Step } from "@tocsin/core/unitOfWork/Decision"
+import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { KeyedName, Keys } from "@tocsin/core/lists/StoredTables"
+import { LAST_VERSION } from "@tocsin/core/heart/model/PolicyVersionRecord"
+import type { Step } from "@tocsin/core/kernel/unitOfWork/Decision"
 import {
   type Asked,
   type Found,
@@ -10,7 +10,7 @@ import {
   Search,
   type SearchName,
   type WithIncident,
-} from "@tocsin/core/unitOfWork/Search"
+} from "@tocsin/core/kernel/unitOfWork/Search"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import * as agents from "../tables/AgentTable.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import { agentRecord, checkRecord, registrationIdOf } from "@tocsin/testing/records"
 import { heldAfter, largeRows } from "@tocsin/testing/largeRows"
 import { AgentCache, type KnownAgent } from "../../src/cache/AgentCache.ts"

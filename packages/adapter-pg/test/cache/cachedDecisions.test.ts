@@ -1,8 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { HeartbeatRequest } from "@tocsin/contract/Requests"
-import { cacheCounters, CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { HeartbeatRequest } from "@tocsin/contract/v1/Requests"
+import {
+  cacheCounters,
+  CurrentInstruments,
+  Instruments,
+} from "@tocsin/core/kernel/engine/metrics/Instruments"
 import { faultyNetwork } from "@tocsin/test/postgres/faultyNetwork"
 import { type Replica as Connection, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import * as alertSender from "@tocsin/testing/alertSender"
@@ -17,6 +21,7 @@ import * as PgStorage from "../../src/PgStorage.ts"
 import { CACHED_GROUPS } from "../../src/groups/GroupCommit.ts"
 import { waitingForLocks } from "../waitingForLocks.ts"
 import { transact } from "@tocsin/testing/transact"
+import { storageMetrics } from "@tocsin/core/kernel/engine/metrics/storageMetrics"
 
 const TABLES =
   "agent, agent_key, check_state, check_event, incident, incident_member, incident_change, outbox, audit, audit_subject"
@@ -41,7 +46,7 @@ const emptied = Effect.gen(function* () {
     })
   const cached = yield* open()
   yield* observer.sql.unsafe(`TRUNCATE ${TABLES} CASCADE`)
-  const failedGroups = () => instruments.groupFailures.of("postgres", "cached").value
+  const failedGroups = () => instruments.of(storageMetrics).groupFailures.of("postgres", "cached").value
   const lookups = cacheCounters(instruments, "postgres")
   return { scratch, observer, open, failedGroups, lookups, cached, uncached: yield* open({ cacheBytes: 0 }) }
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { QueueNode } from "@tocsin/core/engine/LinkedQueue"
+import type { QueueNode } from "@tocsin/core/kernel/engine/LinkedQueue"
 import { Effect, Fiber, Latch } from "effect"
 import { Lane } from "../../src/groups/Lane.ts"
 

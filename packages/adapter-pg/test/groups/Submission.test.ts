@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import {
   Outcome,
   reporting,
@@ -7,9 +7,9 @@ import {
   type Decision,
   loneCommandOf,
   type LoneDecision,
-} from "@tocsin/core/unitOfWork/Decision"
-import { find } from "@tocsin/core/unitOfWork/Search"
-import { StorageError } from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/kernel/unitOfWork/Decision"
+import { find } from "@tocsin/core/kernel/unitOfWork/Search"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { boolean, integer, oneOf } from "@tocsin/test/properties/arbitraries"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { agentRecord, outboxIdOf } from "@tocsin/testing/records"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { topicsNamed } from "@tocsin/core/topics/Topics"
+import { topicsNamed } from "@tocsin/core/kernel/topics/Topics"
 import type { PgClient } from "../../src/client/PgClient.ts"
 import { sqlError } from "../../src/client/toSqlError.ts"
 import { eventually } from "../client/eventually.ts"

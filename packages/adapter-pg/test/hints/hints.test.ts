@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { claimOutbox } from "@tocsin/core/notifications/claimOutbox"
+import { claimOutbox } from "@tocsin/core/heart/notifications/claimOutbox"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { enqueue } from "@tocsin/testing/outboxItems"
 import { openReplica, type Replica } from "@tocsin/testing/Replica"

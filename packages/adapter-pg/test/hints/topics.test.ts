@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { namesOf, type Topics } from "@tocsin/core/topics/Topics"
-import { topicNames } from "@tocsin/contract/Topics"
+import { namesOf, type Topics } from "@tocsin/core/kernel/topics/Topics"
+import { topicNames } from "@tocsin/contract/liveViews/topicNames"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { openReplica, type Replica } from "@tocsin/testing/Replica"
 import { enroll, eventOf, send } from "@tocsin/testing/samples"

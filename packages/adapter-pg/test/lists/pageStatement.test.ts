@@ -1,16 +1,21 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { assert, layer } from "@effect/vitest"
-import { IncidentState, NotificationType, NotifierKind, OutboxState, Severity } from "@tocsin/contract/Status"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import type { SortValue } from "@tocsin/core/kernel/model/ListPlan"
 import {
   type ListFilters,
   type ListName,
-  ListOrders,
-  type ListSort,
+  sortsOf,
   orderColumns,
   type PageRequest,
-  type SortValue,
-} from "@tocsin/core/model/ListDefinitions"
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { assert, layer } from "@effect/vitest"
+import {
+  IncidentState,
+  NotificationType,
+  NotifierKind,
+  OutboxState,
+  Severity,
+} from "@tocsin/contract/formats/Status"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import { rowsRead } from "@tocsin/test/postgres/planNodes"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Context, Effect, Layer } from "effect"
@@ -95,7 +100,7 @@ const requests = <L extends ListName>(
   narrowed: ReadonlyArray<ListFilters[L]>,
 ): ReadonlyArray<PageRequest<L>> => {
   // The keys of the list's own orders.
-  const sorts = Object.keys(ListOrders[list]) as ReadonlyArray<unknown> as ReadonlyArray<ListSort<L>>
+  const sorts = sortsOf(list)
   return narrowed.flatMap((filter) =>
     sorts.flatMap((sort) => {
       const values = orderColumns(list, sort).map(({ name }) => MIDDLE[name] ?? "")

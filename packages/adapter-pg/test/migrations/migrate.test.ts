@@ -4,7 +4,7 @@ import { Duration, Effect, Fiber, Layer, Logger, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { readdirSync } from "node:fs"
-import type { Migration } from "@tocsin/core/ports/Migration"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 import { scriptOf } from "../../src/client/PgPoolOptions.ts"
 import { checksumOf, migrate, migrations } from "../../src/migrations/migrate.ts"
 import { eventually } from "../client/eventually.ts"
@@ -60,6 +60,33 @@ const changedPath = (url: Redacted.Redacted, database: string): Redacted.Redacte
 
 layer(Layer.empty)("migrating a database", (it) => {
   const test = testsFrom(emptyDatabase, it.effect)
+
+  test("waits until the servers have stopped that it breaks, and refuses where they go on", function* ({
+    observer,
+  }) {
+    const { sql } = observer
+    yield* migrate(sql)
+    yield* sql`
+      INSERT INTO replica (id, version, policy_hash, receivers, probes, started_at, seen_at)
+      SELECT version, version, '', '[]', false, 0, (extract(epoch FROM now() - age::interval) * 1000000)::int8
+      FROM (VALUES ('0.3.0', '5 s'), ('0.2.0', '65 s')) AS server (version, age)
+    `
+    const breaking = { ...next, compatibility: "breaking" as const }
+    const options = { known: [...migrations, breaking], rest: Duration.millis(20) }
+    const error = yield* Effect.flip(migrate(sql, { ...options, stopWithin: Duration.millis(50) }))
+    assert.deepStrictEqual(
+      [error.reason, error.message],
+      [
+        "in_use",
+        "servers of version 0.3.0 run on the database, and would fail once it is migrated: stop them, then start again",
+      ],
+    )
+    assert.lengthOf(yield* applied(observer), migrations.length)
+    const waiting = yield* Effect.forkChild(migrate(sql, options))
+    yield* sql`UPDATE replica SET ended_at = seen_at`
+    yield* Fiber.join(waiting)
+    assert.lengthOf(yield* applied(observer), migrations.length + 1)
+  })
 
   for (const isolation of ["read committed", "repeatable read", "serializable"]) {
     const settings = { default_transaction_isolation: isolation }

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
-import type { ColumnType } from "@tocsin/core/model/TableShape"
+import { copiedTables } from "@tocsin/core/lists/StoredTables"
+import type { ColumnType } from "@tocsin/core/kernel/model/TableShape"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
 import { migrate } from "../../src/migrations/migrate.ts"

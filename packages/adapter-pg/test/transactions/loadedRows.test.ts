@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { AgentId, SilenceId } from "@tocsin/contract/Identifiers"
-import { OperatorName } from "@tocsin/contract/Operators"
-import { lone, type Step } from "@tocsin/core/unitOfWork/Decision"
-import { Search } from "@tocsin/core/unitOfWork/Search"
-import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { SilenceId } from "@tocsin/contract/silences/Silences"
+import { OperatorName } from "@tocsin/contract/operators/Operators"
+import { lone, type Step } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { Search } from "@tocsin/core/kernel/unitOfWork/Search"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 import { type Replica, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import {
   agentRecord,
@@ -66,6 +67,7 @@ const putRows = (unit: UnitOfWork): void => {
     receivers: [],
     probes: false,
     agent_sha256: undefined,
+    known_names: undefined,
     started_at: start,
     seen_at: start,
     ended_at: undefined,

@@ -1,6 +1,6 @@
 import { connect, createServer } from "node:net"
 import { assert, layer } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { throughLoopback } from "@tocsin/test/postgres/throughLoopback"
 import { Effect, Redacted } from "effect"

@@ -10,15 +10,15 @@ import {
   statSync,
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import type { DatabaseSync } from "node:sqlite"
 import process from "node:process"
-import type { AnyShape } from "@tocsin/core/model/TableShape"
-import { StorageError } from "@tocsin/core/ports/Storage"
+import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Predicate } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { FileIdentity, realFile } from "../connection/OpenFiles.ts"
 import { SqliteFailures } from "../connection/SqliteFailures.ts"
 import { inspectStorage } from "../inspection/inspectStorage.ts"
+import { KEEPS_DELETED, LEAVE_OUT_DELETED } from "../migrations/deletedText.ts"
 
 interface BackupOptions {
   /** The database file, which servers may be using. */
@@ -142,22 +142,14 @@ const copyPages = Effect.fnUntraced(function* ({ source, onProgress }: BackupOpt
   }).pipe(Effect.catch((cause) => new SqliteFailures(unfinished).toEffect(cause)))
 })
 
-/**
- * Whether an earlier version wrote to the database: it left what it deleted in the file, among it header fields of
- * watches in clear. Since migration 5, nothing that is deleted stays.
- */
-const keepsDeleted = (database: DatabaseSync): boolean =>
-  database
-    .prepare("SELECT count(DISTINCT applied_at) AS moments FROM schema_migration WHERE id IN (1, 5)")
-    .get()?.["moments"] !== 1
-
 /** Makes the copy one file, leaves out tables, and lets SQLite check all its pages and indexes. */
 const checkCopy = (file: string, without: ReadonlyArray<AnyShape> = []): void => {
   const database = new (nodeSqlite().DatabaseSync)(file)
   try {
     database.exec("PRAGMA journal_mode = DELETE")
     for (const { name } of without) database.exec(`DELETE FROM ${name}`)
-    if (without.length > 0 || keepsDeleted(database)) database.exec("VACUUM")
+    if (database.prepare(KEEPS_DELETED).get()?.["keeps"] === 1) database.exec(LEAVE_OUT_DELETED)
+    else if (without.length > 0) database.exec("VACUUM")
     const found = database.prepare("PRAGMA integrity_check(1)").get()?.["integrity_check"]
     if (found === "ok") return
     throw new StorageError({

@@ -1,8 +1,9 @@
-import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord, CheckRef } from "@tocsin/core/model/CheckRecord"
-import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
-import { bytesAdded, bytesOfCheck } from "@tocsin/core/model/heldBytes"
-import type { UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
+import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
+import { bytesAdded, bytesOfCheck } from "@tocsin/core/heart/model/heldBytes"
+import type { UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 import type { Tables } from "../tables/makeTables.ts"
 
 /** An agent with those of its checks that were requested. */

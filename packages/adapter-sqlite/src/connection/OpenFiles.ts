@@ -1,4 +1,4 @@
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Predicate } from "effect"
 import {
   type BigIntStats,

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, realpathSync } from "node:fs"
 import process from "node:process"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { nodeSqlite } from "./nodeSqlite.ts"
 import { OpenFiles } from "./OpenFiles.ts"
 

@@ -1,4 +1,4 @@
-import { StorageError, type StorageFailure } from "@tocsin/core/ports/Storage"
+import { StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Predicate } from "effect"
 
 // Primary result codes of SQLite (sqlite3.h): the low byte of an extended code.
@@ -35,8 +35,19 @@ const isSqliteError = (cause: unknown): cause is SqliteError =>
 const isClosedError = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "code") && cause.code === "ERR_INVALID_STATE"
 
-const isFileError = (cause: unknown): boolean =>
-  Predicate.hasProperty(cause, "syscall") && Predicate.hasProperty(cause, "errno")
+/** The meaning of an error of the file system; `undefined` for any other error. */
+const fileReason = (cause: unknown): StorageFailure | undefined =>
+  Predicate.hasProperty(cause, "syscall") && Predicate.hasProperty(cause, "code")
+    ? (FILE_REASONS.get(String(cause.code)) ?? "unavailable")
+    : undefined
+
+const FILE_REASONS: ReadonlyMap<string, StorageFailure> = new Map([
+  ["ENOSPC", "full"],
+  ["EDQUOT", "full"],
+  ["EACCES", "read_only"],
+  ["EPERM", "read_only"],
+  ["EROFS", "read_only"],
+])
 
 /** A right that the runtime keeps from the program: of Node.js with --permission, or of Deno. */
 export const isForbidden = (cause: unknown): boolean =>
@@ -96,8 +107,8 @@ export class SqliteFailures {
     if (isForbidden(cause)) return Effect.fail(forbidden(this.#file))
     if (isSqliteError(cause)) return Effect.fail(this.#error(reasonOf(cause.errcode), cause))
     if (isClosedError(cause)) return this.closed
-    if (isFileError(cause)) return Effect.fail(this.#error("unavailable", cause))
-    return Effect.die(cause)
+    const reason = fileReason(cause)
+    return reason === undefined ? Effect.die(cause) : Effect.fail(this.#error(reason, cause))
   }
 
   unsynced(cause: Error): Effect.Effect<never, StorageError> {
@@ -157,6 +168,9 @@ export const realDelay = (millis: number): Effect.Effect<void> =>
     const timer = setTimeout(() => resume(Effect.void), millis)
     return Effect.sync(() => clearTimeout(timer))
   })
+
+/** Runs a read, and waits while another process has locked the file. */
+export type Read = <A>(use: () => A) => Effect.Effect<A, StorageError>
 
 /** Retries while another process locks the file, without blocking the event loop; then fails (`in_use`). */
 export const whileLocked = <A>(use: () => A, options: LockOptions): Effect.Effect<A, StorageError> =>

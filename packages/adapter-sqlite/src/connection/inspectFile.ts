@@ -1,4 +1,4 @@
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { forbidden, isForbidden } from "./SqliteFailures.ts"

@@ -1,6 +1,6 @@
 import process from "node:process"
 import type * as NodeSqlite from "node:sqlite"
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 
 /**
  * `wal_checkpoint(NOOP)` came with 3.51.0; before, it moves an unverified log into the file. A
@@ -14,9 +14,9 @@ export const hasNodeSqlite = (): boolean =>
   isRecent(process.versions["sqlite"] ?? "0")
 
 const isRecent = (version: string): boolean => {
-  const numbers = version.split(".").map(Number)
-  const differs = OLDEST.findIndex((number, index) => number !== numbers[index])
-  return differs === -1 || (numbers[differs] ?? 0) > (OLDEST[differs] ?? 0)
+  const found = version.split(".").map(Number)
+  const differs = OLDEST.findIndex((number, index) => number !== found[index])
+  return differs === -1 || (found[differs] ?? 0) > (OLDEST[differs] ?? 0)
 }
 
 /**

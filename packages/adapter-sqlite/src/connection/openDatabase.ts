@@ -1,8 +1,9 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { announceMigrations } from "@tocsin/core/ports/Migration"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { announceMigrations } from "@tocsin/core/kernel/ports/Migration"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import { verifyOpened, endNote } from "../log/verifyOpened.ts"
+import { leaveOutDeleted } from "../migrations/deletedText.ts"
 import { verifySchema, migrate, migrations } from "../migrations/migrate.ts"
 import { SqliteConnection, IN_MEMORY } from "./SqliteConnection.ts"
 import { inspectFile } from "./inspectFile.ts"
@@ -49,7 +50,9 @@ export const openDatabase = Effect.fnUntraced(function* (file: string, options: 
     }
     if (applied !== undefined) yield* announceMigrations(migrations.slice(applied))
   }
-  return yield* whileLocked(() => openMigrated(file, now), options)
+  const { connection, message } = yield* whileLocked(() => openMigrated(file, now), options)
+  if (message !== undefined) yield* Effect.logWarning(message)
+  return connection
 })
 
 const inspect = (
@@ -65,13 +68,14 @@ const inspect = (
         : Effect.fail(error),
   )
 
-const openMigrated = (file: string, now: Instant.Instant): SqliteConnection => {
+const openMigrated = (file: string, now: Instant.Instant) => {
   const connection = SqliteConnection.open(file)
   try {
     if (file !== IN_MEMORY) endNote(connection)
     migrate(connection, now)
+    const message = leaveOutDeleted(connection)
     connection.deferSync()
-    return connection
+    return { connection, message }
   } catch (cause) {
     connection.close()
     throw cause

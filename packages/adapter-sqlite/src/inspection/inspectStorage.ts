@@ -1,15 +1,16 @@
 import { statSync, closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from "node:fs"
-import type { Instant } from "@tocsin/contract/Instant"
-import { StorageError } from "@tocsin/core/ports/Storage"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Duration, Effect } from "effect"
-import { copiedTables, FIND_WRONG_TOTALS } from "@tocsin/core/model/StoredTables"
-import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/model/TableShape"
+import { copiedTables, FIND_WRONG_TOTALS } from "@tocsin/core/lists/StoredTables"
+import { damagedValue, jsonColumns, MOST_DAMAGED } from "@tocsin/core/kernel/model/TableShape"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
 import { realFile } from "../connection/OpenFiles.ts"
 import { readUnopened } from "../connection/openDatabase.ts"
 import { SqliteFailures, whileLocked } from "../connection/SqliteFailures.ts"
+import { deletedTextAdvice, keepsDeleted } from "../migrations/deletedText.ts"
 import { migrations } from "../migrations/migrate.ts"
 import { join } from "node:path"
 import process from "node:process"
@@ -24,6 +25,8 @@ export interface SqliteInspection {
   readonly damaged: ReadonlyArray<string>
   /** Running totals that are not what the rows count; see `FIND_WRONG_TOTALS`. */
   readonly wrongTotals: ReadonlyArray<string>
+  /** The advice about text that an earlier version deleted, if the file may keep it; see `KEEPS_DELETED`. */
+  readonly deletedText: string | undefined
   /** The size of the file without its write-ahead log. */
   readonly bytes: number
 }
@@ -46,6 +49,7 @@ export const inspectStorage = Effect.fn("inspectStorage")(function* (
         serviceHeartbeatAt: undefined,
         damaged: [],
         wrongTotals: [],
+        deletedText: undefined,
       }
       return found === "nothing" ? { ...nothing, bytes: 0 } : inspectDatabase(file)
     },
@@ -70,6 +74,7 @@ const inspectDatabase = (file: string): SqliteInspection =>
             .all()
             .map(([wrong]) => wrong)
         : [],
+      deletedText: isCurrent && keepsDeleted(connection) ? deletedTextAdvice(file) : undefined,
       bytes: statSync(file).size,
     }
   })

@@ -1,3 +1,5 @@
+import type { Fragment, ListPart, SortValue } from "@tocsin/core/kernel/model/ListPlan"
+import { LISTED_STATES } from "@tocsin/core/heart/model/outboxList"
 import {
   type ListName,
   listNames,
@@ -5,13 +7,22 @@ import {
   listShape,
   orderColumns,
   type PageRequest,
-} from "@tocsin/core/model/ListDefinitions"
-import { type Fragment, LISTED_STATES, type ListPart, listPlan } from "@tocsin/core/engine/lists/listPlan"
-import { type Arm, armsOf, type Order, pageBounds, type Start } from "@tocsin/core/engine/lists/pageArms"
-import { forNames } from "@tocsin/core/model/StoredTables"
+  type Position,
+  listPlan,
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import {
+  type Arm,
+  armsOf,
+  type Order,
+  pageBounds,
+  type Start,
+} from "@tocsin/core/kernel/engine/lists/pageArms"
+import { forNames } from "@tocsin/core/lists/StoredTables"
+import { Effect } from "effect"
 import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { columnsOf, decoder } from "../tables/makeTable.ts"
+import type { Read } from "../connection/SqliteFailures.ts"
 
 interface Statement {
   readonly sql: string
@@ -45,8 +56,11 @@ const FIND_NOTIFIERS = `
   )
   SELECT DISTINCT notifier FROM found WHERE notifier IS NOT NULL`
 
+/** Rows that a search passes at once, whatever it finds: some milliseconds. */
+const PASSED_TOGETHER = 2_000
+
 /** Keeps prepared statements: one for each list, sort, direction and set of filters, some hundreds. */
-export const makePageReads = (connection: SqliteConnection) => {
+export const makePageReads = (connection: SqliteConnection, read: Read) => {
   const notifiers = connection.query<[string]>(FIND_NOTIFIERS)
   const prepared = new Map<string, Query<object>>()
   const prepare = (sql: string): Query<object> => {
@@ -57,19 +71,72 @@ export const makePageReads = (connection: SqliteConnection) => {
   const rowsOf = <L extends ListName>(
     request: PageRequest<L>,
     occurring: Occurring,
+    until?: Position,
   ): ReadonlyArray<ListRows[L]> => {
     const decode: (row: object) => ListRows[L] = tables[request.list].decode
-    const read = pageStatements(request, occurring).map(({ sql, values }) => prepare(sql).all(...values))
-    const rows = read.flat().map(decode)
+    const found = pageStatements(request, occurring, until).map(({ sql, values }) =>
+      prepare(sql).all(...values),
+    )
+    const rows = found.flat().map(decode)
     const isMerged = listPlan(request).parts.some(({ partitions }) => partitions !== undefined)
     return isMerged ? firstOf(request, rows) : rows
   }
-  return <L extends ListName>(request: PageRequest<L>): ReadonlyArray<ListRows[L]> =>
+  const pageOf = <L extends ListName>(request: PageRequest<L>): ReadonlyArray<ListRows[L]> =>
     listPlan(request).occurring === undefined
       ? rowsOf(request, { notifiers: [] })
       : connection.snapshot(() =>
           rowsOf(request, { notifiers: notifiers.all(JSON.stringify(LISTED_STATES)).map(([name]) => name) }),
         )
+  /** The rows of a search among the next that it passes, and where these end if others follow. */
+  const passOf = <L extends ListName>(request: PageRequest<L>) =>
+    connection.snapshot(() => {
+      const pass = passStatement(request)
+      const [last] = pass === undefined ? [] : prepare(pass.sql).all(...pass.values)
+      // Its columns are those of the order.
+      const until = last && { values: Object.values(last) as ReadonlyArray<SortValue>, isInclusive: false }
+      return { rows: rowsOf(request, { notifiers: [] }, until), until }
+    })
+  const search = Effect.fnUntraced(function* <L extends ListName>(request: PageRequest<L>) {
+    const found: Array<ListRows[L]> = []
+    let from = request.from
+    do {
+      const asked = { ...request, from, limit: request.limit - found.length }
+      const { rows, until } = yield* read(() => passOf(asked))
+      found.push(...rows)
+      from = until
+    } while (from !== undefined && found.length < request.limit)
+    return found
+  })
+  return <L extends ListName>(request: PageRequest<L>) =>
+    listPlan(request).parts.some(passesRows) ? search(request) : read(() => pageOf(request))
+}
+
+/** Whether a part may pass many rows that are not on its page. */
+const passesRows = ({ conditions = [], searched }: ListPart): boolean =>
+  searched !== undefined && (searched.words.length > 0 || conditions.some(({ values }) => values.length > 0))
+
+/** The order of a page, and its words in a statement. */
+const orderOf = <L extends ListName>({ direction, isBackward, list, sort }: PageRequest<L>) => {
+  const columns = orderColumns(list, sort).map((column) => column.name)
+  const order: Order = { columns, isAscending: (direction === "asc") !== isBackward }
+  const inOrder = (owner: string, fixed: ListPart["fixed"]) =>
+    `ORDER BY ${columns
+      .filter((column) => !fixed.some((one) => one.column === column))
+      .map((column) => `${owner}${column} ${order.isAscending ? "ASC" : "DESC"}`)
+      .join(", ")} LIMIT ?`
+  return { order, inOrder }
+}
+
+/** Finds the last row that a search passes at once, by the index alone; absent if none can be there. */
+const passStatement = <L extends ListName>(request: PageRequest<L>): Statement | undefined => {
+  const { order, inOrder } = orderOf(request)
+  const [{ conditions = [], fixed, index } = { fixed: [] }] = listPlan(request).parts
+  const ofIndex = conditions.filter(({ values }) => values.length === 0)
+  const part: ListPart = { fixed, conditions: ofIndex, ...(index !== undefined && { index }) }
+  const [arm] = armsOf(part, pageBounds(request), order)
+  if (arm === undefined) return undefined
+  const { sql, values } = select(tables[request.list].table, { part, arm }, order.columns, order)
+  return { sql: `${sql} ${inOrder("r.", fixed)} OFFSET ?`, values: [...values, 1, PASSED_TOGETHER - 1] }
 }
 
 const firstOf = <L extends ListName>(
@@ -104,11 +171,12 @@ const MOST_ARMS = 56
 export const pageStatements = <L extends ListName>(
   request: PageRequest<L>,
   { notifiers }: Occurring,
+  until?: Position,
 ): ReadonlyArray<Statement> => {
   const { occurring, parts } = listPlan(request)
-  const columns = orderColumns(request.list, request.sort).map((column) => column.name)
-  const order = { columns, isAscending: (request.direction === "asc") !== request.isBackward }
-  const bounds = pageBounds(request)
+  const { order, inOrder } = orderOf(request)
+  const { start, end } = pageBounds(request)
+  const bounds = { start, end: until === undefined ? end : { ...until, isInclusive: true } }
   const { columns: all, table } = tables[request.list]
   const known: ReadonlyArray<ListPart> =
     occurring === undefined
@@ -118,11 +186,6 @@ export const pageStatements = <L extends ListName>(
           partitions: [...(part.partitions ?? []), notifiers.map((value) => [{ column: occurring, value }])],
         }))
   const arms = known.flatMap((part) => armsOf(part, bounds, order).map((arm) => ({ part, arm })))
-  const inOrder = (owner: string, fixed: ListPart["fixed"]) =>
-    `ORDER BY ${columns
-      .filter((column) => !fixed.some((one) => one.column === column))
-      .map((column) => `${owner}${column} ${order.isAscending ? "ASC" : "DESC"}`)
-      .join(", ")} LIMIT ?`
   const [only, ...more] = arms
   if (only !== undefined && more.length === 0) {
     const { sql, values } = select(table, only, all, order)
@@ -136,7 +199,7 @@ export const pageStatements = <L extends ListName>(
   return Array.from({ length: Math.ceil(arms.length / MOST_ARMS) }, (_, n) => {
     const merged = arms
       .slice(n * MOST_ARMS, (n + 1) * MOST_ARMS)
-      .map((arm) => select(table, arm, columns, order))
+      .map((arm) => select(table, arm, order.columns, order))
     const page = `${merged.map(({ sql }) => sql).join(" UNION ALL ")} ${inOrder("", [])}`
     return {
       sql: `SELECT ${all.map((name) => `r.${name}`).join(", ")}

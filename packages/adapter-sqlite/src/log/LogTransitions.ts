@@ -1,4 +1,4 @@
-import { move, stateTable } from "@tocsin/contract/TransitionTable"
+import { move, stateTable } from "@tocsin/contract/formats/TransitionTable"
 
 /** Moves of the write-ahead log of one open file, from the first command to the end of the process. */
 export const LogTransitions = stateTable({

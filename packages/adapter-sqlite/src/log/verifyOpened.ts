@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES, readAt } from "../connection/inspectFile.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { LOG_START, type LogPosition, SALTS_AT, SALTS_BYTES } from "./LogFile.ts"

@@ -1,6 +1,6 @@
-import { HAS_OTHERS, isBusy } from "@tocsin/core/model/firstIncidentTables"
-import { FIRST_INDEXES, firstTables } from "@tocsin/core/model/firstTables"
-import type { Migration } from "@tocsin/core/ports/Migration"
+import { HAS_OTHERS, isBusy } from "@tocsin/core/kernel/schema/firstIncidentTables"
+import { FIRST_INDEXES, firstTables } from "@tocsin/core/kernel/schema/firstTables"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 
 const NUMBERED = "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 

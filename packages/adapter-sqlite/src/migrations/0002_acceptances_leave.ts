@@ -1,4 +1,4 @@
-import type { Migration } from "@tocsin/core/ports/Migration"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 import { agentTriggers } from "./0001_first.ts"
 
 /** Nothing asks any more how often agents became accepted. Servers that do must be stopped first. */

@@ -1,8 +1,8 @@
-import { firstTables } from "@tocsin/core/model/firstTables"
-import { fillOutbox } from "@tocsin/core/model/formerOutbox"
-import { numberSchema } from "@tocsin/core/model/numberTables"
-import { separateTables, splitExpectations } from "@tocsin/core/model/separateTables"
-import type { Migration } from "@tocsin/core/ports/Migration"
+import { firstTables } from "@tocsin/core/kernel/schema/firstTables"
+import { fillOutbox } from "@tocsin/core/kernel/schema/formerOutbox"
+import { numberSchema } from "@tocsin/core/features/numbers/numberTables"
+import { separateTables, splitExpectations } from "@tocsin/core/kernel/schema/separateTables"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 import { labelTriggers, tablesOf, typed } from "./0001_first.ts"
 
 const KEPT = `id, notifier, state, incident_id, event_type, incident_seq, severity, attempts, next_attempt_at, leased_until,

@@ -1,4 +1,4 @@
-import type { Migration } from "@tocsin/core/ports/Migration"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 
 /** Which recipients of a mail need no further attempt. Older servers try all of them again. */
 export const migration: Migration = {

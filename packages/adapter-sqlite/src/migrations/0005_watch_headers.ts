@@ -1,4 +1,4 @@
-import type { Migration } from "@tocsin/core/ports/Migration"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 
 /** Header fields of watches, encrypted. A server with the key encrypts those in clear once no earlier version runs. */
 export const migration: Migration = {

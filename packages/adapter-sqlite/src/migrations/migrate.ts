@@ -1,18 +1,28 @@
 import { hash } from "node:crypto"
-import type { Instant } from "@tocsin/contract/Instant"
+import type { Instant } from "@tocsin/contract/formats/Instant"
 import {
   type AppliedMigration,
   compareSchema,
   type Migration,
   schemaRefusal,
-} from "@tocsin/core/ports/Migration"
-import { StorageError } from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/kernel/ports/Migration"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { migration as first } from "./0001_first.ts"
 import { migration as acceptancesLeave } from "./0002_acceptances_leave.ts"
 import { migration as separateTables } from "./0003_separate_tables.ts"
 import { migration as mailRecipients } from "./0004_mail_recipients.ts"
 import { migration as watchHeaders } from "./0005_watch_headers.ts"
+import { migration as agentProcesses } from "./0006_agent_processes.ts"
+import { migration as episodes } from "./0007_episodes.ts"
+import { migration as resolvedIncidents } from "./0008_resolved_incidents.ts"
+import { migration as lateChecks } from "./0009_late_checks.ts"
+import { migration as browsers } from "./0010_browsers.ts"
+import { migration as mails } from "./0011_mails.ts"
+import { migration as resolutions } from "./0012_resolutions.ts"
+import { migration as knownNames } from "./0013_known_names.ts"
+import { migration as withdrawnChecks } from "./0014_withdrawn_checks.ts"
+import { migration as titles } from "./0015_titles.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -21,6 +31,16 @@ export const migrations: ReadonlyArray<Migration> = [
   separateTables,
   mailRecipients,
   watchHeaders,
+  agentProcesses,
+  episodes,
+  resolvedIncidents,
+  lateChecks,
+  browsers,
+  mails,
+  resolutions,
+  knownNames,
+  withdrawnChecks,
+  titles,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -1,18 +1,23 @@
-import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { AgentId, CheckId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import {
   dayOf,
   dayWith,
   DELETION,
   DELETIONS_KEPT,
+  foldedWith,
+  foldParts,
   kindNumber,
-  type KnownSeries,
-  type PartRef,
+  MOST_SERVERS,
   startsIn,
-  type WrittenPart,
-} from "@tocsin/core/numbers/NumberPart"
-import { packSpans, unpackSpans } from "@tocsin/core/numbers/packSpans"
-import type { NumberStorage } from "@tocsin/core/ports/NumberStorage"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/features/numbers/NumberPart"
+import type {
+  NumberStorage,
+  KnownSeries,
+  PartRef,
+  WrittenPart,
+} from "@tocsin/core/kernel/ports/NumberStorage"
+import { packSpans, unpackSpans } from "@tocsin/core/features/numbers/packSpans"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 
@@ -37,6 +42,8 @@ const findSeries = `SELECT ${SERIES}, newest, id FROM number_series WHERE name <
 export const findSeriesOf = `${findSeries} AND registration_id = ?1 AND check_id = ?2`
 /** Series that are read at once: some milliseconds. */
 const SERIES_PIECE = 2_000
+/** Series in a transaction that folds parts of some servers. */
+const FOLDED_TOGETHER = 10
 
 /** CROSS JOIN: SQLite would read the parts of all series, and look for those of the check. */
 export const findParts = `SELECT ${SERIES}, kind, start, spans
@@ -73,6 +80,16 @@ const statements = (connection: SqliteConnection) => ({
     ON CONFLICT DO UPDATE SET spans = excluded.spans`,
   ),
   parts: connection.query<readonly [...SeriesRow, kind: bigint, start: bigint, spans: Uint8Array]>(findParts),
+  crowded: connection.query<readonly [series: bigint]>(
+    `SELECT series_id FROM number_part WHERE kind = ${kindNumber({ kind: "day" })} AND start = ?
+    GROUP BY series_id HAVING count(*) > ${MOST_SERVERS}`,
+  ),
+  ofSeries: connection.query<readonly [server: string, spans: Uint8Array]>(
+    "SELECT server, spans FROM number_part WHERE kind = ? AND start = ? AND series_id = ?",
+  ),
+  remove: connection.query(
+    "DELETE FROM number_part WHERE kind = ? AND start = ? AND series_id = ? AND server = ?",
+  ),
   expire: connection.query(
     `DELETE FROM number_part WHERE (kind, start, series_id, server) IN (
       SELECT kind, start, series_id, server FROM number_part WHERE kind = ? AND start < ? LIMIT ?)`,
@@ -108,6 +125,30 @@ const ownParts = ({ find, put, write: writePart }: ReturnType<typeof statements>
     return true
   }
   return { stored, replace }
+}
+
+/** Folds parts of servers that are gone, of some series in each transaction. */
+const folding = (
+  { crowded, ofSeries, remove, write: put }: ReturnType<typeof statements>,
+  { read, write }: Uses,
+): NumberStorage<StorageError>["fold"] => {
+  const foldOne = (of: Pick<PartRef, "kind" | "start">, id: bigint, before: number): void => {
+    const place = [kindNumber(of), of.start, id] as const
+    const stored = ofSeries.all(...place)
+    const parts = stored.map(([server, spans]) => ({ server, spans: unpackSpans(spans) }))
+    for (const { server, spans } of foldParts(of, parts, before)) {
+      if (spans.some(Boolean)) put.run(...place, server, packSpans(spans))
+      else remove.run(...place, server)
+    }
+  }
+  return Effect.fnUntraced(function* ({ before, start }) {
+    const found = yield* read(() => crowded.all(start))
+    for (let first = 0; first < found.length; first += FOLDED_TOGETHER)
+      yield* write(() => {
+        for (const [id] of found.slice(first, first + FOLDED_TOGETHER))
+          for (const part of foldedWith(start, before)) foldOne(part, id, before)
+      })
+  })
 }
 
 /** All series, in pieces. */
@@ -179,6 +220,7 @@ export const sqliteNumbers = (
             })),
         ),
       ),
+    fold: folding(made, { read, write }),
     expire: ({ before, kind, limit }) =>
       write(() => Number(expire.run(kindNumber({ kind }), before, limit).changes) >= limit),
     expireSeries: ({ before, now }) =>

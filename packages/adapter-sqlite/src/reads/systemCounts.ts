@@ -1,4 +1,4 @@
-import type * as Instant from "@tocsin/contract/Instant"
+import type * as Instant from "@tocsin/contract/formats/Instant"
 import {
   AGED_ITEMS,
   type Backlog,
@@ -8,10 +8,15 @@ import {
   type MetricCounts,
   sortBacklog,
   type SummaryCounts,
-} from "@tocsin/core/ports/Storage"
+} from "@tocsin/core/kernel/ports/Storage"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { NotificationType, type NotifierName, type Severity } from "@tocsin/contract/Status"
-import { SEVERITY_RANK } from "@tocsin/core/model/MemberRecord"
+import {
+  type CheckStatus,
+  NotificationType,
+  type NotifierName,
+  type Severity,
+  SEVERITY_RANK,
+} from "@tocsin/contract/formats/Status"
 
 /** The only row of `system_total`. Triggers keep it, except for open incidents. */
 const FIND_TOTALS = `SELECT agents_accepted, checks_ok, checks_warning, checks_critical, checks_unknown, incidents_open
@@ -73,6 +78,20 @@ const makeBacklog = (connection: SqliteConnection, state: BacklogState) => {
   }
 }
 
+/** Passes over the index of late checks. A damaged severity is that of terms that cannot be read. */
+const FIND_LATE = `SELECT c.status,
+    CASE WHEN json_valid(r.terms) AND r.terms ->> '$.severity' IN ('critical', 'unknown')
+      THEN r.terms ->> '$.severity' ELSE 'warning' END AS severity, count(*)
+  FROM (SELECT * FROM expectation INDEXED BY expectation_overdue WHERE incident_id IS NOT NULL ${COUNT_UP_TO}) AS r
+  JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id
+  LEFT JOIN check_state AS c ON c.agent_id = r.agent_id AND c.registration_id = r.registration_id
+    AND c.check_id = r.check_id
+  GROUP BY 1, 2`
+
+const COUNT_WITHDRAWN = `SELECT count(*) FROM (SELECT 1 FROM check_state AS r INDEXED BY check_state_withdrawn
+  JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id
+  WHERE r.withdrawn_at IS NOT NULL ${COUNT_UP_TO})`
+
 /** Prepares the counts for metrics. Each statement reads a bounded part of an index. */
 export const makeMetricCounts = (connection: SqliteConnection) => {
   const agents = connection.query<[pending: bigint, dead: bigint, blocked: bigint]>(
@@ -83,6 +102,8 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
     `SELECT count(*) FROM (SELECT 1 FROM incident INDEXED BY incident_by_opened_at
       WHERE phase IN (1, 2) AND severity_rank = ? ${COUNT_UP_TO})`,
   )
+  const late = connection.query<[CheckStatus | null, Severity, bigint]>(FIND_LATE)
+  const withdrawn = connection.query<[bigint]>(COUNT_WITHDRAWN)
   const backlogs = BACKLOG_STATES.map((state) => makeBacklog(connection, state))
   return (): MetricCounts => {
     const [pending, dead, blocked] = agents.get() ?? [0n, 0n, 0n]
@@ -96,6 +117,8 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
         critical: openOf("critical"),
         unknown: openOf("unknown"),
       },
+      late: late.all().map(([status, severity, checks]) => ({ status, severity, checks: Number(checks) })),
+      withdrawn: Number(withdrawn.get()?.[0] ?? 0),
       backlog: sortBacklog(backlogs.flatMap((backlogOf) => backlogOf())),
     }
   }

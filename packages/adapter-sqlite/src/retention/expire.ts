@@ -1,11 +1,11 @@
-import type { Instant } from "@tocsin/contract/Instant"
+import type { Instant } from "@tocsin/contract/formats/Instant"
 import {
   expireNow,
   type RetentionPiece,
   type RetentionResult,
   type RetentionTables,
-} from "@tocsin/core/retention/retentionPiece"
-import { forNames, storedTables } from "@tocsin/core/model/StoredTables"
+} from "@tocsin/core/kernel/retention/retentionPiece"
+import { forNames, storedTables } from "@tocsin/core/lists/StoredTables"
 import {
   type AgedName,
   agedNames,
@@ -13,8 +13,8 @@ import {
   type RemovedRows,
   removedNames,
   removedRows,
-} from "@tocsin/core/retention/RetentionRules"
-import type { AnyShape } from "@tocsin/core/model/TableShape"
+} from "@tocsin/core/kernel/retention/RetentionRules"
+import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 
 type Tables = RetentionTables<"now">
@@ -63,9 +63,9 @@ const makeLooks = (connection: SqliteConnection): Tables["look"] => {
   )
   return {
     ...forNames<AgedName, Pick<Tables["look"], AgedName>>(agedNames, (rule) => {
-      const { agesFrom, key, table } = agedTables[rule]
+      const { from, key, table } = agedTables[rule]
       const aged = connection.query<[key: string]>(
-        `SELECT ${key} FROM ${table} WHERE ${agesFrom} < ? ORDER BY ${agesFrom} LIMIT ?`,
+        `SELECT ${key} FROM ${table} WHERE ${from} < ? ORDER BY ${from} LIMIT ?`,
       )
       return ({ before, limit }: RetentionPiece) => aged.all(before, limit).map(([name]) => ({ key: name }))
     }),

@@ -1,8 +1,8 @@
-import type { AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { AgentId, BlacklistId } from "@tocsin/contract/Identifiers"
-import type { ParentSearch } from "@tocsin/core/unitOfWork/Search"
-import type { Instant } from "@tocsin/contract/Instant"
-import { storedTables } from "@tocsin/core/model/StoredTables"
+import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { AgentId, BlacklistId } from "@tocsin/contract/formats/Identifiers"
+import type { ParentSearch } from "@tocsin/core/kernel/unitOfWork/Search"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import { storedTables } from "@tocsin/core/lists/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeTable, makeKeyedTable } from "./makeTable.ts"
 

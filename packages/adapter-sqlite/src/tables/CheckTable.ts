@@ -1,19 +1,14 @@
-import type {
-  CheckRecord,
-  CheckRef,
-  HistoryRecord,
-  CheckName,
-  StoredHistoryRecord,
-} from "@tocsin/core/model/CheckRecord"
-import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/Identifiers"
-import { last_result, type LastResult, type MemberCheck } from "@tocsin/core/model/LastResult"
-import { type EvaluatedName, type KeyedRows, keyedShape, storedTables } from "@tocsin/core/model/StoredTables"
-import { DELETION } from "@tocsin/core/numbers/NumberPart"
+import type { CheckRecord, HistoryRecord, StoredHistoryRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { CheckRef, CheckName } from "@tocsin/core/kernel/model/CheckRef"
+import type { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
+import { last_result, type LastResult, type MemberCheck } from "@tocsin/core/kernel/model/LastResult"
+import { type EvaluatedName, type KeyedRows, keyedShape, storedTables } from "@tocsin/core/lists/StoredTables"
+import { DELETION } from "@tocsin/core/features/numbers/NumberPart"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { decoder, makeTable, makeKeyedTable } from "./makeTable.ts"
-import type { Labels } from "@tocsin/contract/Labels"
-import * as Instant from "@tocsin/contract/Instant"
-import type { DueRequest } from "@tocsin/core/ports/Storage"
+import type { Labels } from "@tocsin/contract/labels/Labels"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { DueRequest } from "@tocsin/core/kernel/ports/Storage"
 
 export const makeCheckTable = (connection: SqliteConnection) => {
   const table = makeTable(connection, storedTables.check_state)

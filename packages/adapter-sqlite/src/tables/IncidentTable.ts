@@ -1,14 +1,14 @@
-import type { Instant } from "@tocsin/contract/Instant"
-import type { IncidentId } from "@tocsin/contract/Identifiers"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import {
   type IncidentRecord,
   type IncidentRef,
   FIRST_CHANGES,
   type TimelineCut,
-} from "@tocsin/core/model/IncidentRecord"
-import { storedTables } from "@tocsin/core/model/StoredTables"
-import type { ParentSearch } from "@tocsin/core/unitOfWork/Search"
-import type { Change } from "@tocsin/core/unitOfWork/Table"
+} from "@tocsin/core/heart/model/IncidentRecord"
+import { storedTables } from "@tocsin/core/lists/StoredTables"
+import type { ParentSearch } from "@tocsin/core/kernel/unitOfWork/Search"
+import type { Change } from "@tocsin/core/kernel/unitOfWork/Table"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeKeyedTable, makeTable } from "./makeTable.ts"
 

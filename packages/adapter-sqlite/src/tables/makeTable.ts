@@ -1,12 +1,12 @@
-import type { Change } from "@tocsin/core/unitOfWork/Table"
+import type { Change } from "@tocsin/core/kernel/unitOfWork/Table"
 import {
   type AnyShape,
   type ColumnType,
   decoderOf,
   jsonReaders,
   type TableShape,
-} from "@tocsin/core/model/TableShape"
-import { type Groups, type KeyedName, keyedShape, type Keys } from "@tocsin/core/model/StoredTables"
+} from "@tocsin/core/kernel/model/TableShape"
+import { type Groups, type KeyedName, keyedShape, type Keys } from "@tocsin/core/lists/StoredTables"
 import type { SQLInputValue } from "node:sqlite"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 import { isKeyTaken } from "../connection/SqliteFailures.ts"
@@ -46,15 +46,24 @@ const WRITERS: { readonly [Type in ColumnType]?: (value: unknown) => SQLInputVal
 
 interface WrittenColumn {
   readonly name: string
-  readonly write: ((value: unknown) => SQLInputValue) | undefined
+  readonly type: ColumnType
 }
 
-const valueOf = ({ name, write }: WrittenColumn, row: object): SQLInputValue => {
-  // A column of a type without a writer holds a text, a number or a bigint.
-  const value = (row as Readonly<Record<string, SQLInputValue | undefined>>)[name]
-  if (value === undefined) return null
-  return write === undefined ? value : write(value)
+/** The text of code that gives the value of a column of a row as it is stored. */
+const valueIn = (row: string, { name, type }: WrittenColumn): string => {
+  const value = `${row}.${name}`
+  const written = WRITERS[type] === undefined ? value : `writers.${type}(${value})`
+  return `(${value} === undefined ? null : ${written})`
 }
+
+/** Makes the function of values of a row, compiled of its shape as {@link decoderOf} is, and as much faster than a loop. */
+const valuesIn = <Row extends object>(
+  columns: ReadonlyArray<WrittenColumn>,
+): ((row: Row) => ReadonlyArray<SQLInputValue>) =>
+  // The columns are those of Row. One of a type without a writer holds a text, a number or a bigint.
+  new Function("writers", `return (row) => [${columns.map((column) => valueIn("row", column)).join(", ")}]`)(
+    WRITERS,
+  ) as (row: Row) => ReadonlyArray<SQLInputValue>
 
 export const makeTable = <Row extends object>(connection: SqliteConnection, shape: TableShape<Row>) => {
   const select = `SELECT ${columnsOf(shape).join(", ")} FROM ${shape.name}`
@@ -81,20 +90,17 @@ export const makeTable = <Row extends object>(connection: SqliteConnection, shap
 export type Table<Row extends object> = ReturnType<typeof makeTable<Row>>
 
 const partsOf = <Row extends object>({ name, columns, key, numbered }: AnyShape) => {
-  const all = Object.entries(columns).map(([column, { type }]): WrittenColumn => ({
-    name: column,
-    write: WRITERS[type],
-  }))
+  const all = Object.entries(columns).map(([column, { type }]): WrittenColumn => ({ name: column, type }))
   const written = all.filter((column) => column.name !== numbered)
   const keys = all.filter((column) => key.includes(column.name))
   return {
     name,
     others: written.filter((column) => !key.includes(column.name)),
     isKey: `WHERE ${keys.map((column) => `${column.name} = ?`).join(" AND ")}`,
-    keyOf: (row: Row): ReadonlyArray<SQLInputValue> => keys.map((column) => valueOf(column, row)),
+    keyOf: valuesIn<Row>(keys),
     into: `${name} (${written.map((column) => column.name).join(", ")})`,
     places: `(${written.map(() => "?").join(", ")})`,
-    valuesOf: (row: Row): ReadonlyArray<SQLInputValue> => written.map((column) => valueOf(column, row)),
+    valuesOf: valuesIn<Row>(written),
   }
 }
 type Parts<Row extends object> = ReturnType<typeof partsOf<Row>>
@@ -137,35 +143,63 @@ const makeWrites = <Row extends object>(connection: SqliteConnection, shape: Any
   }
 }
 
-/** An index is written when a statement names a column of it, so an update names only changed columns. */
+/**
+ * An index is written when a statement names a column of it, so an update names only changed columns. OR FAIL: as
+ * with {@link makeInsert}.
+ */
 const makeUpdate = <Row extends object>(
   connection: SqliteConnection,
   { name, others, isKey, keyOf }: Parts<Row>,
 ) => {
-  /** By the columns that they name, a bit for each of `others`. */
-  const updates = new Map<bigint, Query<never>>()
-  const bits = others.map((_, index) => 1n << BigInt(index))
-  const updateOf = (changed: bigint): Query<never> => {
-    const prepared = updates.get(changed)
-    if (prepared !== undefined) return prepared
-    const set = others.filter((_, index) => (changed & (bits[index] ?? 0n)) !== 0n)
-    const query = connection.query(
-      `UPDATE ${name} SET ${set.map((column) => `${column.name} = ?`).join(", ")} ${isKey}`,
-    )
-    updates.set(changed, query)
-    return query
+  const follow = (changed: Changed, index: number): Changed => {
+    const next: Changed = { columns: [...changed.columns, index], next: [], update: undefined }
+    changed.next[index] = next
+    return next
   }
+  const updateOf = ({ columns }: Changed): Query<never> => {
+    const set = columns.map((index) => `${others[index]?.name} = ?`).join(", ")
+    return connection.query(`UPDATE OR FAIL ${name} SET ${set} ${isKey}`)
+  }
+  const unchanged: Changed = { columns: [], next: [], update: undefined }
+  const changesOf = changesIn<Row>(others)
   return (before: Row, after: Row): void => {
     const values: Array<SQLInputValue> = []
-    let changed = 0n
-    for (const [index, column] of others.entries()) {
-      const field = column.name as keyof Row
-      if (before[field] === after[field]) continue
-      changed |= bits[index] ?? 0n
-      values.push(valueOf(column, after))
-    }
-    if (changed !== 0n) updateOf(changed).get(...values, ...keyOf(after))
+    const changed = changesOf(before, after, { follow, unchanged, values })
+    if (changed !== unchanged) (changed.update ??= updateOf(changed)).get(...values, ...keyOf(after))
   }
+}
+
+/** The columns that an update names, and those that name further ones: a statement is found without a text of them. */
+interface Changed {
+  readonly columns: ReadonlyArray<number>
+  readonly next: Array<Changed>
+  update: Query<never> | undefined
+}
+
+interface Comparing {
+  readonly unchanged: Changed
+  readonly follow: (changed: Changed, index: number) => Changed
+  /** Gets the values that changed. */
+  readonly values: Array<SQLInputValue>
+}
+
+/** Makes the function that finds what changed, compiled as {@link valuesIn} is. */
+const changesIn = <Row extends object>(
+  columns: ReadonlyArray<WrittenColumn>,
+): ((before: Row, after: Row, comparing: Comparing) => Changed) => {
+  const looks = columns.map(
+    (column, index) => `if (before.${column.name} !== after.${column.name}) {
+      changed = changed.next[${index}] ?? follow(changed, ${index})
+      values.push(${valueIn("after", column)})
+    }`,
+  )
+  const code = `return (before, after, { follow, unchanged, values }) => {
+    let changed = unchanged
+    ${looks.join("\n")}
+    return changed
+  }`
+  // The columns are those of Row.
+  return new Function("writers", code)(WRITERS) as (before: Row, after: Row, comparing: Comparing) => Changed
 }
 
 /** Rows that one statement inserts: it opens the table and its indexes once for all of them. */

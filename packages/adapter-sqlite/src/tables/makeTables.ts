@@ -1,7 +1,7 @@
 import {
   type CountedName,
   countedNames,
-  endColumns,
+  endColumn,
   type EvaluatedName,
   evaluatedNames,
   forNames,
@@ -9,7 +9,7 @@ import {
   keyedNames,
   type EstablishedName,
   storedTables,
-} from "@tocsin/core/model/StoredTables"
+} from "@tocsin/core/lists/StoredTables"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import { makeAgentKeyTable, makeAgentTable } from "./AgentTable.ts"
 import { makeAlertTable, makeOutboxTable } from "./OutboxTable.ts"
@@ -27,11 +27,11 @@ import {
   makeMemberTable,
 } from "./IncidentTable.ts"
 import { type KeyedTable, makeKeyedTable, makeTable } from "./makeTable.ts"
-import type { KeyHash } from "@tocsin/contract/Identifiers"
-import type { Instant } from "@tocsin/contract/Instant"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { SECRET_MARK } from "@tocsin/core/model/SecretRecord"
-import { type AuditRecord, subjectRowsOf } from "@tocsin/core/model/AuditRecord"
+import type { KeyHash } from "@tocsin/contract/formats/Identifiers"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { SECRET_MARK } from "@tocsin/core/features/receivers/SecretRecord"
+import { type AuditRecord, subjectRowsOf } from "@tocsin/core/heart/model/AuditRecord"
 
 /** Tables `audit` and `audit_subject`: rows, and their subjects for the filter. */
 const makeAuditTable = (connection: SqliteConnection) => {
@@ -94,7 +94,7 @@ export const makeTables = (connection: SqliteConnection) => {
     })),
     ...searched,
     unended: forNames<CountedName, Record<CountedName, (now: Instant) => number>>(countedNames, (name) => {
-      const count = connection.query<[bigint]>(`SELECT count(*) FROM ${name} WHERE ${endColumns[name]} > ?`)
+      const count = connection.query<[bigint]>(`SELECT count(*) FROM ${name} WHERE ${endColumn(name)} > ?`)
       return (now: Instant) => Number(count.get(now)?.[0] ?? 0)
     }),
     dueRows: forNames<EvaluatedName, DueRows>(evaluatedNames, (name) => makeDueRows(connection, name)),

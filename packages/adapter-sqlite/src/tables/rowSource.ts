@@ -1,5 +1,5 @@
-import { LAST_VERSION } from "@tocsin/core/model/PolicyVersionRecord"
-import type { RowSource } from "@tocsin/core/unitOfWork/RowSource"
+import { LAST_VERSION } from "@tocsin/core/heart/model/PolicyVersionRecord"
+import type { RowSource } from "@tocsin/core/kernel/unitOfWork/RowSource"
 import type { RowCache } from "../cache/RowCache.ts"
 
 /** The rows that transactions read: the cached ones, and those of the tables. All users of a file share a machine. */

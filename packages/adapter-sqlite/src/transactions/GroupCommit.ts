@@ -1,9 +1,9 @@
-import { LinkedQueue, type QueueNode } from "@tocsin/core/engine/LinkedQueue"
-import type { CommitMeter } from "@tocsin/core/engine/metrics/Instruments"
-import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
-import type { Outcome } from "@tocsin/core/unitOfWork/Decision"
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import { Effect, identity } from "effect"
+import { LinkedQueue, type QueueNode } from "@tocsin/core/kernel/engine/LinkedQueue"
+import type { CommitMeter } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { Effect } from "effect"
 import { type LockOptions, LockPatience, isLocked } from "../connection/SqliteFailures.ts"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { Waiting, WriteAheadLog } from "../log/WriteAheadLog.ts"
@@ -29,6 +29,8 @@ const TURNS_AFTER = 4
 const GATHER_MILLIS = 2
 
 type Work<A> = (unit: UnitOfWork) => A
+
+type Resume<A> = (ended: Effect.Effect<A, StorageError>) => void
 
 /** One caller's work, from its arrival to its answer, which is the result of the last run. */
 interface Task extends Waiting {
@@ -88,38 +90,43 @@ export class GroupCommit {
     })
   }
 
-  /** Reports the outcome and answers once it is durable. Interruption withdraws work that has not run. */
-  submit<A>(work: Work<Outcome<A>>, isAlone: boolean): Effect.Effect<A, StorageError> {
-    return this.#submit(work, isAlone, (outcome) => outcome.committed())
+  /** Reports the outcome and answers once it is durable. Returns how to withdraw work that has not run. */
+  submit<A>(work: Work<Outcome<A>>, isAlone: boolean, resume: Resume<A>): () => void {
+    return this.#submit(work, isAlone, (outcome) => resume(Effect.succeed(outcome.committed())), resume)
   }
 
   /** Runs work in its own transaction, and answers with its result when that is durable. */
   submitAlone<A>(work: Work<A>): Effect.Effect<A, StorageError> {
-    return this.#submit(work, true, identity<A>)
+    return Effect.callback((resume) => {
+      const withdraw = this.#submit(work, true, (result) => resume(Effect.succeed(result)), resume)
+      return Effect.sync(withdraw)
+    })
   }
 
-  #submit<Result, A>(
+  #submit<Result>(
     work: Work<Result>,
     isAlone: boolean,
-    replyOf: (result: Result) => A,
-  ): Effect.Effect<A, StorageError> {
-    return Effect.callback((resume) => {
-      if (this.#isClosed) return resume(this.#options.failures.closed)
-      let result: Result
-      const task: Task = {
-        isAlone,
-        place: undefined,
-        patience: new LockPatience(this.#options.lockMillis),
-        run: (unit) => {
-          result = work(unit)
-        },
-        answer: () => resume(Effect.succeed(replyOf(result))),
-        fail: resume,
-      }
-      task.place = this.#queue.add(task)
-      this.#scheduleNext()
-      return Effect.sync(() => task.place?.leave())
-    })
+    answer: (result: Result) => void,
+    fail: Resume<never>,
+  ): () => void {
+    if (this.#isClosed) {
+      fail(this.#options.failures.closed)
+      return () => {}
+    }
+    let result: Result
+    const task: Task = {
+      isAlone,
+      place: undefined,
+      patience: new LockPatience(this.#options.lockMillis),
+      run: (unit) => {
+        result = work(unit)
+      },
+      answer: () => answer(result),
+      fail,
+    }
+    task.place = this.#queue.add(task)
+    this.#scheduleNext()
+    return () => task.place?.leave()
   }
 
   /** Finishes the queue and refuses later work. */

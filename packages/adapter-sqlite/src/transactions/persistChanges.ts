@@ -1,6 +1,6 @@
-import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/unitOfWork/UnitOfWork"
-import type { Change } from "@tocsin/core/unitOfWork/Table"
-import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/model/StoredTables"
+import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { Change } from "@tocsin/core/kernel/unitOfWork/Table"
+import { type KeyedName, keyedNames, type KeyedRows } from "@tocsin/core/lists/StoredTables"
 import type { KeyedTable } from "../tables/makeTable.ts"
 import type { Tables } from "../tables/makeTables.ts"
 

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { heldAfter, largeRows } from "@tocsin/testing/largeRows"
 import { start } from "@tocsin/testing/samples"
 import { RowCache } from "../../src/cache/RowCache.ts"

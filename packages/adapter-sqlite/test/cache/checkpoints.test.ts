@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import { metricDefinitions } from "@tocsin/core/engine/metrics/metricDefinitions"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
-import { load } from "@tocsin/core/unitOfWork/load"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { CurrentInstruments, Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { storageMetrics } from "@tocsin/core/kernel/engine/metrics/storageMetrics"
+import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { load } from "@tocsin/core/kernel/unitOfWork/load"
 import { agentRecord } from "@tocsin/testing/records"
 import { transact } from "@tocsin/testing/transact"
 import { Effect } from "effect"
@@ -34,7 +34,7 @@ describe("cached rows, while checkpoints start the log over", () => {
       // A checkpoint runs on another thread, which a busy machine starts late.
       for (; beginnings(file) - before <= 2; added++) yield* transact(storage, addOne)
       const [source = assert.fail("no metrics")] = instruments.sources
-      const lookups = (yield* source).find(({ definition }) => definition === metricDefinitions.cacheLookups)
+      const lookups = (yield* source).find(({ definition }) => definition === storageMetrics.cacheLookups)
       assert.deepStrictEqual(
         lookups?.readings.map(({ value }) => value),
         [added, 0],

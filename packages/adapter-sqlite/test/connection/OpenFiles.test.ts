@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import type { Storage } from "@tocsin/core/ports/Storage"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { transact } from "@tocsin/testing/transact"
 import { Effect, Exit, Scope } from "effect"
 import { backUp } from "../../src/backup/backUp.ts"

@@ -12,6 +12,27 @@ const forbiddenBy = {
   }),
 }
 
+// A log, a lock file and a copy are written by the file system's calls, and not by SQLite.
+for (const [code, reason, words] of [
+  ["ENOSPC", "full", /^there is no disk space left for/],
+  ["EDQUOT", "full", /^there is no disk space left for/],
+  ["EROFS", "read_only", /^\/data\/tocsin.db is not writable: give/],
+  ["EACCES", "read_only", /^\/data\/tocsin.db is not writable: give/],
+  ["EIO", "unavailable", /check the disk and the system log$/],
+] as const)
+  it.effect(`a call of the file system that fails with ${code} says so: ${reason}`, () =>
+    Effect.gen(function* () {
+      const error = Object.assign(new Error(`${code}: raw words, write`), {
+        code,
+        errno: -1,
+        syscall: "write",
+      })
+      const failure = yield* Effect.flip(new SqliteFailures("/data/tocsin.db").toEffect(error))
+      assert.strictEqual(failure.reason, reason)
+      assert.match(failure.message, words)
+    }),
+  )
+
 for (const [runtime, error] of Object.entries(forbiddenBy))
   it.effect(`a file that the runtime keeps is no fault of the disk: ${runtime}`, () =>
     Effect.gen(function* () {

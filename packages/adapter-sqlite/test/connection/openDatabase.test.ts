@@ -17,7 +17,7 @@ import {
 import { basename, dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import type { StorageFailure } from "@tocsin/core/ports/Storage"
+import type { StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import { start } from "@tocsin/testing/samples"
 import { Effect, Logger } from "effect"
 import { SqliteConnection } from "../../src/connection/SqliteConnection.ts"

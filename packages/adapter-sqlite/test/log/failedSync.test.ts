@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, statSync, utimesSync } 
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Exit, Fiber, Result, Scope } from "effect"
 import { inspectStorage } from "../../src/inspection/inspectStorage.ts"
 import { verifyLog } from "../../src/log/verifyOpened.ts"

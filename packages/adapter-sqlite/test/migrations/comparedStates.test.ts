@@ -20,7 +20,12 @@ const insertCheck = (status: string): string => `
 it("tables whose states are compared one by one keep every row with its place in lists, and refuse other states", () => {
   const connection = SqliteConnection.open(IN_MEMORY)
   const rows = () => [
-    ...connection.query<object>("SELECT * FROM check_state ORDER BY check_id").all(),
+    ...connection
+      .query<object>(
+        `SELECT agent_id, check_id, registration_id, status, exit_code, last_observed_at, received_at, incident_key,
+          incident_id, seen_event_ids, summary, overdue_incident_id, declaration FROM check_state ORDER BY check_id`,
+      )
+      .all(),
     ...connection
       .query<object>("SELECT id, state, listed_state, next_evaluation_at, must_send FROM outbox ORDER BY id")
       .all(),

@@ -1,9 +1,9 @@
 import { join } from "node:path"
 import { assert, describe, expect, it } from "@effect/vitest"
-import { StorageError } from "@tocsin/core/ports/Storage"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
-import type { Migration } from "@tocsin/core/ports/Migration"
+import type { Migration } from "@tocsin/core/kernel/ports/Migration"
 import { checksumOf, migrate, migrations, verifySchema } from "../../src/migrations/migrate.ts"
 
 const MANIFEST = join(import.meta.dirname, "schema.sql")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
+import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
 import { incidentRecord } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"

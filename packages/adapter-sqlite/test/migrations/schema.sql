@@ -5,6 +5,16 @@
 -- 3 separate_tables breaking sha256:c94ee1fe19bfc3affc9a28052d10e7e4dc660678d23aa1194f689a7d92f905c1
 -- 4 mail_recipients compatible sha256:b337603126102206eddf6fb671fc255fb1e64faa04288a9ec40ca80f99e8aea4
 -- 5 watch_headers compatible sha256:dc17cbcf1b843fc95409e11f4f19321baff204d52d213fde4354f716489339a3
+-- 6 agent_processes compatible sha256:5e6cb16dd188ad3b320daac4a75963ca9d14db3ed421a49101b9da16d71a5b76
+-- 7 episodes compatible sha256:b66bc3e1d87c2d61e56e5aef75f2c1f187de985fee05589515686f1c0dfbb144
+-- 8 resolved_incidents compatible sha256:148bf85872efe2d44d47ea3e6221896d24a6573d2024aee9b08ddfe92d5a5924
+-- 9 late_checks compatible sha256:4d9f37439dd90a7b6f904be3119aba826300eacbbf73ea96ae1e86b152ec5444
+-- 10 browsers compatible sha256:99c19896c092b2971f646bda24b22618bbf930864566059e86b45b507a49e77f
+-- 11 mails compatible sha256:4079d4a11a9f26d59b5eba46ab66c82f4bf7add5191163e33c969b5a5723688b
+-- 12 resolutions compatible sha256:59889a1e35941b76fa3911b32939484a6773183cd5ba84d66a9de23a00947664
+-- 13 known_names compatible sha256:50718d4f1f567985471ec85719bb6fa9af88ba9a2620dbe8b8cdb252d03aad6c
+-- 14 withdrawn_checks compatible sha256:11df87ce3c05773cc46627906cee6b01928b271bce82e1577ec723748f9e451e
+-- 15 titles compatible sha256:1e5de03ebf341cd0ab303d36a684ac3b698824843c262b0b2207f9f2c4c569ae
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -25,7 +35,7 @@ CREATE TABLE agent (
   features TEXT NOT NULL,
   labels TEXT,
   reachable_from INTEGER
-) STRICT, WITHOUT ROWID;
+, process TEXT, former_processes TEXT, twice_at INTEGER, listed_as_of INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE INDEX agent_by_hostname ON agent (hostname);
 
@@ -191,7 +201,7 @@ CREATE TABLE check_label (
   check_id TEXT NOT NULL,
   registration_id TEXT NOT NULL,
   labels TEXT NOT NULL,
-  labelled_at INTEGER NOT NULL,
+  labelled_at INTEGER NOT NULL, title TEXT, declared_title TEXT,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -215,11 +225,13 @@ CREATE TABLE "check_state" (
   seen_event_ids TEXT NOT NULL,
   summary TEXT,
   overdue_incident_id TEXT,
-  declaration TEXT,
+  declaration TEXT, withdrawn_at INTEGER,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX check_state_not_ok ON check_state (agent_id, check_id) WHERE status <> 'ok';
+
+CREATE INDEX check_state_withdrawn ON check_state (agent_id, check_id) WHERE withdrawn_at IS NOT NULL;
 
 CREATE TABLE enrolment (
   id TEXT PRIMARY KEY,
@@ -307,7 +319,7 @@ CREATE TABLE incident (
   reached_critical_at INTEGER,
   next_evaluation_at INTEGER,
   resolved_by TEXT
-) STRICT, WITHOUT ROWID;
+, left_unknown_at INTEGER, left_critical_at INTEGER, forgotten_unknown_at INTEGER, forgotten_critical_at INTEGER, steps_began_at INTEGER, resolution TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX incident_by_ack_end ON incident (ack_until) WHERE ack_until IS NOT NULL AND state = 'open';
 
@@ -328,7 +340,7 @@ CREATE TABLE incident_change (
   agent_id TEXT NOT NULL,
   check_id TEXT NOT NULL,
   severity TEXT NOT NULL,
-  incident_severity TEXT,
+  incident_severity TEXT, is_late INTEGER,
   PRIMARY KEY (incident_id, seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -366,19 +378,23 @@ CREATE INDEX incident_member_of_check ON incident_member (check_id) WHERE left_a
 
 CREATE INDEX incident_member_worst ON incident_member (incident_id, is_present DESC, severity_rank DESC, change_seq DESC);
 
-CREATE INDEX incident_of_agent_by_opened_at ON incident (opener_agent_id, phase, severity_rank, opened_at, id);
+CREATE INDEX incident_of_agent_by_opened_at ON incident (opener_agent_id, phase, severity_rank, opened_at, id) WHERE phase = 0;
 
-CREATE INDEX incident_of_agent_by_resolved_at ON incident (opener_agent_id, phase, severity_rank, resolved_order, id);
+CREATE INDEX incident_of_agent_by_resolved_at ON incident (opener_agent_id, phase, severity_rank, resolved_order, id) WHERE phase = 0;
 
-CREATE INDEX incident_of_both_by_opened_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, opened_at, id);
+CREATE INDEX incident_of_both_by_opened_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, opened_at, id) WHERE phase = 0;
 
-CREATE INDEX incident_of_both_by_resolved_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, resolved_order, id);
+CREATE INDEX incident_of_both_by_resolved_at ON incident (opener_agent_id, opener_check_id, phase, severity_rank, resolved_order, id) WHERE phase = 0;
 
-CREATE INDEX incident_of_check_by_opened_at ON incident (opener_check_id, phase, severity_rank, opened_at, id);
+CREATE INDEX incident_of_check_by_opened_at ON incident (opener_check_id, phase, severity_rank, opened_at, id) WHERE phase = 0;
 
-CREATE INDEX incident_of_check_by_resolved_at ON incident (opener_check_id, phase, severity_rank, resolved_order, id);
+CREATE INDEX incident_of_check_by_resolved_at ON incident (opener_check_id, phase, severity_rank, resolved_order, id) WHERE phase = 0;
 
 CREATE UNIQUE INDEX incident_open ON incident (kind, incident_key) WHERE state = 'open';
+
+CREATE INDEX incident_open_of_agent ON incident (opener_agent_id, phase, severity_rank, opened_at, id) WHERE phase > 0;
+
+CREATE INDEX incident_open_of_check ON incident (opener_check_id, phase, severity_rank, opened_at, id) WHERE phase > 0;
 
 CREATE TABLE integration (
   name TEXT PRIMARY KEY,
@@ -404,6 +420,24 @@ CREATE TABLE job_run (
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE kept_mail (
+  id TEXT PRIMARY KEY,
+  integration TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  sender TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  decided_by TEXT NOT NULL,
+  check_id TEXT,
+  status TEXT,
+  reason TEXT,
+  mail TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX kept_mail_by_integration ON kept_mail (integration);
+
+CREATE INDEX kept_mail_by_received ON kept_mail (received_at);
+
 CREATE TABLE label (
   name TEXT NOT NULL,
   value TEXT NOT NULL,
@@ -412,6 +446,19 @@ CREATE TABLE label (
   registration_id TEXT NOT NULL,
   PRIMARY KEY (name, value, agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE listed_check (
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  next_evaluation_at INTEGER,
+  spans TEXT NOT NULL,
+  PRIMARY KEY (agent_id, check_id, registration_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX listed_check_by_next_evaluation
+ON listed_check (next_evaluation_at, agent_id, check_id, registration_id) WHERE next_evaluation_at IS NOT NULL;
 
 CREATE TABLE listed_member (
   id TEXT NOT NULL,
@@ -428,6 +475,20 @@ CREATE TABLE listed_member (
 CREATE INDEX listed_member_by_opened_at ON listed_member (agent_id, check_id, phase, severity_rank, opened_at, id);
 
 CREATE INDEX listed_member_by_resolved_at ON listed_member (agent_id, check_id, phase, severity_rank, resolved_order, id);
+
+CREATE TABLE mailed_check (
+  agent_id TEXT NOT NULL,
+  check_id TEXT NOT NULL,
+  registration_id TEXT NOT NULL,
+  is_by_subject INTEGER NOT NULL,
+  sender TEXT NOT NULL,
+  sent_at INTEGER,
+  next_evaluation_at INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, check_id, registration_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX mailed_check_by_next_evaluation
+ON mailed_check (next_evaluation_at, agent_id, check_id, registration_id);
 
 CREATE TRIGGER member_is_listed AFTER INSERT ON incident_member WHEN EXISTS (SELECT 1 FROM incident WHERE id = NEW.incident_id
     AND (opener_agent_id, opener_check_id) <> (NEW.agent_id, NEW.check_id)) BEGIN
@@ -524,7 +585,7 @@ CREATE TABLE "outbox" (
   rotas TEXT,
   listed_state TEXT NOT NULL
     GENERATED ALWAYS AS (CASE WHEN state = 'pending' AND next_evaluation_at IS NOT NULL THEN 'held' ELSE state END) STORED
-, recipients TEXT) STRICT, WITHOUT ROWID;
+, recipients TEXT, why TEXT, repaired_by TEXT, called_with TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX outbox_by_created_at ON outbox (listed_state, notifier, event_type, created_at, id);
 
@@ -553,6 +614,36 @@ CREATE TABLE policy_version (
   applied_by TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE push_key (
+  name TEXT PRIMARY KEY,
+  public_key TEXT NOT NULL,
+  ciphertext TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE push_subscription (
+  id TEXT PRIMARY KEY,
+  operator TEXT NOT NULL,
+  name TEXT NOT NULL,
+  service TEXT NOT NULL,
+  ciphertext TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  session TEXT,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  taken_at INTEGER,
+  tested_at INTEGER,
+  shown_at INTEGER,
+  last_error TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX push_subscription_by_creation ON push_subscription (created_at, id);
+
+CREATE INDEX push_subscription_by_expiry ON push_subscription (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE INDEX push_subscription_by_operator ON push_subscription (operator, created_at, id);
+
 CREATE TABLE receiver_secrets (
   name TEXT PRIMARY KEY,
   keys TEXT NOT NULL,
@@ -576,7 +667,7 @@ CREATE TABLE replica (
   started_at INTEGER NOT NULL,
   seen_at INTEGER NOT NULL,
   ended_at INTEGER
-, agent_sha256 TEXT) STRICT, WITHOUT ROWID;
+, agent_sha256 TEXT, known_names TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reported_alert (
   agent_id TEXT NOT NULL,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { AgentId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { AgentId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import {
   byCheck,
   INSERT_FORMER_EXPECTATIONS,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import { isSilent } from "@tocsin/core/model/AgentRecord"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { isSilent } from "@tocsin/core/heart/model/AgentRecord"
 import { agentRecord, incidentIdOf } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { Effect } from "effect"

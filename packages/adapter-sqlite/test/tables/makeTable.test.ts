@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { integer, text } from "@tocsin/core/model/TableShape"
+import { integer, text } from "@tocsin/core/kernel/model/TableShape"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { makeTable } from "../../src/tables/makeTable.ts"
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
+import { copiedTables } from "@tocsin/core/lists/StoredTables"
 import { start } from "@tocsin/testing/samples"
 import { vi } from "vitest"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { copiedTables } from "@tocsin/core/model/StoredTables"
-import type { ColumnType } from "@tocsin/core/model/TableShape"
+import { copiedTables } from "@tocsin/core/lists/StoredTables"
+import type { ColumnType } from "@tocsin/core/kernel/model/TableShape"
 import { start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"
 import { migrate } from "../../src/migrations/migrate.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Command } from "@tocsin/core/unitOfWork/Decision"
+import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { transact } from "@tocsin/testing/transact"
 import { Effect } from "effect"
 import { openStorage, scratchFile } from "../ScratchFile.ts"

@@ -2,7 +2,7 @@
 // after its transaction was answered, or the reason why the storage could not be opened. PAGES: how many pages the log
 // holds before a checkpoint.
 import { Context, Effect, Layer } from "effect"
-import { Storage } from "@tocsin/core/ports/Storage"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { transact } from "@tocsin/testing/transact"
 import * as SqliteStorage from "../../src/SqliteStorage.ts"
 import { putAgent } from "../ScratchFile.ts"

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto"
 import type { AgentConfig, RunCheck } from "../config/readConfig.ts"
 import type { ProbeConfig } from "../probes/Probe.ts"
 import { outcomeOf, type RunOutcome, type StartedRun } from "./runCommand.ts"
-import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
+import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/checks/confirmResult"
 
 /** Where in its period a check runs: the same on every start, and spread over the checks of all agents. */
 export const offsetOf = (agentId: string, checkId: string, everyMillis: number): number => {

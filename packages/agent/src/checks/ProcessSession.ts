@@ -61,9 +61,9 @@ export const groupsOf = (
   if (statOf("self", proc) === undefined) return undefined
   const leader = statOf(pid, proc)
   if (leader !== undefined && ticks !== undefined && leader.ticks !== ticks) return new Set()
-  const numbers = readdirSync(proc).map(Number).filter(Number.isInteger)
+  const pids = readdirSync(proc).map(Number).filter(Number.isInteger)
   // The newest first: those that fork and end at once are gone soon.
-  const members = numbers
+  const members = pids
     .toSorted((a, b) => b - a)
     .flatMap((number) => {
       const found = statOf(number, proc)

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { within } from "@tocsin/reporting/program/Platform"
@@ -108,13 +108,17 @@ export const outcomeOf = (end: RunEnd, captured?: CapturedText): RunOutcome => {
   }
 }
 
-/** Bytes of each stream that are kept; the rest is read and dropped, so that the command gets no SIGPIPE. */
+/** Bytes of each end of a stream that are kept; the rest is read and dropped, so that the command gets no SIGPIPE. */
 const KEPT_BYTES = 65_536
+const LAST_BYTES = 32_768
+/** No number of a plugin is longer. */
+const LONGEST_WORD = 1_024
 
-/** The beginning of what a command writes. */
+/** Both ends of what a command writes: performance data may follow a long text. */
 export class CapturedStream {
-  readonly #chunks: Array<Buffer> = []
-  #kept = 0
+  readonly #first: Array<Buffer> = []
+  #room = KEPT_BYTES
+  #last = Buffer.alloc(0)
   #dropped = 0
 
   constructor(stream: Readable) {
@@ -123,19 +127,26 @@ export class CapturedStream {
     stream.on("error", () => {})
   }
 
-  /** The kept bytes as text; a character that was cut in two is left out. */
+  /** The kept bytes as text. Where others were dropped, a line ends, and no half of a word or a character stays. */
   captured(): CapturedText {
-    const decoder = new StringDecoder("utf8")
-    const text = decoder.write(Buffer.concat(this.#chunks))
-    const droppedBytes = this.#dropped
-    return { text: droppedBytes > 0 ? text : text + decoder.end(), droppedBytes }
+    const kept = Buffer.concat(this.#first)
+    if (this.#dropped === 0) return { text: Buffer.concat([kept, this.#last]).toString(), droppedBytes: 0 }
+    const [first, last] = [new StringDecoder("utf8").write(kept), this.#last.toString()]
+    const end = first.slice(-LONGEST_WORD).search(/\s\S*$/u)
+    const begin = last.slice(0, LONGEST_WORD).search(/\s/u)
+    const text = `${end < 0 ? first : first.slice(0, end - LONGEST_WORD)}\n${last.slice(begin + 1)}`
+    const all = kept.length + this.#dropped + this.#last.length
+    return { text, droppedBytes: Math.max(1, all - Buffer.byteLength(text)) }
   }
 
   #take(chunk: Buffer): void {
-    const part = chunk.subarray(0, Math.max(0, KEPT_BYTES - this.#kept))
-    if (part.length > 0) this.#chunks.push(part)
-    this.#kept += part.length
-    this.#dropped += chunk.length - part.length
+    const part = chunk.subarray(0, this.#room)
+    if (part.length > 0) this.#first.push(part)
+    this.#room -= part.length
+    if (part.length === chunk.length) return
+    const last = Buffer.concat([this.#last, chunk.subarray(part.length)])
+    this.#last = last.subarray(Math.max(0, last.length - LAST_BYTES))
+    this.#dropped += last.length - this.#last.length
   }
 }
 

@@ -1,3 +1,5 @@
+import { compileGlob } from "@tocsin/contract/formats/compileGlob"
+import { withNumbers } from "@tocsin/contract/formats/performanceData"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { within } from "@tocsin/reporting/program/Platform"
 import { byMillis } from "../clock/Clock.ts"
@@ -32,12 +34,19 @@ export const orphanedNotes = (
 
 /** Begins the work of a check: a probe, or a command in the state folder. */
 export const startCheck = (
-  { work, env, timeoutMillis }: RunCheck,
+  { work, env, timeoutMillis, numbers }: RunCheck,
   { state, clock, note }: CheckAround,
-): StartedRun =>
-  work.kind === "probe"
-    ? runProbe(work.probe, { timeoutMillis, clock, note })
-    : runCommand({ argv: work.argv, env: environmentOf(env, state), cwd: state, timeoutMillis }, clock)
+): StartedRun => {
+  const run =
+    work.kind === "probe"
+      ? runProbe(work.probe, { timeoutMillis, clock, note })
+      : runCommand({ argv: work.argv, env: environmentOf(env, state), cwd: state, timeoutMillis }, clock)
+  if (numbers === undefined) return run
+  const wanted = numbers.map(compileGlob)
+  const isWanted = (label: string) => wanted.some((matches) => matches(label))
+  const outcome = run.outcome.then((found) => ({ ...found, output: withNumbers(found.output, isWanted) }))
+  return { ...run, outcome }
+}
 
 const environmentOf = (
   env: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-import { durationText } from "@tocsin/contract/durationMillis"
+import { durationText } from "@tocsin/contract/formats/durationMillis"
 import { type AgentConfig, type CheckConfig, checksText, type RunCheck } from "../config/readConfig.ts"
 import { warningsOf } from "../config/warningsOf.ts"
 import { complain, loadConfig, print, readOptions, withoutArguments } from "./commandLine.ts"
@@ -45,13 +45,14 @@ const printableCheck = (one: CheckConfig): object => ({
   incident: one.incident,
 })
 
-const workOf = ({ work, env, everyMillis, timeoutMillis, confirm }: RunCheck): object => ({
+const workOf = ({ work, env, everyMillis, timeoutMillis, confirm, numbers }: RunCheck): object => ({
   ...(work.kind === "command"
     ? { command: work.argv, env: env.size > 0 ? Object.fromEntries(env) : undefined }
     : { [work.probe.name]: printableSettings(work.probe.settings) }),
   every: durationText(everyMillis),
   timeout: durationText(timeoutMillis),
   confirm: confirm && { bad: confirm.bad, good: confirm.good, every: durationText(confirm.everyMillis) },
+  numbers,
 })
 
 /** Durations are kept in milliseconds. */

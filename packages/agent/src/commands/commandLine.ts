@@ -1,4 +1,4 @@
-import { plainLine } from "@tocsin/contract/plainLine"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { existsSync, writeSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"

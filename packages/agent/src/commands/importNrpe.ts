@@ -1,4 +1,4 @@
-import { durationText } from "@tocsin/contract/durationMillis"
+import { durationText } from "@tocsin/contract/formats/durationMillis"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { idText } from "../config/configFields.ts"

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
 import { correctedNow, type TimeMark } from "@tocsin/reporting/agent/ServerTime"
 import { once } from "node:events"

@@ -1,5 +1,5 @@
-import { lastOutput } from "@tocsin/contract/outputText"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { lastOutput } from "@tocsin/contract/formats/outputText"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
 import { type CapturedText, endText, outcomeOf, STATUSES } from "../checks/runCommand.ts"
 import { duration, oneOf } from "../config/Reader.ts"

@@ -1,4 +1,4 @@
-import { plainLine } from "@tocsin/contract/plainLine"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { clockOffset } from "@tocsin/reporting/agent/ServerTime"
 import { statSync } from "node:fs"
 import { systemClock } from "../clock/Clock.ts"

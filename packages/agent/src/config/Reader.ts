@@ -1,4 +1,4 @@
-import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
+import { boundedMillis, durationExpected } from "@tocsin/contract/formats/durationMillis"
 
 /** Something wrong with a configuration file. */
 export interface Problem {
@@ -79,11 +79,11 @@ export const integer =
       ? value
       : refused(place, `must be an integer from ${min} to ${max}`)
 
-/** A duration in milliseconds, from `1s`. */
+/** A duration in milliseconds, from `1s` unless `min` says otherwise. */
 export const duration =
-  ({ max }: { readonly max: string }): Reader<number> =>
+  ({ max, min = "1s" }: { readonly max: string; readonly min?: string }): Reader<number> =>
   (value, place) => {
-    const bounds = { min: 1_000, max: boundedMillis(max) }
+    const bounds = { min: boundedMillis(min), max: boundedMillis(max) }
     return boundedMillis(value, bounds) ?? refused(place, `must be ${durationExpected(bounds)}`)
   }
 
@@ -131,6 +131,12 @@ export const mapOf =
     }
     return found
   }
+
+/** Reads the first of two forms that a value has by its type. */
+export const objectOr =
+  <A, B>(ofObjects: Reader<A>, ofOthers: Reader<B>): Reader<A | B> =>
+  (value, place) =>
+    typeof value === "object" && value !== null ? ofObjects(value, place) : ofOthers(value, place)
 
 export type ReadBy<R> = R extends Reader<infer A> ? A : never
 

@@ -1,7 +1,7 @@
-import { parseCron } from "@tocsin/contract/CronTimes"
-import { TIME_ZONE_NAME, TIME_ZONE_RULE } from "@tocsin/contract/timeZoneName"
-import { isSecretLikeLabelKey } from "@tocsin/contract/isSecretLikeLabelKey"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { parseCron } from "@tocsin/contract/formats/CronTimes"
+import { TIME_ZONE_NAME, TIME_ZONE_RULE } from "@tocsin/contract/formats/timeZoneName"
+import { isSecretLikeLabelKey } from "@tocsin/contract/labels/isSecretLikeLabelKey"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import {
   anyText,
   duration,
@@ -26,10 +26,12 @@ import { load } from "../probes/load.ts"
 import { log } from "../probes/log.ts"
 import { memory } from "../probes/memory.ts"
 import { mount } from "../probes/mount.ts"
+import { ping } from "../probes/ping.ts"
 import { processes } from "../probes/processes.ts"
 import { systemd } from "../probes/systemd.ts"
 import { tcp, unix } from "../probes/tcp.ts"
 import { tls } from "../probes/tls.ts"
+import { websocket } from "../probes/websocket.ts"
 
 const ID = {
   form: /^[A-Za-z0-9._:-]{1,128}$/,
@@ -125,6 +127,8 @@ export const probeFields = {
   tcp,
   tls,
   dns,
+  ping,
+  websocket,
   unix,
   disk,
   mount,
@@ -137,6 +141,9 @@ export const probeFields = {
 }
 
 export const PROBE_NAMES = Object.keys(probeFields) as ReadonlyArray<keyof typeof probeFields>
+
+/** As many as the server keeps of a check. */
+const MAX_NUMBERS = 20
 
 /** The fields that `defaults` may set for every check. */
 const sharedFields = {
@@ -157,6 +164,7 @@ const checkFields = {
   shell: anyText,
   incident_key: incidentKey,
   labels: labels(MAX_LABELS),
+  numbers: oneOrMore(text({ max: 256 }), MAX_NUMBERS),
   report_only: flag,
   cron,
   tz: timeZone,
@@ -205,7 +213,7 @@ export const judgeCheck = (check: CheckFields, place: Place): void => {
 }
 
 const judgeReported = (check: CheckFields, works: ReadonlyArray<string>, place: Place): void => {
-  for (const name of [...works, "timeout", "env", "confirm"]) {
+  for (const name of [...works, "timeout", "env", "confirm", "numbers"]) {
     if (name in check) place.refuse("has no meaning with report_only: remove it", [...place.path, name])
   }
   const hasCron = "cron" in check || "tz" in check

@@ -1,4 +1,4 @@
-import type { Confirmation as ConfirmedBy } from "@tocsin/contract/confirmResult"
+import type { Confirmation as ConfirmedBy } from "@tocsin/contract/checks/confirmResult"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { hostname as systemHostname } from "node:os"
 import { dirname, join, resolve } from "node:path"
@@ -48,9 +48,12 @@ export interface GivenConfig {
   readonly enrolmentToken?: string | undefined
 }
 
-/** The checks of a host without a configuration. Its load counts once it lasts for five minutes: hosts start busy. */
+/**
+ * The checks of a host without a configuration. Hosts start busy, so the load of the last minute does not count; a
+ * confirmation would keep a busy host from its first result.
+ */
 const FIRST_CHECKS =
-  "checks:\n  disk: { disk: {} }\n  load: { load: {}, confirm: { bad: 6, every: 1m } }\n  memory: { memory: {} }\n"
+  'checks:\n  disk: { disk: {} }\n  load: { load: { warning: "~:,3,2", critical: "~:,6,4" } }\n  memory: { memory: {} }\n'
 
 /** The configuration of `FILE` and `checks.d/*.yaml` beside it, or everything that is wrong with it. */
 export const readConfig = (file: string, given: GivenConfig = {}) => {
@@ -186,6 +189,8 @@ const toCheck = (id: string, fields: CheckFields, defaults: SharedFields) => {
     timeoutMillis: fields.timeout ?? defaults.timeout ?? DEFAULT_TIMEOUT,
     env: new Map([...(defaults.env ?? []), ...(fields.env ?? [])]),
     confirm: confirmationOf(fields, defaults),
+    /** Which of its numbers are reported; all without. */
+    numbers: fields.numbers,
   }
 }
 

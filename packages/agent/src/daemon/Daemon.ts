@@ -18,6 +18,7 @@ import { metricsPage, metricsServer } from "./metricsServer.ts"
 import { type Growth, growthOf, savedGrowth, selfReport, type SelfState } from "./selfReport.ts"
 import { CONFIGURED_NOTE, configuredNote, withoutRemoved } from "./removedChecks.ts"
 import { statementsOf } from "./statementsOf.ts"
+import { randomBytes } from "node:crypto"
 
 interface DaemonOptions {
   readonly config: AgentConfig
@@ -34,6 +35,7 @@ const LOOK_MILLIS = 1_000
 const OWN_CHECK_MILLIS = 60_000
 /** Soon after the start, so that a new host shows a result; not before the backlog could be sent. */
 const FIRST_OWN_MILLIS = 5_000
+const PROCESS_BYTES = 8
 /** A stop waits for processes of checks up to this. */
 const STOP_MILLIS = 6_000
 
@@ -83,6 +85,7 @@ export class Daemon {
           now: clock.wall,
         }),
         clock,
+        process: randomBytes(PROCESS_BYTES).toString("hex"),
         boot: bootId(),
         mark: savedMark(this.#spool.notes().get("time_mark"), clock.sinceBoot()),
         random,

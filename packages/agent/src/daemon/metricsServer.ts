@@ -1,4 +1,4 @@
-import { EXIT_CODES } from "@tocsin/contract/exitCodes"
+import { EXIT_CODES } from "@tocsin/contract/checks/exitCodes"
 import type { CheckState } from "@tocsin/reporting/agent/ResultQueue"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
 import { createServer, type Server } from "node:http"

@@ -1,4 +1,4 @@
-import { EXIT_CODES } from "@tocsin/contract/exitCodes"
+import { EXIT_CODES } from "@tocsin/contract/checks/exitCodes"
 import { isClockOff } from "@tocsin/reporting/agent/ServerTime"
 import { checksText, OWN_CHECK_ID } from "../config/readConfig.ts"
 import { fieldsOf } from "@tocsin/reporting/agent/Answer"

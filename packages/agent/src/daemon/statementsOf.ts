@@ -1,6 +1,6 @@
 import process from "node:process"
 import { type AgentConfig, type CheckConfig, OWN_CHECK_ID } from "../config/readConfig.ts"
-import { durationText } from "@tocsin/contract/durationMillis"
+import { durationText } from "@tocsin/contract/formats/durationMillis"
 import { acceptedPeriod, type ExpectedCheckText } from "@tocsin/reporting/agent/Schedule"
 import type { Statements } from "@tocsin/reporting/agent/Sender"
 import { AGENT_VERSION } from "@tocsin/reporting/agent/version"
@@ -59,6 +59,7 @@ export const statementsOf = (config: AgentConfig, jobs: ReadonlySet<string>): St
     features: { push: true, metrics: config.metricsPort !== undefined },
     labels: labelsOf(config),
   },
+  isList: true,
   expected: [
     ...[...config.checks.values()].map((check) => declared(check, jobs)),
     { check_id: OWN_CHECK_ID, every: durationText(OWN_PERIOD_MILLIS) },

@@ -1,4 +1,4 @@
-import { move, stateTable } from "@tocsin/contract/TransitionTable"
+import { move, stateTable } from "@tocsin/contract/formats/TransitionTable"
 import { within } from "@tocsin/reporting/program/Platform"
 import type { ChildProcess } from "node:child_process"
 import { constants } from "node:os"

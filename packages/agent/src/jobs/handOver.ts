@@ -1,6 +1,5 @@
-import { firstOutput } from "@tocsin/contract/outputText"
 import { parsedJson } from "@tocsin/reporting/agent/Answer"
-import { type CheckReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
+import { type CheckReport, keptReport, newEventId } from "@tocsin/reporting/agent/CheckReport"
 import type { PendingResult } from "@tocsin/reporting/agent/ResultQueue"
 import { correctedNow } from "@tocsin/reporting/agent/ServerTime"
 import * as fs from "node:fs"
@@ -74,17 +73,11 @@ export const keep = (
   { report, ...kind }: Pick<Kept, "run" | "note" | "isDeclared"> & { readonly report?: CheckReport },
 ): void => {
   const all = { wall: systemClock.wall(), sinceBoot: systemClock.sinceBoot(), boot: bootId(), ...kind }
-  const whole: Kept = report === undefined ? all : { ...all, report: cut(report) }
+  const whole: Kept = report === undefined ? all : { ...all, report: keptReport(report) }
   if (isGuest(path)) return handOver(path, whole)
   takeHanded(path)
   using file = SpoolFile.open(path)
   file.decide((notes) => changeOf(whole, notes))
-}
-
-const cut = ({ droppedBytes = 0, isCut = false, incidentKey: key, ...report }: CheckReport) => {
-  const { output = "", output_truncated } = firstOutput(report.output, { droppedBytes, between: "" })
-  const incident = key === undefined ? {} : { incidentKey: key }
-  return { ...report, ...incident, output, isCut: isCut || output_truncated }
 }
 
 /** More than a week of a job that runs every minute. */

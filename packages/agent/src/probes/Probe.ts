@@ -1,7 +1,7 @@
-import { EXIT_CODES } from "@tocsin/contract/exitCodes"
-import { isHost, withoutBrackets } from "@tocsin/contract/hosts"
-import { openConnection } from "@tocsin/contract/openConnection"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { EXIT_CODES } from "@tocsin/contract/checks/exitCodes"
+import { isHost, withoutBrackets } from "@tocsin/contract/formats/hosts"
+import { openConnection } from "@tocsin/contract/formats/openConnection"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import dns from "node:dns"
@@ -34,7 +34,7 @@ export interface Measure {
   readonly value: number
   readonly unit: "" | "s" | "%" | "B" | "d"
   readonly thresholds?: Thresholds | undefined
-  /** The words for a crossed threshold. */
+  /** The words for a crossed threshold; empty where something else is named in its place. */
   readonly words: string
 }
 
@@ -105,7 +105,8 @@ export const judge = (name: string, { words, measures, faults = [] }: Finding) =
   const bad = [...faults, ...crossed.filter(({ status }) => status !== "ok")]
   const worstFirst = bad.toSorted((a, b) => BY_WEIGHT.indexOf(b.status) - BY_WEIGHT.indexOf(a.status))
   const status = worstOf(bad)
-  const said = bad.length === 0 ? words : [...new Set(worstFirst.map((one) => one.words))].join(", ")
+  const said =
+    bad.length === 0 ? words : [...new Set(worstFirst.flatMap((one) => one.words || []))].join(", ")
   // A bar would begin the performance data, and a line break more text.
   const lines = said.replaceAll("|", "/").split("\n")
   const shown = lines.flatMap((part) => part.trim() || []).join(" ")

@@ -1,5 +1,5 @@
-import { hostField } from "@tocsin/contract/hosts"
-import { connectingBy } from "@tocsin/contract/openConnection"
+import { hostField } from "@tocsin/contract/formats/hosts"
+import { connectingBy } from "@tocsin/contract/formats/openConnection"
 import type { IncomingMessage, RequestOptions } from "node:http"
 import { mendHead } from "./mendHead.ts"
 import { connected, type ProbeAround } from "./Probe.ts"
@@ -25,10 +25,16 @@ export const askPage = async (url: URL, { body, options }: Asked, around: Omit<P
   const sent = request(url, { ...LENIENT, ...options, headers, agent, signal: around.signal })
   // Node.js leaves out further fields.
   sent.maxHeadersCount = 0
+  // The bytes behind an answer that changes the protocol.
+  let rest = Buffer.alloc(0)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.on("close", () => reject(new Error("the connection was closed without an answer")))
     sent.on("socket", (socket) => mendHead(socket, LONGEST_HEAD))
-    sent.on("error", reject).on("upgrade", resolve).on("response", resolve)
+    sent.on("error", reject).on("response", resolve)
+    sent.on("upgrade", (answer, _, head) => {
+      rest = head
+      resolve(answer)
+    })
     sent.end(body)
   })
   const { "content-length": length, "transfer-encoding": coding = "" } = response.headers
@@ -36,5 +42,5 @@ export const askPage = async (url: URL, { body, options }: Asked, around: Omit<P
     sent.destroy()
     throw new Error("the answer has both Content-Length and Transfer-Encoding")
   }
-  return { response, end: () => void sent.destroy() }
+  return { response, rest, end: () => void sent.destroy() }
 }

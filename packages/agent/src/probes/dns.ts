@@ -1,6 +1,7 @@
-import { DNS_NAME } from "@tocsin/contract/hosts"
+import { addressOfServer, DNS_NAME } from "@tocsin/contract/formats/hosts"
 import { isIP, SocketAddress } from "node:net"
 import {
+  checked,
   codeOf,
   oneOf,
   oneOrMore,
@@ -22,6 +23,7 @@ import {
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
+import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
 import { thresholdFields } from "./thresholds.ts"
 
 /** A name would need a name server itself. */
@@ -42,6 +44,7 @@ const fields = {
   expect: oneOrMore(text({ max: 1_024 }), 100),
   wait,
   ...thresholdFields,
+  ...timeFields,
 }
 
 /** Answers that say nothing of the name. After the first three, the resolver of a host asks its next server. */
@@ -108,14 +111,19 @@ const resolved = async ({ name, type, millis, clock, signal }: Question, servers
 /** Resolves a name, and looks for the expected records; thresholds are seconds. */
 export const dns = probe(
   { name: "dns", lane: "network" },
-  record(fields, ["name"]),
+  checked(record(fields, ["name"]), judgeOptions("dns")),
   async (
-    { name, type = "A", servers, expect = [], wait: millis = WAIT_MILLIS, ...thresholds },
-    { clock, signal },
+    { name, type = "A", servers, expect = [], wait: millis = WAIT_MILLIS, ...times },
+    { clock, signal, targets },
   ) => {
     const asked = `${name} ${type}`
     const lacking = `${asked}: no ${type} record`
     try {
+      const thresholds = timeThresholds(times)
+      for (const server of servers ?? []) {
+        const refusal = targets?.refusalOf(addressOfServer(server))
+        if (refusal !== undefined) return critical(`${asked}: ${server} ${refusal}`)
+      }
       const question = { name, type, millis, clock, signal }
       const { value, seconds } = await timed(clock, () => resolved(question, servers))
       const found = recordsOf(value)
@@ -130,7 +138,13 @@ export const dns = probe(
       const lacks = `${asked} lacks ${missing.join(", ")}: ${found.join(", ")}`
       const words = `${asked} ${found.join(", ")} in ${secondsText(seconds)}`
       return {
-        ...figure({ label: "time", value: seconds, unit: "s", thresholds, words }),
+        ...figure({
+          label: "time",
+          value: seconds,
+          unit: "s",
+          thresholds,
+          words: missing.length === 0 ? words : "",
+        }),
         faults: missing.length === 0 ? [] : [{ status: "critical", words: lacks }],
       }
     } catch (error) {

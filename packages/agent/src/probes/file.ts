@@ -1,4 +1,4 @@
-import { compileGlob } from "@tocsin/contract/compileGlob"
+import { compileGlob } from "@tocsin/contract/formats/compileGlob"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { readdir, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"

@@ -1,3 +1,11 @@
+import {
+  type Expectation,
+  failedConditions,
+  LONGEST_SENT,
+  MOST_VALUES,
+} from "@tocsin/contract/watches/conditions"
+import { LONGEST_WANTED, quoted } from "@tocsin/contract/watches/ConditionValue"
+import type { IncomingMessage } from "node:http"
 import { afterMillis } from "../clock/Clock.ts"
 import { fileAt } from "../config/PemFile.ts"
 import {
@@ -6,6 +14,7 @@ import {
   flag,
   integer,
   mapOf,
+  objectOr,
   oneOf,
   oneOrMore,
   type ReadBy,
@@ -15,6 +24,7 @@ import {
   text,
 } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
+import { expectation, judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
 import { LONGEST_BODY, pageText } from "./pageText.ts"
 import {
   critical,
@@ -27,7 +37,7 @@ import {
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
-import { leftFields, thresholdFields } from "./thresholds.ts"
+import { leftFields, thresholdFields, type Thresholds } from "./thresholds.ts"
 import { pattern, searchTexts, tooSlow } from "./searchTexts.ts"
 import { daysLeft } from "./certificate.ts"
 import { judgeTrust, trustFields } from "./trust.ts"
@@ -45,14 +55,37 @@ const address: Reader<string> = (value, place) => {
   }
 }
 
-const HEADER_NAME = { form: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, expected: "letters, digits and -" }
+/** A text, or an object or a list, which is sent as JSON. */
+const sentBody = objectOr<object, string>(
+  (value, place) => {
+    if (typeof value !== "object" || value === null) return undefined
+    return isShort(JSON.stringify(value)) ? value : refused(place, LONG_BODY)
+  },
+  (value, place) => {
+    const read = anyText(value, place)
+    return read === undefined || isShort(read) ? read : refused(place, LONG_BODY)
+  },
+)
+const LONG_BODY = `must have at most ${LONGEST_SENT} bytes`
+const isShort = (sent: string): boolean => Buffer.byteLength(sent) <= LONGEST_SENT
+
+/** A part of `Authorization`, which is one line. */
+const credential = text({ max: 4_096 })
+
+export const HEADER_NAME = { form: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, expected: "letters, digits and -" }
 
 const fields = record(
   {
     url: address,
     socket: fileAt,
-    method: oneOf("GET", "HEAD", "POST"),
-    body: anyText,
+    method: oneOf("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"),
+    body: sentBody,
+    auth: record({
+      bearer: credential,
+      basic: record({ user: credential, password: credential }, ["user", "password"]),
+    }),
+    expect: expectation,
+    secret: oneOrMore(text({ max: 1_024 }), 2 * MOST_VALUES),
     status: oneOrMore(integer({ min: 100, max: 599 }), 100),
     text: text({ max: 4_096 }),
     pattern,
@@ -63,24 +96,24 @@ const fields = record(
     wait,
     ...trustFields,
     ...thresholdFields,
+    ...timeFields,
   },
   ["url"],
 )
 
 const reader = checked(fields, (settings, place) => {
   judgeTrust(settings, place)
-  if (settings.body !== undefined && settings.method !== "POST")
-    place.refuse("needs method: POST", [...place.path, "body"])
-  for (const name of ["text", "pattern"] as const)
-    if (settings.method === "HEAD" && settings[name] !== undefined)
-      place.refuse("searches a page, and HEAD asks for none: use method: GET", [...place.path, name])
+  judgeOptions("http")(settings, place)
+  const { password, username } = URL.parse(settings.url ?? "") ?? { password: "", username: "" }
+  if (settings.auth !== undefined && username + password !== "")
+    place.refuse("stands in url as its user too: remove one of them", [...place.path, "auth"])
 })
 
 type HttpSettings = ReadBy<typeof reader>
 
 /** Asks for a page and examines its status, body, time and certificate; thresholds are seconds. */
 export const http = probe({ name: "http", lane: "network" }, reader, async (settings, around) => {
-  const { url, days = {}, warning, critical: crit, wait: millis = WAIT_MILLIS } = settings
+  const { url, days = {}, wait: millis = WAIT_MILLIS } = settings
   // Credentials and queries may be secrets.
   const { origin, pathname } = new URL(url)
   const shown = origin + pathname
@@ -88,49 +121,61 @@ export const http = probe({ name: "http", lane: "network" }, reader, async (sett
   try {
     // One limit for all redirects together.
     const page = await limited(millis, around, (signal) => pageAt(settings, { ...around, signal }))
-    const { seconds } = page
-    const found = settings.text === undefined ? "" : `, with ${quoted(settings.text)}`
+    const { certificate, seconds } = page
+    const wanted = settings.text ?? settings.expect?.text
+    const found = wanted === undefined ? "" : `, with ${quoted(wanted, LONGEST_WANTED)}`
     const words = `${page.status} ${shown} in ${secondsText(seconds)}${found}`
-    const { certificate } = page
+    const thresholds = timeThresholds(settings)
+    const { faults, isNamed } = judged(page, shown, settings, thresholds)
     return {
       words,
       measures: [
-        { label: "time", value: seconds, unit: "s", thresholds: { warning, critical: crit }, words },
+        { label: "time", value: seconds, unit: "s", thresholds, words: isNamed ? "" : words },
         { label: "size", value: page.bytes, unit: "B", words },
         ...(certificate === undefined ? [] : [daysLeft(certificate, clock.wall(), days)]),
       ],
-      faults: faultsOf(page, shown, settings),
+      faults: [...faults, ...faultsOf(page, shown, settings)],
     }
   } catch (error) {
     return critical(`${shown}: ${explainError(error, around.targets === undefined)}`)
   }
 })
 
-const SHOWN_TEXT = 200
+type Page = Awaited<ReturnType<typeof pageAt>>
 
-const quoted = (whole: string): string =>
-  JSON.stringify(whole.length > SHOWN_TEXT ? `${whole.slice(0, SHOWN_TEXT).toWellFormed()}…` : whole)
+/**
+ * The conditions that a page fails: all of those beside `expect`, and with it the first one. `isNamed`: one of them
+ * weighs as much as the time that it took, so the time is not named.
+ */
+const judged = (page: Page, shownUrl: string, settings: HttpSettings, { critical: late }: Thresholds) => {
+  const { expect, redirects, secret, status, text: wanted } = settings
+  const usual = [redirects === 0 ? "200-399" : "200-299"]
+  const wholly = { ...expect, status: status ?? expect?.status ?? usual, text: wanted ?? expect?.text }
+  const all = failedConditions(withoutNone(wholly), page, { shownUrl, secret })
+  if (expect === undefined) return { faults: all, isNamed: false }
+  const [first] = all
+  // Conditions that warn come after a time that is critical.
+  const isLate = first?.status === "warning" && late?.isBad(page.seconds) === true
+  return first === undefined || isLate ? { faults: [], isNamed: false } : { faults: [first], isNamed: true }
+}
 
-const faultsOf = (
-  page: Awaited<ReturnType<typeof pageAt>>,
-  url: string,
-  settings: HttpSettings,
-): ReadonlyArray<Fault> => {
-  const { days, status, text: wanted, pattern: written, redirects } = settings
-  const highest = redirects === 0 ? 399 : 299
-  const isWanted =
-    status === undefined ? page.status >= 200 && page.status <= highest : status.includes(page.status)
-  const { where } = page
+/** A text that nothing wants is no condition. */
+const withoutNone = ({ text: wanted, ...others }: Loose): Expectation => ({
+  ...others,
+  ...(wanted !== undefined && { text: wanted }),
+})
+type Loose = Omit<Expectation, "text"> & { readonly text?: string | undefined }
+
+const faultsOf = (page: Page, url: string, settings: HttpSettings): ReadonlyArray<Fault> => {
+  const { days, pattern: written } = settings
   const faults: Array<Fault> = []
   if (days !== undefined && page.certificate === undefined)
     faults.push({ status: "unknown", words: `${url} came without TLS, and so without a certificate` })
-  const blame = (words: string) => faults.push({ status: "critical", words })
-  if (!isWanted) blame(`${page.status} ${url}`)
-  if (wanted !== undefined && !page.body.includes(wanted)) blame(`${url} lacks ${quoted(wanted)}${where}`)
   if (written !== undefined) {
     const found = searchTexts(written, [page.body])
     if (found === undefined) faults.push({ status: "unknown", words: tooSlow(written) })
-    else if (found[0] === false) blame(`${url} does not match /${written}/${where}`)
+    else if (found[0] === false)
+      faults.push({ status: "critical", words: `${url} does not match /${written}/${page.where}` })
   }
   return faults
 }
@@ -144,10 +189,10 @@ const PATIENT_PART = 0.9
 /** A page, and the seconds to its end, or to its status if it does not end. */
 const pageAt = async (settings: HttpSettings, { clock, ...around }: ProbeAround) => {
   const begun = clock.steady()
-  const { wait: millis = WAIT_MILLIS, warning, critical: crit } = settings
-  const answer = await visitPage(settings, around)
+  const { wait: millis = WAIT_MILLIS } = settings
+  const answer = await visitPage(visitOf(settings), around)
   const answered = clock.steady() - begun
-  const isTimed = warning !== undefined || crit !== undefined
+  const isTimed = Object.values(timeThresholds(settings)).some((one) => one !== undefined)
   const left = millis - answered
   const longest = Math.max(left * PATIENT_PART, left - LOOK_MILLIS)
   const patience = isTimed ? longest : Math.min(longest, PATIENCE_MILLIS)
@@ -159,11 +204,43 @@ const pageAt = async (settings: HttpSettings, { clock, ...around }: ProbeAround)
   const { certificate, status } = answer
   const isCut = read.isEndless && read.bytes <= LONGEST_BODY
   const where = `${read.where}${isCut ? ` in an answer that has not ended within ${millis / MILLIS_PER_SECOND} s` : ""}`
-  return { ...read, where, status, certificate, seconds }
+  const isWhole = read.isWhole && !isCut && read.bytes <= LONGEST_BODY
+  return { ...read, where, status, certificate, seconds, isWhole, headers: fieldsOf(answer.response) }
 }
 
-interface Wanted extends Pick<HttpSettings, "text" | "pattern">, Pick<ProbeAround, "clock"> {
-  /** After it, a body is read on only for a text or a pattern that is not found yet. */
+/** The header fields of an answer, as conditions read them. */
+const fieldsOf = ({ rawHeaders }: IncomingMessage): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = [rawHeaders[at]?.toLowerCase(), rawHeaders[at + 1]]
+    const before = found.get(name)
+    found.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return found
+}
+
+/** The request of a probe: its credentials as a header field, an object as JSON. */
+const visitOf = ({ auth, body, expect, headers, status: given, ...settings }: HttpSettings) => {
+  const status = given ?? expect?.status
+  const { basic, bearer } = auth ?? {}
+  const user = basic && Buffer.from(`${basic.user}:${basic.password}`).toString("base64")
+  const names = new Set([...(headers?.keys() ?? [])].map((name) => name.toLowerCase()))
+  const isJson = typeof body === "object" && !names.has("content-type")
+  return {
+    ...settings,
+    headers: new Map([
+      ...(headers ?? []),
+      ...(bearer === undefined ? [] : [["authorization", `Bearer ${bearer}`] as const]),
+      ...(user === undefined ? [] : [["authorization", `Basic ${user}`] as const]),
+      ...(isJson ? [["content-type", "application/json"] as const] : []),
+    ]),
+    ...(status !== undefined && { status }),
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  }
+}
+
+interface Wanted extends Pick<HttpSettings, "expect" | "text" | "pattern">, Pick<ProbeAround, "clock"> {
+  /** After it, a body is read on only for what is not found yet. */
   readonly patience: number
   /** After it, what was read of a body is all that is searched. */
   readonly longest: number
@@ -173,14 +250,20 @@ interface Wanted extends Pick<HttpSettings, "text" | "pattern">, Pick<ProbeAroun
 
 const bodyOf = async (
   { end, response }: Awaited<ReturnType<typeof visitPage>>,
-  { clock, isWatch, longest, patience, pattern: written, text: wanted }: Wanted,
+  { clock, expect, isWatch, longest, patience, pattern: written, text: wanted = expect?.text }: Wanted,
 ) => {
   const last = clock.steady() + longest
   const chunks: Array<Buffer> = []
   let [bytes, isEndless] = [0, false]
   const read = () => pageText(response.headers, Buffer.concat(chunks), !isWatch)
+  const all = [expect, expect?.warning]
+  // Only the end of a page says what these find.
+  const isOpen =
+    written !== undefined ||
+    all.some((one) => one?.json !== undefined || one?.not_text !== undefined) ||
+    expect?.warning?.text !== undefined
   const look = (): void => {
-    const isFound = written === undefined && (wanted === undefined || read().body.includes(wanted))
+    const isFound = !isOpen && (wanted === undefined || read().body.includes(wanted))
     const left = last - clock.steady()
     isEndless = isFound || bytes > LONGEST_BODY || left <= 0
     if (isEndless) end()

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { cpus, loadavg } from "node:os"
 import { flag, type Reader, record, refused } from "../config/Reader.ts"
 import { probe } from "./Probe.ts"
-import { Range } from "@tocsin/contract/Range"
+import { Range } from "@tocsin/contract/formats/Range"
 
 const MINUTES = [1, 5, 15] as const
 

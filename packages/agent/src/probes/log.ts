@@ -1,4 +1,4 @@
-import { compileGlob } from "@tocsin/contract/compileGlob"
+import { compileGlob } from "@tocsin/contract/formats/compileGlob"
 import { oneOrMore, record, text } from "../config/Reader.ts"
 import { newLines, savedPosition } from "./LogReader.ts"
 import { absolutePath, type Fault, probe } from "./Probe.ts"

@@ -121,7 +121,7 @@ export const allMounts = async (): Promise<ReadonlyArray<Mount>> => {
     const { path, dev, type, options } = one
     const ofHost = hosts.get(placeOf(one))
     const isMade = options.includes("ro") || IMAGES.has(type)
-    // Who mounts read-only, or remounts, changes a mount with the file system. The kernel changes the file system alone.
+    // A person who mounts read-only, or remounts, changes mount and file system. The kernel changes the file system alone.
     const isLost = options.includes("ro") && CAN_FAIL.has(type) && ofHost !== undefined && !readOnly.has(dev)
     const said = options.flatMap((option) => FAILURES.get(option) ?? [])
     const failure = said[0] ?? (isLost ? FAILURES.get("emergency_ro") : undefined)

@@ -57,9 +57,10 @@ export const pageText = (
 ) => {
   const bytes = decompressed(raw, coding)
   if (bytes === undefined)
-    return { body: "", where: ` in its compressed form${isQuoted ? ` (${coding})` : ""}` }
+    return { body: "", isWhole: false, where: ` in its compressed form${isQuoted ? ` (${coding})` : ""}` }
   const page = bytes.subarray(0, LONGEST_BODY)
-  const part = bytes.length > LONGEST_BODY ? " in its first MiB" : ""
+  const isWhole = bytes.length <= LONGEST_BODY
+  const part = isWhole ? "" : " in its first MiB"
   const start = page.toString("latin1", 0, PRESCAN)
   const mark = BYTE_ORDER_MARKS.find(([one]) => start.startsWith(one))
   const declared = CHARSET.exec(type)?.[1]
@@ -69,9 +70,9 @@ export const pageText = (
   const inMarkup = named?.replace(/^utf-?16.*/i, "utf-8")
   const first = decoded(page, mark?.[1] ?? declared ?? inMarkup)
   const body = first ?? (inMarkup === undefined ? undefined : decoded(page, inMarkup))
-  if (body !== undefined) return { body, where: part }
+  if (body !== undefined) return { body, isWhole, where: part }
   // No message shows a text of the body.
   const shown = isQuoted ? ` ${declared?.slice(0, 40)}` : ""
   const name = declared === undefined ? "the charset in its markup" : `its charset${shown}`
-  return { body: page.toString(), where: `${part} as UTF-8, because ${name} is unknown` }
+  return { body: page.toString(), isWhole, where: `${part} as UTF-8, because ${name} is unknown` }
 }

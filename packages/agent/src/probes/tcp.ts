@@ -1,3 +1,4 @@
+import { quoted } from "@tocsin/contract/watches/ConditionValue"
 import { once } from "node:events"
 import { connect, isIP, type Socket } from "node:net"
 import { addAbortSignal } from "node:stream"
@@ -19,6 +20,7 @@ import {
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
+import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
 import { identityFault } from "./certificate.ts"
 import { thresholdFields } from "./thresholds.ts"
 import { judgeTrust, trustFields, trusting } from "./trust.ts"
@@ -26,7 +28,7 @@ import { judgeTrust, trustFields, trusting } from "./trust.ts"
 export const port = integer({ min: 1, max: 65_535 })
 
 /** The settings of a probe that connects, and may send and expect a text. */
-const exchangeFields = { send: anyText, expect: anyText, wait, ...thresholdFields }
+const exchangeFields = { send: anyText, expect: anyText, wait, ...thresholdFields, ...timeFields }
 const exchanged = record(exchangeFields)
 
 const fields = { host, port, tls: flag, ...trustFields, ...exchangeFields }
@@ -34,6 +36,7 @@ const read = record(fields, ["host", "port"])
 
 const judgeTls = (settings: ReadBy<typeof read>, place: Place): void => {
   judgeTrust(settings, place)
+  judgeOptions("tcp")(settings, place)
   for (const name of Object.keys(trustFields))
     if (name in settings && settings.tls !== true) place.refuse("needs tls: true", [...place.path, name])
 }
@@ -66,7 +69,7 @@ export const tcp = probe({ name: "tcp", lane: "network" }, checked(read, judgeTl
 /** The exchange of the tcp probe, over a Unix socket. */
 export const unix = probe(
   { name: "unix", lane: "host" },
-  record({ path: absolutePath, ...exchangeFields }, ["path"]),
+  checked(record({ path: absolutePath, ...exchangeFields }, ["path"]), judgeOptions("unix")),
   ({ path, ...settings }, around) =>
     exchangeAt(path, (signal) => ready(connect({ path }), "connect", signal), settings, around),
 )
@@ -81,41 +84,58 @@ const ready = async (socket: Socket, event: string, signal: AbortSignal): Promis
 const exchangeAt = async (
   target: string,
   open: (signal: AbortSignal) => Promise<Socket>,
-  { send, expect, wait: millis = WAIT_MILLIS, ...thresholds }: ReadBy<typeof exchanged>,
+  { send, expect, wait: millis = WAIT_MILLIS, ...times }: ReadBy<typeof exchanged>,
   around: ProbeAround,
 ): Promise<Finding> => {
   try {
     const { seconds } = await timed(around.clock, () =>
       limited(millis, around, async (signal) =>
-        exchange(addAbortSignal(signal, await open(signal)), { send, expect }),
+        exchange(addAbortSignal(signal, await open(signal)), { send, expect, signal }),
       ),
     )
     const words = `${target} answered in ${secondsText(seconds)}`
-    return figure({ label: "time", value: seconds, unit: "s", thresholds, words })
+    return figure({ label: "time", value: seconds, unit: "s", thresholds: timeThresholds(times), words })
   } catch (error) {
     return critical(`${target}: ${explainError(error)}`)
   }
 }
 
-const exchange = async (
-  socket: Socket,
-  { send, expect }: { readonly send: string | undefined; readonly expect: string | undefined },
-): Promise<void> => {
+interface Exchange {
+  readonly send: string | undefined
+  readonly expect: string | undefined
+  readonly signal: AbortSignal
+}
+
+/** Bytes of an answer in which the expected text is looked for. */
+const LONGEST_ANSWER = 65_536
+
+const exchange = async (socket: Socket, { expect, send, signal }: Exchange): Promise<void> => {
+  let came = ""
   try {
     if (send !== undefined) socket.write(send)
     if (expect === undefined) return
     const expected = Buffer.from(expect).toString("latin1")
-    let recent = ""
+    let [recent, bytes] = ["", 0]
     // A stream of bytes without an encoding yields buffers.
     for await (const chunk of socket as AsyncIterable<Buffer>) {
-      recent += chunk.toString("latin1")
+      const part = chunk.toString("latin1", 0, LONGEST_ANSWER - bytes)
+      bytes += part.length
+      if (came.length < LONGEST_QUOTED) came += part
+      recent += part
       if (recent.includes(expected)) return
+      if (bytes === LONGEST_ANSWER) throw new Error(`sent 64 KiB without ${quoted(expect)}`)
       // A tail that may begin the expected text; a server that sends single bytes makes no more
       // work.
       recent = recent.slice(Math.max(0, recent.length - expected.length + 1))
     }
-    throw new Error(`closed without ${JSON.stringify(expect)}`)
+    throw new Error(`closed without ${quoted(expect)}`)
+  } catch (error) {
+    if (came === "") throw error
+    const shown = Buffer.from(came.slice(0, LONGEST_QUOTED), "latin1").toString()
+    throw new Error(`${explainError(signal.aborted ? signal.reason : error)}: it sent ${quoted(shown)}`)
   } finally {
     socket.destroy()
   }
 }
+
+const LONGEST_QUOTED = 1_024

@@ -1,4 +1,4 @@
-import { Range } from "@tocsin/contract/Range"
+import { Range } from "@tocsin/contract/formats/Range"
 import { type Reader, record, refused } from "../config/Reader.ts"
 
 /** Thresholds of one figure. */
@@ -8,9 +8,9 @@ export interface Thresholds {
 }
 
 /** Thresholds that a probe has by itself. */
-export const thresholdsOf = (warning: string | undefined, critical: string): Thresholds => ({
+export const thresholdsOf = (warning: string | undefined, critical: string | undefined): Thresholds => ({
   warning: warning === undefined ? undefined : Range.parse(warning),
-  critical: Range.parse(critical),
+  critical: critical === undefined ? undefined : Range.parse(critical),
 })
 
 /** The thresholds of a configuration, or the probe's own where it has none. */

@@ -1,6 +1,5 @@
 import { once } from "node:events"
 import { isIP, type Socket } from "node:net"
-import { hostname } from "node:os"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import {
@@ -9,46 +8,67 @@ import {
   type Fault,
   host,
   limited,
+  type Measure,
   plainName,
   probe,
+  secondsText,
+  timed,
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
+import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
+import { type StartTls, STARTTLS_NAMES, STARTTLS_PORTS, startTls } from "./startTls.ts"
 import { leftFields } from "./thresholds.ts"
 import { port } from "./tcp.ts"
 import { daysLeft, identityFault, misnomerOf, shownCertificate } from "./certificate.ts"
 import { judgeTrust, type Trust, trustFields, trusting } from "./trust.ts"
 
-/** The port without `starttls`, and of the protocols that begin without TLS. */
+/** The port without `starttls`. */
 const HTTPS_PORT = 443
-const STARTTLS_PORTS = { smtp: 25, imap: 143, pop3: 110 } as const
-const starttls = oneOf("smtp", "imap", "pop3")
+const starttls = oneOf(...STARTTLS_NAMES)
 
-const fields = { host, port, name: host, verify: flag, starttls, wait, ...trustFields, ...leftFields }
+const fields = {
+  host,
+  port,
+  name: host,
+  verify: flag,
+  starttls,
+  wait,
+  ...trustFields,
+  ...leftFields,
+  ...timeFields,
+}
+
+const reader = checked(record(fields, ["host"]), (settings, place) => {
+  judgeTrust(settings, place)
+  judgeOptions("tls")(settings, place)
+})
 
 /** The days that a server's certificate has left, and whether it is trusted and names the server. */
-export const tls = probe(
-  { name: "tls", lane: "network" },
-  checked(record(fields, ["host"]), judgeTrust),
-  async (settings, around) => {
-    const { host: to, starttls: by, verify = true, name: wanted = to, wait: millis = WAIT_MILLIS } = settings
-    const { port: at = by === undefined ? HTTPS_PORT : STARTTLS_PORTS[by] } = settings
-    const target = `${to}:${at}`
-    const name = plainName(wanted)
-    try {
-      const opening = (signal: AbortSignal) => connected(to, at, { signal, targets: around.targets })
-      const handshaking = (signal: AbortSignal) => handshake(opening, { name, by, trust: settings }, signal)
-      const shown = await limited(millis, around, handshaking)
-      const days = daysLeft(shown.certificates, around.clock.wall(), settings)
-      const words = `${target}: ${days.words}`
-      const refusals = verify ? refusalsOf(shown, days.value < 0) : []
-      const faults = refusals.map((why): Fault => ({ status: "critical", words: `${target}: ${why}` }))
-      return { words, measures: [{ ...days, words }], faults }
-    } catch (error) {
-      return critical(`${target}: ${explainError(error)}`)
-    }
-  },
-)
+export const tls = probe({ name: "tls", lane: "network" }, reader, async (settings, around) => {
+  const { host: to, starttls: by, verify = true, name: wanted = to, wait: millis = WAIT_MILLIS } = settings
+  const { port: at = by === undefined ? HTTPS_PORT : STARTTLS_PORTS[by] } = settings
+  const target = `${to}:${at}`
+  const name = plainName(wanted)
+  try {
+    const opening = (signal: AbortSignal) => connected(to, at, { signal, targets: around.targets })
+    const handshaking = (signal: AbortSignal) => handshake(opening, { name, by, trust: settings }, signal)
+    const { seconds, value: shown } = await timed(around.clock, () => limited(millis, around, handshaking))
+    const days = daysLeft(shown.certificates, around.clock.wall(), settings)
+    const words = `${target}: ${days.words}`
+    const refusals = verify ? refusalsOf(shown, days.value < 0) : []
+    const faults = refusals.map((why): Fault => ({ status: "critical", words: `${target}: ${why}` }))
+    const { time } = settings
+    const thresholds = time && timeThresholds({ time })
+    const timing = faults.length === 0 ? `${target} answered in ${secondsText(seconds)}` : ""
+    const measures: ReadonlyArray<Measure> = time
+      ? [{ label: "time", value: seconds, unit: "s", thresholds, words: timing }]
+      : []
+    return { words, measures: [{ ...days, words }, ...measures], faults }
+  } catch (error) {
+    return critical(`${target}: ${explainError(error)}`)
+  }
+})
 
 const CODE = /^[A-Z_]+$/
 const EXPIRED = "CERT_HAS_EXPIRED"
@@ -77,7 +97,7 @@ const reasonOf = (code: unknown, socket: object): string => {
 
 interface Handshake {
   readonly name: string
-  readonly by: keyof typeof STARTTLS_PORTS | undefined
+  readonly by: StartTls | undefined
   readonly trust: Trust
 }
 
@@ -100,7 +120,7 @@ const handshake = async (
   signal.addEventListener("abort", end)
   try {
     const plain = opened(await opening(signal))
-    if (by) await startTls(plain, by)
+    if (by) await startTls(plain, by, name)
     signal.throwIfAborted()
     const socket = opened(
       connect({
@@ -123,80 +143,3 @@ const handshake = async (
     open?.destroy()
   }
 }
-
-/** One turn of a dialogue: the command, and the reply that ends it. */
-interface Turn {
-  readonly send?: string
-  /** The last line of a reply; lines before it are its other lines. */
-  readonly last: RegExp
-  readonly good: RegExp
-}
-
-const SMTP_LAST = /^\d{3}(?: |$)/
-const ANY_LINE = /^/
-
-/** The commands up to the start of TLS (RFC 3207, RFC 2595 and RFC 9051). */
-const DIALOGUES: Readonly<Record<keyof typeof STARTTLS_PORTS, ReadonlyArray<Turn>>> = {
-  smtp: [
-    { last: SMTP_LAST, good: /^220/ },
-    { send: "EHLO", last: SMTP_LAST, good: /^250/ },
-    { send: "STARTTLS", last: SMTP_LAST, good: /^220/ },
-  ],
-  imap: [
-    { last: ANY_LINE, good: /^\* OK/i },
-    { send: "t STARTTLS", last: /^t /, good: /^t OK/i },
-  ],
-  pop3: [
-    { last: ANY_LINE, good: /^\+OK/ },
-    { send: "STLS", last: ANY_LINE, good: /^\+OK/ },
-  ],
-}
-
-/** Bytes of one reply. */
-const LONGEST_REPLY = 65_536
-const SHOWN = 200
-
-/** Asks the server to begin TLS, which the next bytes on the socket do. The caller destroys the socket in time. */
-const startTls = async (socket: Socket, protocol: keyof typeof DIALOGUES): Promise<void> => {
-  let unread = ""
-  for (const { send: command, last, good } of DIALOGUES[protocol]) {
-    const send = command === "EHLO" ? `EHLO ${ownName(socket)}` : command
-    if (send !== undefined) socket.write(`${send}\r\n`)
-    for (let size = 0; ;) {
-      const end = unread.indexOf("\n")
-      if (end < 0) {
-        const part = await nextPart(socket)
-        size += part.length
-        if (size > LONGEST_REPLY) throw new Error(`its reply to ${send ?? "the connection"} does not end`)
-        unread += part
-        continue
-      }
-      const line = unread.slice(0, end).trimEnd()
-      unread = unread.slice(end + 1)
-      if (!last.test(line)) continue
-      if (good.test(line)) break
-      throw new Error(`${send ?? "it"} was answered ${JSON.stringify(line.slice(0, SHOWN))}`)
-    }
-  }
-  // Others on the way may have put in text that would count as if TLS protected it (CVE-2011-0411).
-  if (unread !== "") throw new Error("it sent more before TLS began")
-}
-
-/** The name of this host, or its address: servers refuse a name without a domain (RFC 5321, 4.1.3). */
-const ownName = ({ localAddress = "127.0.0.1" }: Socket): string => {
-  const name = hostname()
-  if (/^[\w-]+(?:\.[\w-]+)+$/.test(name)) return name
-  return isIP(localAddress) === 6 ? `[IPv6:${localAddress.replace(/%.*/, "")}]` : `[${localAddress}]`
-}
-
-const nextPart = (socket: Socket): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const over = (act: () => void): void => {
-      socket.off("data", took).off("close", closed).off("error", failed).pause()
-      act()
-    }
-    const took = (chunk: Buffer): void => over(() => resolve(chunk.toString("latin1")))
-    const closed = (): void => over(() => reject(new Error("it closed the connection before TLS")))
-    const failed = (error: Error): void => over(() => reject(error))
-    socket.on("data", took).on("close", closed).on("error", failed).resume()
-  })

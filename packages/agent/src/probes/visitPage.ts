@@ -1,4 +1,5 @@
-import { originOf } from "@tocsin/contract/hosts"
+import { originOf } from "@tocsin/contract/formats/hosts"
+import { isStatusOf } from "@tocsin/contract/watches/conditions"
 import type { RequestOptions } from "node:https"
 import type { TLSSocket } from "node:tls"
 import { askPage } from "./askPage.ts"
@@ -18,7 +19,7 @@ interface Visit {
   /** How many redirects to follow. */
   readonly redirects?: number
   /** Statuses that are not followed. */
-  readonly status?: ReadonlyArray<number>
+  readonly status?: ReadonlyArray<number | string>
 }
 
 const DEFAULT_REDIRECTS = 5
@@ -53,7 +54,7 @@ export const visitPage = async (visit: Visit & Trust, around: Omit<ProbeAround, 
     const answer = await askPage(url, { options, body }, around)
     const { statusCode: status = 0, headers: answered } = answer.response
     const next = status >= 300 && status <= 399 ? answered.location : undefined
-    if (next === undefined || most === 0 || visit.status?.includes(status)) {
+    if (next === undefined || most === 0 || isStatusOf(status, visit.status ?? [])) {
       // The socket of an https request is one of TLS.
       const secured = url.protocol === "https:" ? (answer.response.socket as TLSSocket) : undefined
       return { ...answer, status, certificate: secured && (await shownCertificate(secured, visit)) }
@@ -62,7 +63,7 @@ export const visitPage = async (visit: Visit & Trust, around: Omit<ProbeAround, 
     if (followed >= most) throw new Error(`more than ${most} redirects`)
     cookies.keep(url, answered["set-cookie"])
     url = redirected(next, url, around.targets === undefined)
-    if (method === "POST" && !SENT_AGAIN.has(status)) [method, body] = ["GET", undefined]
+    if (method !== "HEAD" && !SENT_AGAIN.has(status)) [method, body] = ["GET", undefined]
     // The body may be a secret, like a header field.
     if (body !== undefined && originOf(url) !== originOf(first))
       throw new Error(`redirected with its body to ${url.origin}`)

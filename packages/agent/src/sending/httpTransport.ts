@@ -1,5 +1,6 @@
-import { hostField } from "@tocsin/contract/hosts"
-import { connectingBy, openConnection } from "@tocsin/contract/openConnection"
+import { hostField } from "@tocsin/contract/formats/hosts"
+import { connectingBy, openConnection } from "@tocsin/contract/formats/openConnection"
+import { PROCESS_FIELD } from "@tocsin/contract/v1/processField"
 import dns from "node:dns"
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
 import type { Agent as HttpsAgent } from "node:https"
@@ -76,6 +77,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }) => 
           authorization: `Bearer ${outgoing.key}`,
           "content-type": "application/json",
           "content-length": body.length,
+          ...(outgoing.process !== undefined && { [PROCESS_FIELD]: outgoing.process }),
         },
       })
       sent.on("response", (response) => resolve(readAnswer(response)))

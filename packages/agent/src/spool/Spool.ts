@@ -8,7 +8,7 @@ import {
 } from "@tocsin/reporting/agent/ResultQueue"
 import { statSync } from "node:fs"
 import { explainError } from "../sending/explainError.ts"
-import { BUSY_IN_DAEMON_MILLIS, quarantine } from "./openDatabase.ts"
+import { BUSY_IN_DAEMON_MILLIS, quarantine, REJECTED_KEPT } from "./openDatabase.ts"
 import { waitingDaysAfter } from "./savedNote.ts"
 import { type RejectedResult, type SpoolExtent, SpoolFile } from "./SpoolFile.ts"
 import { spoolFaultOf } from "./spoolFault.ts"
@@ -175,7 +175,8 @@ export class Spool implements ResultQueue<SpooledResult> {
   /** The server will never take this one. */
   reject(result: SpooledResult, reason: string): void {
     const { id, checkId, body } = result
-    this.#unsaved.reject.push({ id, checkId, body, reason, at: this.#options.now() })
+    const count = this.#unsaved.reject.push({ id, checkId, body, reason, at: this.#options.now() })
+    this.#unsaved.reject.splice(0, count - REJECTED_KEPT)
     this.count("rejected")
     this.acknowledge([result])
   }

@@ -149,11 +149,12 @@ export class SpoolFile {
     })
   }
 
-  /** Removes a result and those before it. */
+  /** Removes a result and those before it, and the states of checks that reported longest ago, where they are too many. */
   dropUpTo(seq: number): void {
-    this.#inTransaction(() =>
-      this.#countDropped(this.#run("dropAged", seq, 0), this.#run("dropAged", seq, 1)),
-    )
+    this.#inTransaction(() => {
+      this.#run("forgetStates")
+      this.#countDropped(this.#run("dropAged", seq, 0), this.#run("dropAged", seq, 1))
+    })
   }
 
   /** Changes whenever another process has written. */

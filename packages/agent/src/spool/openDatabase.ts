@@ -188,7 +188,10 @@ export const quarantine = (path: string, now: number): string => {
 }
 
 /** Rejected results are kept for people to look at; older ones make room. */
-const REJECTED_KEPT = 1_000
+export const REJECTED_KEPT = 1_000
+
+/** More checks than an agent has; commands may report under ever new names. */
+const STATES_KEPT = 10_000
 
 const STATE = "SELECT observed_ms AS observedAt, status, exit_code AS exitCode"
 
@@ -200,6 +203,8 @@ export const STATEMENTS = {
   state: `${STATE} FROM check_state WHERE check_id = ?`,
   states: `${STATE}, check_id AS checkId FROM check_state`,
   setState: "INSERT OR REPLACE INTO check_state VALUES (?, ?, ?, ?)",
+  forgetStates: `DELETE FROM check_state WHERE check_id NOT IN
+        (SELECT check_id FROM check_state ORDER BY observed_ms DESC LIMIT ${STATES_KEPT})`,
   lastTwo: `SELECT seq, status, exit_code AS exitCode FROM result
         WHERE check_id = ? ORDER BY seq DESC LIMIT 2`,
   add: `INSERT INTO result (event_id, check_id, observed_ms, status, exit_code, is_change, body)

@@ -24,6 +24,7 @@ const checkOf = (id: string, everyMillis = MINUTE, confirm?: Confirmation): RunC
   severity: undefined,
   incident: undefined,
   labels: new Map(),
+  numbers: undefined,
 })
 
 interface Work {

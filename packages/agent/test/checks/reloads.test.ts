@@ -4,7 +4,7 @@ import fc from "fast-check"
 import { vi } from "vitest"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { CheckRunner } from "../../src/checks/CheckRunner.ts"
-import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/confirmResult"
+import { confirmResult, type SoftState, softStateOf } from "@tocsin/contract/checks/confirmResult"
 import type { RunOutcome } from "../../src/checks/runCommand.ts"
 import type { RunCheck } from "../../src/config/readConfig.ts"
 
@@ -206,6 +206,7 @@ const checkOf = ({
   severity: undefined,
   incident: undefined,
   labels: new Map(),
+  numbers: undefined,
 })
 
 describe("reloads between runs", () => {

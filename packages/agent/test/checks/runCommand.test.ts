@@ -50,11 +50,14 @@ describe("a run of a command", { concurrent: true }, () => {
     assert.strictEqual((await sh("echo '  '; echo err >&2").outcome).output, "err")
   })
 
-  it("reads everything and keeps 64 KiB", async () => {
+  it("reads everything and keeps 64 KiB, and 32 KiB of the end in whole words", async () => {
     const outcome = await sh("head -c 3000000 /dev/zero | tr '\\0' x; echo end >&2; exit 1").outcome
     assert.strictEqual(outcome.exitCode, 1)
-    assert.strictEqual(outcome.output, "x".repeat(65_536))
-    assert.strictEqual(outcome.droppedBytes, 3_000_000 - 65_536)
+    assert.strictEqual(outcome.output, `${"x".repeat(65_536)}\n${"x".repeat(32_768)}`)
+    assert.strictEqual(outcome.droppedBytes, 3_000_000 - 65_536 - 32_768 - 1)
+    const lines = await sh("seq 40000 | sed 's|.*|n&=&|'; echo '| last=7'").outcome
+    assert.isTrue(lines.output.startsWith("n1=1\n") && lines.output.endsWith("n40000=40000\n| last=7"))
+    for (const line of lines.output.split("\n").slice(0, -1)) assert.match(line, /^n(\d+)=\1$/)
     const noisy = await sh("echo out; head -c 300000 /dev/zero | tr '\\0' x >&2").outcome
     assert.deepStrictEqual([noisy.output, noisy.droppedBytes], ["out", 0])
   })

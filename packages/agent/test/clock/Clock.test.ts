@@ -65,6 +65,7 @@ describe("after a standstill of the agent", () => {
       severity: undefined,
       incident: undefined,
       labels: new Map(),
+      numbers: undefined,
     }
     const clock = awakeClock(systemClock)
     let starts = 0

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { headlineOf } from "@tocsin/contract/headline"
+import { headlineOf } from "@tocsin/contract/formats/headline"
 import type { CheckStatus } from "@tocsin/reporting/agent/CheckReport"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { constants } from "node:os"

@@ -20,6 +20,7 @@ const LONG = `
   long: { shell: "printf 'fine | a=1\\nmore\\nlast | b=2\\nc=3\\nd=4 | e=5\\n'" }
   numbers: { shell: "echo $LC_NUMERIC" }
   chosen: { shell: "echo $LC_NUMERIC", env: { LC_NUMERIC: de_DE.UTF-8 } }
+  few: { shell: "printf 'fine | lo_in=1 eth0_in=2;3 x=U\\nmore\\n| eth0_out=4 b=5\\n'", numbers: [eth0_*, b] }
   plain: { shell: "printf 'fine\\nlast | b=2\\nc=3\\n'" }
 `
 
@@ -53,6 +54,7 @@ describe("tocsin-agent try", () => {
 
   it.each([
     ["long", { output: "fine\nmore\nlast", performance_data: "a=1 b=2 c=3 d=4 | e=5" }],
+    ["few", { output: "fine\nmore", performance_data: "eth0_in=2;3 x=U eth0_out=4 b=5" }],
     ["plain", { output: "fine\nlast", performance_data: "b=2 c=3" }],
   ])("takes what follows the second bar of %s as performance data", (check, expected) => {
     using host = configured(LONG)

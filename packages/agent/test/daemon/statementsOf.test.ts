@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ExpectationsRequest } from "@tocsin/contract/Expectations"
+import { ExpectationsRequest } from "@tocsin/contract/overdue/Expectations"
 import { Schema } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import fc from "fast-check"
 import { judge, type Measure } from "../../src/probes/Probe.ts"
-import { Range } from "@tocsin/contract/Range"
+import { Range } from "@tocsin/contract/formats/Range"
 
 const bound = fc.integer({ min: -50, max: 50 })
 

@@ -133,10 +133,10 @@ describe("the http probe", () => {
     assert.match(output, /^HTTP CRITICAL - 101 /)
   })
 
-  it("refuses a body without POST, and other methods", () => {
+  it("refuses a body without a method that sends one, and other methods", () => {
     const refusal = (settings: object) => () => configured("http", { url: at("/"), ...settings })
-    assert.throws(refusal({ body: "a" }), /^body needs method: POST$/)
-    assert.throws(refusal({ method: "DELETE" }), /^method must be one of GET, HEAD, POST$/)
+    assert.throws(refusal({ body: "a" }), /^body needs a method that sends one, such as POST$/)
+    assert.throws(refusal({ method: "TRACE" }), /^method must be one of GET, HEAD, POST, /)
   })
 
   it("states time and size as performance data", async () => {
@@ -275,6 +275,8 @@ describe("the probes of the host", () => {
     assert.match((await probed("memory", {})).output, /^MEMORY \w+ - [\d.]+% available/)
     assert.strictEqual((await probed("load", { warning: 1e6, critical: 1e6 })).status, "ok")
     assert.strictEqual((await probed("load", { critical: "@0:1000000" })).status, "critical")
+    // A range that no load leaves: that minute does not count.
+    assert.strictEqual((await probed("load", { critical: "~:,1000000,1000000" })).status, "ok")
     assert.strictEqual((await probed("process", { name: "no such program" })).status, "critical")
     assert.strictEqual((await probed("process", { critical: "1:" })).status, "ok")
     const own = await probed("process", { pattern: "^\\S*(node|vitest)\\b" })

@@ -59,11 +59,12 @@ const [CORRUPT, FULL] = [11, 13]
 
 /** A spool whose disk fails writes as the test says, and how many results it was asked to read. */
 const openOnDisk = (warn: (message: string) => void = () => {}) => {
-  const disk = { fault: undefined as number | undefined, asked: [] as Array<number> }
+  const disk = { fault: undefined as number | undefined, asked: [] as Array<number>, rejected: 0 }
   const openFile = (path: string): SpoolFile => {
     const file = SpoolFile.open(path)
     const [write, oldest] = [file.write.bind(file), file.oldest.bind(file)]
     file.write = (change) => {
+      disk.rejected = change.reject?.length ?? 0
       if (disk.fault !== undefined) throw Object.assign(new Error("the disk fails"), { errcode: disk.fault })
       write(change)
     }
@@ -415,6 +416,38 @@ describe("the spool", () => {
       assert.isFalse(existsSync(join(folder, "elsewhere")))
     },
   )
+
+  it("keeps the last results of 10,000 checks, also of a command that reports under ever new names", () => {
+    const path = join(folder, "spool.db")
+    open({}, { path }).close()
+    const file = SpoolFile.open(path)
+    const states = Array.from(
+      { length: 10_010 },
+      (_, n) => [`job-${n}`, { observedAt: n, status: "ok" as const, exitCode: 0 }] as const,
+    )
+    file.write({ add: [], states: new Map(states) })
+    file.close()
+    const spool = open({}, { path })
+    spool.dropAged(1)
+    assert.strictEqual(spool.states().size, 10_000)
+    assert.isFalse(spool.states().has("job-9"))
+    assert.isTrue(spool.states().has("job-10"))
+    spool.close()
+  })
+
+  it("holds no more rejected results while the disk refuses them than its file keeps", () => {
+    const { spool, disk } = openOnDisk()
+    disk.fault = FULL
+    for (let n = 0; n < 1_010; n += 1) {
+      record(spool, `check-${n}`, "ok")
+      for (const result of spool.take(1, Infinity)) spool.reject(result, "400")
+    }
+    assert.strictEqual(disk.rejected, 1_000)
+    disk.fault = undefined
+    spool.flush()
+    assert.strictEqual(spool.notes().get("rejected"), "1010")
+    spool.close()
+  })
 
   it("gives no more than a request may hold, but always one result", () => {
     const spool = open()

@@ -1,8 +1,8 @@
-import { ValidationError } from "@tocsin/contract/Errors"
+import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
-import { describeIssue } from "@tocsin/contract/describeIssue"
-import { unknownArguments, unknownOptions } from "@tocsin/contract/nearestName"
+import { describeIssue } from "@tocsin/contract/formats/describeIssue"
+import { unknownArguments, unknownOptions } from "@tocsin/contract/formats/nearestName"
 import { Record, Result, Schema, SchemaAST, SchemaParser } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 

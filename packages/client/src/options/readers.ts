@@ -1,5 +1,5 @@
-import { type DurationOption, givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
-import { unknownOptions } from "@tocsin/contract/nearestName"
+import { type DurationOption, givenExpected, givenMillis } from "@tocsin/contract/formats/durationMillis"
+import { unknownOptions } from "@tocsin/contract/formats/nearestName"
 import { Duration, Record } from "effect"
 
 /** Records a problem; its result stands for the invalid value. */

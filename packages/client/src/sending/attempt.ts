@@ -1,6 +1,6 @@
 import { retryAfterMillis } from "@tocsin/reporting/agent/Answer"
 import * as ApiErrors from "@tocsin/contract/api/ApiErrors"
-import { errorStatus } from "@tocsin/contract/Errors"
+import { errorStatus } from "@tocsin/contract/formats/Errors"
 import {
   Bytes,
   Clock,

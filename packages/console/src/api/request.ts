@@ -1,4 +1,4 @@
-import { takesKey } from "@tocsin/contract/takesKey"
+import { takesKey } from "@tocsin/contract/v1/takesKey"
 import { attempt } from "../state/kept.ts"
 import { keepLatest } from "../state/keepLatest.ts"
 import { ApiFailure, failureOf, isUnreached } from "./ApiFailure.ts"

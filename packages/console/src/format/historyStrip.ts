@@ -30,7 +30,7 @@ export const stretchesOf = (phases: ReadonlyArray<Phase>, { start, end }: Span):
 }
 
 /** The states of a bar from the one that counts least: the worst that occurs in it is shown. */
-const BY_WEIGHT = ["ok", "no_data", "planned", "unknown", "warning", "critical"] as const
+const BY_WEIGHT = ["ok", "no_data", "planned", "unknown", "late", "warning", "critical"] as const
 
 /** Draws what counts most last, on top of the others. */
 export const byWeight = (a: Stretch, b: Stretch): number =>
@@ -59,7 +59,7 @@ export const timeInStates = (
   return times
 }
 
-const COUNTED = ["ok", "warning", "critical", "unknown"] as const
+const COUNTED = ["ok", "warning", "critical", "unknown", "late"] as const
 
 /** The availability in per cent, cut to two decimals: `100` only if it was ok at all times; undefined without data. */
 export const availabilityOf = (times: ReadonlyMap<State, number>): string | undefined => {

@@ -1,6 +1,6 @@
-import { parseCron } from "@tocsin/contract/CronTimes"
-import { scheduleWarnings } from "@tocsin/contract/scheduleWarnings"
-import { runAfter, timeZoneOf } from "@tocsin/contract/zoneClocks"
+import { parseCron } from "@tocsin/contract/formats/CronTimes"
+import { scheduleWarnings } from "@tocsin/contract/overdue/scheduleWarnings"
+import { runAfter, timeZoneOf } from "@tocsin/contract/formats/zoneClocks"
 import type { Texts } from "../view/FormField.ts"
 
 const WALL = { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" } as const

@@ -1,4 +1,4 @@
-import { largestUnits } from "@tocsin/contract/durationMillis"
+import { largestUnits } from "@tocsin/contract/formats/durationMillis"
 
 /** A span as people read it at a glance: its two largest units, `2h 5m`. */
 export const spanText = (millis: number): string =>

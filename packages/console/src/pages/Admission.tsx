@@ -15,7 +15,7 @@ import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { select, SelectAllButton, selectedIds, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
-import { AddHosts } from "./AddHosts.tsx"
+import { AddHosts } from "../features/enrolment/AddHosts.tsx"
 
 /** A silent agent is dead once it is accepted, which notifies: the question before that, if there is one. */
 const silentQuestion = (agents: ReadonlyArray<Agent>): readonly [string, string] | undefined => {
@@ -32,13 +32,9 @@ const silentQuestion = (agents: ReadonlyArray<Agent>): readonly [string, string]
 }
 
 const WAITING: Columns<Agent> = [
-  column("Agent", 1.6, ({ agent_id }) => <b>{agent_id}</b>),
-  column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
-  column("Fingerprint", "9.25rem", ({ key_fingerprint }) => (
-    <code class="fingerprint">{key_fingerprint}</code>
-  )),
-  column("", "4.5rem", ({ rotation_pending }) => (
-    <span class="notes">
+  column("Agent", 1.2, ({ agent_id, rotation_pending }) => (
+    <span class="inline">
+      <b>{agent_id}</b>
       {rotation_pending && (
         <em class="is-taken" title="It replaces an accepted key">
           new key
@@ -46,7 +42,11 @@ const WAITING: Columns<Agent> = [
       )}
     </span>
   )),
-  column("Last seen", "6.75rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
+  column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
+  column("Fingerprint", "9.25rem", ({ key_fingerprint }) => (
+    <code class="fingerprint">{key_fingerprint}</code>
+  )),
+  column("Last seen", "5.75rem", ({ last_seen_at }) => <Time at={last_seen_at} />),
   column("", "9.25rem", (agent) => mayAdminister.value && <Decisions agent={agent} />),
 ]
 

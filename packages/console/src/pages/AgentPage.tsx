@@ -1,5 +1,5 @@
 import type { Agent, CheckExplanation, HeldIncident, Silence } from "@tocsin/client"
-import { limitsAgents } from "@tocsin/contract/matcherText"
+import { limitsAgents } from "@tocsin/contract/labels/matcherText"
 import { segment } from "../api/request.ts"
 import { accept, block, blockQuestion, isWaiting, removeAgent } from "../state/agentActions.ts"
 import { checksOf, listOf, MOST } from "../state/lists.ts"
@@ -7,21 +7,22 @@ import { asBack, backTo, go, route } from "../state/location.ts"
 import { type Answered, itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
-import { concerns, silenceOf } from "../state/silenceActions.ts"
+import { concerns, silenceOf } from "../features/silences/silenceActions.ts"
 import { ContactMark, ContactTime, reporting } from "../view/Contact.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Empty, Facts, labelsFact, ReadingNote } from "../view/states.tsx"
+import { Empty, Facts, labelsFact, Missing, ReadingNote } from "../view/states.tsx"
 import { Outdated, useServerVersion } from "../view/Outdated.tsx"
+import { TwoHosts, TwoHostsNote } from "../view/TwoHosts.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { SilencedBy } from "../view/NotifiedMarks.tsx"
 import { usePages, useRead } from "../view/usePages.ts"
-import { IncidentsOf, skewText } from "./CheckPage.tsx"
+import { IncidentsOf, skewOf } from "./CheckPage.tsx"
 import { CheckListing } from "./Checks.tsx"
 
 const Clock = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
   const { value } = useRead<CheckExplanation>("ops/v1/explain", { agent_id, check_id })
-  return value === undefined ? null : <>{skewText(value.skew_seconds)}</>
+  return <>{skewOf(value)}</>
 }
 
 /** An agent's statements about itself; the clock is read off one of its checks. */
@@ -99,13 +100,18 @@ export const AgentPage = () => {
     <article>
       <BackLink to={backTo("agents")} />
       <h1>{id}</h1>
-      <ReadingNote reading={reading} />
+      {failure?.code === "not_found" ? (
+        <Missing what="agent" name={id} others={linkTo("agents")} />
+      ) : (
+        <ReadingNote reading={reading} />
+      )}
       {agent !== undefined && failure?.code !== "not_found" && (
         <>
           <p class="facts">
-            <ContactMark {...agent} /> <ContactTime agent={agent} isAlone />{" "}
+            <ContactMark {...agent} /> <ContactTime agent={agent} isAlone /> <TwoHosts agent={agent} />{" "}
             <Outdated agent={agent} server={server} />
           </p>
+          <TwoHostsNote />
           <Silences agent={agent} />
           <Facts facts={factsOf(agent, reported?.check_id)} />
           {mayRespond.value && (

@@ -1,3 +1,4 @@
+import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { Agent } from "@tocsin/client"
 import { useMemo } from "preact/hooks"
 import { listOf, MOST } from "../state/lists.ts"
@@ -9,6 +10,7 @@ import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { ContactMark, ContactTime, reporting } from "../view/Contact.tsx"
 import { Empty, Labels } from "../view/states.tsx"
 import { Outdated, useServerVersion } from "../view/Outdated.tsx"
+import { TwoHosts, TwoHostsNote } from "../view/TwoHosts.tsx"
 import { chosen, BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
 import { usePages } from "../view/usePages.ts"
 
@@ -28,6 +30,7 @@ const columnsOf = (server: string | undefined): Columns<Agent> => [
     <span class="notes">
       {agent.admission_state === "pending" && <em class="is-taken">waits for admission</em>}
       {agent.rotation_pending && <em class="is-taken">a new key waits</em>}
+      <TwoHosts agent={agent} />
       <Outdated agent={agent} server={server} />
       <Labels labels={agent.labels} />
     </span>
@@ -53,8 +56,13 @@ export const Agents = () => {
       <div class="filters">
         <FilterField what="ID, host or label" />
         <BeginAt />
-        <Export name="agents" lists={[listOf<Agent>("ops/v1/agents", found, MOST)]} />
+        <Export
+          name="agents"
+          columns={csvColumns.agents}
+          lists={[listOf<Agent>("ops/v1/agents", found, MOST)]}
+        />
       </div>
+      <TwoHostsNote />
       <Listing
         label="Agents"
         kind="agent"

@@ -1,5 +1,6 @@
+import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { AuditEntry } from "@tocsin/client"
-import { auditActionNames } from "@tocsin/contract/AuditActions"
+import { auditActionNames } from "@tocsin/contract/audit/AuditActions"
 import { localTimes } from "../format/times.ts"
 import { actsOf } from "../state/auditActs.ts"
 import { now } from "../state/clock.ts"
@@ -52,7 +53,11 @@ export const Audit = () => {
         <FilterField label="ID" what="web-1/disk" parameter="subject" />
         <Field label="Action " options={ACTIONS} {...parameterOf("action")} />
         <Days />
-        <Export name="audit" lists={[listOf<AuditEntry>("ops/v1/audit", query, MOST)]} />
+        <Export
+          name="audit"
+          columns={csvColumns.audit}
+          lists={[listOf<AuditEntry>("ops/v1/audit", query, MOST)]}
+        />
       </div>
       <Listing
         label="Changes"

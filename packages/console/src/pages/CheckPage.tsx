@@ -1,35 +1,39 @@
 import { useSignal } from "@preact/signals"
-import type {
-  CheckExplanation,
-  ExpectedCheckState,
-  HeldIncident,
-  IncidentDetail,
-  StoredCheckResultEvent,
-} from "@tocsin/client"
-import { withoutSequences } from "@tocsin/contract/headline"
+import type { CheckExplanation, HeldIncident, IncidentDetail, StoredCheckResultEvent } from "@tocsin/client"
+import { withoutSequences } from "@tocsin/contract/formats/headline"
 import { segment } from "../api/request.ts"
 import { localTimes, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { titleOf } from "../state/incidentActions.ts"
-import { listOf, MOST, readAll } from "../state/lists.ts"
+import { MOST } from "../state/lists.ts"
 import { asBack, go, route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
-import { silenceOf } from "../state/silenceActions.ts"
+import { silenceOf } from "../features/silences/silenceActions.ts"
 import { reporting } from "../view/Contact.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import { mainLink } from "../view/Listing.tsx"
-import { CheckMark, Facts, labelsFact, Mark, OUTSIDE, ReadingNote, Time } from "../view/states.tsx"
+import {
+  CheckMark,
+  Facts,
+  labelsFact,
+  Mark,
+  Missing,
+  OUTSIDE,
+  ReadingNote,
+  Time,
+  TimeAfter,
+} from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { NotifiedMark } from "../view/NotifiedMarks.tsx"
 import { type Reading, useRead, useResource } from "../view/usePages.ts"
-import { CheckPicture } from "./CheckPicture.tsx"
-import { ResolveCheck } from "./ResolveCheck.tsx"
-import { WatchActions, WATCHER } from "./Watches.tsx"
+import { CheckPicture } from "../features/numbers/CheckPicture.tsx"
+import { ResolveCheck } from "../features/integrations/ResolveCheck.tsx"
+import { WatchActions, WATCHER } from "../features/watches/Watches.tsx"
 
-type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
+type CheckName = Pick<CheckExplanation["check"], "agent_id" | "check_id">
 
 type History = Answered<StoredCheckResultEvent>
 
@@ -147,38 +151,26 @@ const useRunbook = (incidents: ReadonlyArray<HeldIncident>): IncidentDetail["run
   ).value
 }
 
-/**
- * The check as its agent's list has it, with the time by which it must report. A check that never did
- * is only among the overdue ones.
- */
-const useExpected = ({ agent_id, check_id }: CheckName): ExpectedCheckState | undefined =>
-  useResource(`expected ${agent_id}/${check_id}`, ["checks"], async () => {
-    for (const is_overdue of [undefined, true]) {
-      const query = { agent_id, search: check_id, is_overdue }
-      const checks = await readAll(listOf<ExpectedCheckState>("ops/v1/checks", query, MOST))
-      const found = checks.find((check) => check.check_id === check_id)
-      if (found !== undefined) return found
-    }
-    return undefined
-  }).value
-
 const LIKELY_AHEAD_SECONDS = 5
 /** An agent gathers unchanged results for 10 s, and they take a moment to arrive: that says nothing about a clock. */
 const LIKELY_BEHIND_SECONDS = 15
 
-export const skewText = (seconds: number): string =>
+const skewText = (seconds: number): string =>
   seconds > -LIKELY_AHEAD_SECONDS && seconds < LIKELY_BEHIND_SECONDS
     ? "in step with the service"
     : seconds > 0
       ? `up to ${spanText(seconds * 1_000)} behind; results that arrive late look the same`
       : `${spanText(seconds * 1_000)} ahead`
 
-const expectationOf = ({ expected_at, is_overdue }: ExpectedCheckState) =>
+export const skewOf = (found: CheckExplanation | undefined): string | undefined =>
+  found === undefined || found.skew_seconds === null ? undefined : skewText(found.skew_seconds)
+
+const expectationOf = ({ expected_at, state }: CheckExplanation["check"]) =>
   expected_at === null ? (
     "nothing says how often it must report"
   ) : (
     <>
-      {is_overdue ? "It is overdue: it had to report " : "it must report again "}
+      {state === "late" ? "It had to report " : "it must report again "}
       <Time at={expected_at} isAlone />
     </>
   )
@@ -195,7 +187,8 @@ const lastChangeOf = ({ last_change: change }: CheckExplanation) =>
 const Why = ({ check, isSilent, reasons }: CheckExplanation & { readonly isSilent: boolean }) => (
   <section class="explanation" aria-labelledby="explanation">
     <h2 id="explanation">
-      Why it {isSilent ? "was last" : "is"} {check.status}
+      Why it {isSilent && check.state !== "late" && check.status !== null ? "was last" : "is"}{" "}
+      {check.state ?? "without a status"}
     </h2>
     <ul>
       {reasons.map((reason) => (
@@ -205,59 +198,87 @@ const Why = ({ check, isSilent, reasons }: CheckExplanation & { readonly isSilen
   </section>
 )
 
+const Head = ({ agent_id, check_id, title }: CheckName & { readonly title?: string | null | undefined }) => (
+  <>
+    <BackLink to={linkTo("agents", [agent_id])} name={agent_id} />
+    <h1>{title ?? `${agent_id}/${check_id}`}</h1>
+    {typeof title === "string" && <p class="lead">{`${agent_id}/${check_id}`}</p>}
+  </>
+)
+
+const NoCheck = (name: CheckName) => (
+  <article>
+    <Head {...name} />
+    {name.agent_id === WATCHER ? (
+      <WatchActions name={name.check_id} hasNoCheck />
+    ) : (
+      <Missing
+        what="check"
+        name={`${name.agent_id}/${name.check_id}`}
+        others={linkTo("checks", [], { filter: name.agent_id })}
+      />
+    )}
+  </article>
+)
+
+/** Its state, since when it is due if it is late, and when it last reported. */
+const Seen = ({ agent, check, received_at }: CheckExplanation) => {
+  const isSilent = agent.status !== "alive"
+  const isLate = check.state === "late"
+  const last = isSilent ? "as last heard " : isLate ? `last result ${check.status} ` : "last result "
+  return (
+    <p class="facts">
+      <CheckMark {...check} isSilent={isSilent} />{" "}
+      {isLate && <TimeAfter text="due " at={check.expected_at} isAlone />}
+      {isLate && ", "}
+      <TimeAfter text={last} at={received_at} isAlone />
+      {received_at === null && "never reported"}
+      {isSilent && (
+        <>
+          , its agent is <Mark state={agent.status} />
+        </>
+      )}
+    </p>
+  )
+}
+
 export const CheckPage = () => {
   const [agent_id = "", check_id = ""] = route.value.subject
   const name = { agent_id, check_id }
   const reading = useRead<CheckExplanation>("ops/v1/explain", name, ["checks", "incidents"])
   const { value: found } = reading
-  const expected = useExpected(name)
   const latest = { ...name, sort: "opened_at", limit: 10, with_receivers: true }
   const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", latest)
   const runbook = useRunbook(past.value?.items ?? []) ?? undefined
+  const status = found?.check.status ?? null
   const isSilent = found !== undefined && found.agent.status !== "alive"
-  // A watch has no check before its first results agree.
-  const isNew = agent_id === WATCHER && reading.failure?.code === "not_found"
   reporting.useCurrent()
   const silence = () => go(silenceOf(name))
   useKeys((command) => {
     if (command === "back") go(asBack(linkTo("agents", [agent_id])))
     if (command === "silence" && mayRespond.value) silence()
   })
+  if (reading.failure?.code === "not_found") return <NoCheck {...name} />
   return (
     <article>
-      <BackLink to={linkTo("agents", [agent_id])} name={agent_id} />
-      <h1>
-        {agent_id}/{check_id}
-      </h1>
-      {(found !== undefined || (expected?.status !== null && !isNew)) && <ReadingNote reading={reading} />}
-      {isNew && <p>None of its results counts yet.</p>}
-      {expected !== undefined && expected.status === null && <p>It is declared and has never reported.</p>}
-      {found !== undefined && (
-        <p class="facts">
-          <CheckMark status={found.check.status} isSilent={isSilent} />{" "}
-          {isSilent ? "as last heard" : "last result"} <Time at={found.received_at} isAlone />
-          {isSilent && (
-            <>
-              , its agent is <Mark state={found.agent.status} />
-            </>
-          )}
-        </p>
-      )}
-      {(found ?? expected) !== undefined && mayRespond.value && (
+      <Head {...name} title={found?.check.title} />
+      <ReadingNote reading={reading} />
+      {found !== undefined && found.check.state !== null && <Seen {...found} />}
+      {found !== undefined && mayRespond.value && (
         <div class="actions">
           <QuietButton does={silence}>Silence</QuietButton>
-          {(found?.check.status !== "ok" || expected?.is_overdue === true) && <ResolveCheck {...name} />}
+          {found.check.state !== "ok" && <ResolveCheck {...name} />}
           {mayAdminister.value && <Administer {...name} />}
         </div>
       )}
-      {agent_id === WATCHER && mayRespond.value && <WatchActions name={check_id} />}
-      {found !== undefined && <CheckPicture {...name} />}
+      {agent_id === WATCHER && <WatchActions name={check_id} />}
+      {status !== null && <CheckPicture {...name} late_severity={found?.check.late_severity} />}
       <Facts
         facts={{
-          Labels: labelsFact(expected?.labels),
-          Expectation: expected && expectationOf(expected),
+          Labels: labelsFact(found?.check.labels),
+          Expectation: found && expectationOf(found.check),
           "Last change": found && lastChangeOf(found),
-          "Agent's clock": found && skewText(found.skew_seconds),
+          "Agent's clock": skewOf(found),
           Runbook: runbook && (
             <a {...OUTSIDE} href={runbook.url}>
               {runbook.note ?? runbook.url}

@@ -1,11 +1,13 @@
+import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { Agent, ExpectedCheckState } from "@tocsin/client"
-import { headlineOf } from "@tocsin/contract/headline"
+import { headlineOf } from "@tocsin/contract/formats/headline"
 import type { ComponentChildren } from "preact"
 import { useMemo } from "preact/hooks"
 import { countText, numberText } from "../format/times.ts"
 import {
   type AgentRow,
   checksOf,
+  FAILING,
   FEW_CHECKS,
   gridOf,
   groupedBy,
@@ -13,15 +15,14 @@ import {
   MOST,
   MOST_GROUPED,
   readAll,
-  STATUSES,
+  STATES,
 } from "../state/lists.ts"
-import { route, setParameters } from "../state/location.ts"
+import { route } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Export } from "../view/Export.tsx"
-import { Box } from "../view/forms.tsx"
 import { column, type Columns, Listing, mainLink, width, windowWidth } from "../view/Listing.tsx"
-import { CheckMark, Empty, Labels, Mark, Time } from "../view/states.tsx"
+import { CheckMark, Empty, Labels, Mark, stateClass, Time } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { SmallLine } from "../view/SmallLine.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
@@ -41,15 +42,20 @@ const { useCurrent: useSilent, useOf: useSilence } = keptMap<Agent["status"]>(
 
 type Cell = AgentRow["failing"][number]
 
-const wordOf = ({ is_overdue, status }: Cell): string =>
-  is_overdue ? `${status ?? "never reported"}, overdue` : (status ?? "never reported")
+const lastText = ({ status }: Pick<Cell, "status">): string =>
+  status === null ? "never reported" : `last ${status}`
+
+const wordOf = (check: Cell): string =>
+  check.state === "late" || check.state === "withdrawn"
+    ? `${check.state}, ${lastText(check)}`
+    : (check.state ?? lastText(check))
 
 const drawCell = (check: Cell) => {
-  const { agent_id, check_id, status, summary: text } = check
+  const { agent_id, check_id, late_severity, state, summary: text } = check
   return (
     <a
       key={check_id}
-      class={`cell is-${status ?? "pending"}`}
+      class={`cell ${stateClass(state ?? "pending", late_severity)}`}
       href={linkTo("checks", [agent_id, check_id])}
       title={`${check_id}: ${wordOf(check)}${text === undefined ? "" : `\n${headlineOf(text) ?? ""}`}`}
       aria-label={`${check_id}: ${wordOf(check)}`}
@@ -59,46 +65,62 @@ const drawCell = (check: Cell) => {
   )
 }
 
-/** The least room of a cell, that of the other columns, and the most of all together, by the size of the root's text. */
-const [CELL, OTHERS, MOST_ROOM] = [6.5, 44, 104]
+/** The room of the other columns, and the most of all together, by the size of the root's text. */
+const [OTHERS, MOST_ROOM] = [44, 104]
+/** That of a cell without its name, of a character of one, and of a whole one at most. */
+const [CELL, CHARACTER, MOST_NAME] = [2.4, 0.5, 12]
 
-const mostCells = (): number =>
-  width.value === "narrow"
-    ? 2
-    : Math.max(3, Math.floor((Math.min(windowWidth.value, MOST_ROOM) - OTHERS) / CELL))
+const roomOfCells = (): number | undefined =>
+  width.value === "narrow" ? undefined : Math.min(windowWidth.value, MOST_ROOM) - OTHERS
 
-const linkToChecks = (agent_id: string, status: string): string =>
-  linkTo("checks", [], { filter: `${agent_id}/`, status })
+/** As many cells as have room with their names: cut ones look alike. */
+const cellsIn = (failing: ReadonlyArray<Cell>, room: number | undefined): number => {
+  if (room === undefined) return 2
+  let left = room
+  const over = failing.findIndex(({ check_id }) => {
+    left -= CELL + Math.min(MOST_NAME, check_id.length * CHARACTER)
+    return left < 0
+  })
+  return over < 0 ? failing.length : Math.max(1, over)
+}
+
+const linkToChecks = (agent_id: string, state = ""): string =>
+  linkTo("checks", [], { filter: `${agent_id}/`, state })
 
 /** The count of checks that are ok or, where only the others were read, of those. */
 const Count = ({ agent_id, failing, isAll, ok }: AgentRow) => {
   const silence = useSilence(agent_id)
-  const notOk = isAll
-    ? ([`${numberText(failing.length)} not ok`, "not_ok"] as const)
-    : (["all checks", ""] as const)
-  const [text, status] = ok === undefined ? notOk : ([`${numberText(ok)} ok`, "ok"] as const)
+  const others = isAll ? [`${numberText(failing.length)} in all`, FAILING] : ["all checks"]
+  const [text, state] = ok === undefined ? others : [`${numberText(ok)} ok`, "ok"]
   return (
-    <a class={ok === undefined ? "ok is-pending" : "ok"} href={linkToChecks(agent_id, status)}>
+    <a class={ok === undefined ? "ok is-pending" : "ok"} href={linkToChecks(agent_id, state)}>
       {silence !== undefined && <Mark state={silence} />} {text}
     </a>
   )
 }
 
-const gridColumns = (most: number): Columns<AgentRow> => [
+const gridColumns = (room: number | undefined): Columns<AgentRow> => [
   column("Agent", "minmax(0, 12rem)", ({ agent_id }) => mainLink(linkTo("agents", [agent_id]), agent_id)),
-  column("Not ok", 1, ({ failing }) => <span class="cells">{failing.slice(0, most).map(drawCell)}</span>),
-  column("", "4.5rem", ({ agent_id, failing: { length } }) => (
-    <span class="more">
-      {length > most && <a href={linkToChecks(agent_id, "not_ok")}>{numberText(length - most)} more</a>}
-    </span>
+  column("Failing or late", 1, ({ failing }) => (
+    <span class="cells">{failing.slice(0, cellsIn(failing, room)).map(drawCell)}</span>
   )),
+  column("", "4.5rem", ({ agent_id, failing }) => {
+    const more = failing.length - cellsIn(failing, room)
+    return (
+      <span class="more">
+        {more > 0 && <a href={linkToChecks(agent_id, FAILING)}>{numberText(more)} more</a>}
+      </span>
+    )
+  }),
   column("Count", "9rem", (row) => <Count {...row} />),
 ]
 
 const NoChecks = () => {
-  const { filter = "", status = "", overdue = "", from = "" } = route.value.parameters
-  return filter + status + overdue + from === "" ? (
-    <Empty title="No checks yet">Each check appears with its first result.</Empty>
+  const { filter = "", state = "", from = "" } = route.value.parameters
+  return filter + state + from === "" ? (
+    <Empty title="No checks yet">
+      Each check appears with its first result. <a href={linkTo("start")}>Watch something</a>
+    </Empty>
   ) : (
     <Empty title="No check matches">Change the filters to see the others.</Empty>
   )
@@ -109,13 +131,11 @@ const CheckGrid = () => {
   const { parameters } = route.value
   const counts = summary.value
   const isFew =
-    parameters["overdue"] === "yes" ||
-    (counts !== undefined &&
-      STATUSES.reduce((sum, state) => sum + counts[`checks_${state}`], 0) <= FEW_CHECKS)
+    counts !== undefined && STATES.reduce((sum, state) => sum + counts.states[state], 0) <= FEW_CHECKS
   const listed = usePages(groupedBy(gridOf(queryOf(parameters), isFew), parameters["group"]))
   useSilent()
-  const most = mostCells()
-  const columns = useMemo(() => gridColumns(most), [most])
+  const room = roomOfCells()
+  const columns = useMemo(() => gridColumns(room), [room])
   return (
     <Listing
       label="Agents and their checks"
@@ -131,12 +151,13 @@ const CheckGrid = () => {
 
 const keyOf = ({ agent_id, check_id }: ExpectedCheckState) => `${agent_id}/${check_id}`
 
-const State = ({ agent_id, status }: ExpectedCheckState) => (
-  <CheckMark status={status ?? "unknown"} isSilent={useSilence(agent_id) !== undefined} />
+const State = (check: ExpectedCheckState) => (
+  <CheckMark {...check} isSilent={useSilence(check.agent_id) !== undefined} />
 )
 
-/** The pill of a row: that its agent is silent, or else when it must report. */
-const Expectation = ({ agent_id, expected_at, is_overdue }: ExpectedCheckState) => {
+/** The pill of a row: that its agent is silent, or else when it must report, and what it last was if it is late. */
+const Expectation = (check: ExpectedCheckState) => {
+  const { agent_id, expected_at } = check
   const silence = useSilence(agent_id)
   if (silence !== undefined)
     return (
@@ -144,28 +165,31 @@ const Expectation = ({ agent_id, expected_at, is_overdue }: ExpectedCheckState) 
         agent {silence}
       </em>
     )
-  if (is_overdue) return <em class="is-stale">overdue</em>
   return expected_at === null ? null : (
     <em class="due">
       due <Time at={expected_at} />
+      {check.state === "late" && `, ${lastText(check)}`}
     </em>
   )
 }
+
+const withoutTitle = ({ title: _, ...others }: ExpectedCheckState["labels"]) => others
 
 const columnsBy = (
   nameOf: typeof keyOf,
   room: ReturnType<typeof width.peek>,
 ): Columns<ExpectedCheckState> => [
   column("State", "5.5rem", (check) => <State {...check} />),
-  column("Check", "minmax(11rem, 1fr)", (check) =>
-    mainLink(linkTo("checks", [check.agent_id, check.check_id]), nameOf(check)),
+  column("Check", "minmax(11rem, 1.4fr)", (check) =>
+    mainLink(linkTo("checks", [check.agent_id, check.check_id]), check.title ?? nameOf(check)),
   ),
   // The output has the room that its labels leave.
-  column("Last output", room === "wide" ? 3 : 2, (check) => (
+  column("Last output", 2, (check) => (
     <span class="said">
       <span class="subject">{headlineOf(check.summary)}</span>
       <span class="notes">
-        <Labels labels={check.labels} />
+        {check.title !== null && <em class="label">{keyOf(check)}</em>}
+        <Labels labels={withoutTitle(check.labels)} />
         <Expectation {...check} />
       </span>
     </span>
@@ -217,14 +241,13 @@ const VIEWS = [
 ] as const
 
 /** The query of a filter. `web-1/` stands for exactly this agent. */
-const queryOf = ({ filter = "", from, overdue = "", status = "" }: Readonly<Record<string, string>>) => {
+const queryOf = ({ filter = "", from, state = "" }: Readonly<Record<string, string>>) => {
   const [, agent_id] = /^([A-Za-z0-9._:-]{1,128})\/$/.exec(filter.trim()) ?? []
   return {
     agent_id,
     search: agent_id === undefined ? filter.trim() : undefined,
-    status: status === "" ? undefined : status,
+    state: state === "" ? undefined : state,
     from_agent: from,
-    is_overdue: overdue === "yes" ? true : undefined,
   }
 }
 
@@ -237,25 +260,29 @@ const CheckList = () => {
 }
 
 export const Checks = () => {
-  const { overdue = "", view = "list" } = route.value.parameters
+  const { view = "list" } = route.value.parameters
   const counts = summary.value
   return (
     <>
       <Tabs label="How to show checks" parameter="view" current={view} tabs={VIEWS}>
         {counts !== undefined && (
-          <Tally parameter="status" counts={STATUSES.map((state) => [state, counts[`checks_${state}`]])} />
+          <Tally
+            parameter="state"
+            counts={[...STATES, ...(counts.states.withdrawn > 0 ? (["withdrawn"] as const) : [])].map(
+              (state) => [state, counts.states[state]],
+            )}
+          />
         )}
       </Tabs>
       <div class="filters">
         <FilterField what="agent, check or output" />
         <BeginAt />
         <GroupBy />
-        <Box
-          label="overdue only"
-          isOn={overdue === "yes"}
-          onChange={(isOnly) => setParameters({ overdue: isOnly ? "yes" : "" })}
+        <Export
+          name="checks"
+          columns={csvColumns.checks}
+          lists={[checksOf(queryOf(route.value.parameters), MOST)]}
         />
-        <Export name="checks" lists={[checksOf(queryOf(route.value.parameters), MOST)]} />
       </div>
       {counts !== undefined && counts.agents_offline > 0 && (
         <p class="lead">

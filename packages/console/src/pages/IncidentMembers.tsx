@@ -3,7 +3,7 @@ import { memberText, subjectOf } from "../state/incidentTimeline.ts"
 import { linkTo } from "../state/Route.ts"
 import { reporting } from "../view/Contact.tsx"
 import { Labels, Mark, Time } from "../view/states.tsx"
-import { ResolveCheck } from "./ResolveCheck.tsx"
+import { ResolveCheck } from "../features/integrations/ResolveCheck.tsx"
 
 const Member = ({ member }: { readonly member: IncidentDetail["members"][number] }) => {
   const { joined_at, labels, left_at, severity, summary } = member

@@ -20,18 +20,19 @@ import { holdText } from "../state/holdText.ts"
 import type { Answered } from "../state/Pages.ts"
 import { useDraft } from "../state/drafts.ts"
 import { followReplays, replay } from "../state/outboxActions.ts"
-import { namesText, rotaPath } from "../state/rotaActions.ts"
+import { namesText, rotaPath } from "../features/onCall/rotaActions.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton } from "../view/forms.tsx"
 import { useKeys, useWanted } from "../view/Keyboard.tsx"
-import { Mark, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
+import { Mark, Missing, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { faults, SilencedBy, useFaults } from "../view/NotifiedMarks.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
-import { CheckNumbers } from "./CheckNumbers.tsx"
+import { CheckNumbers } from "../features/numbers/CheckNumbers.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
 import { Members } from "./IncidentMembers.tsx"
+import { IncidentTrace } from "./IncidentTrace.tsx"
 
 /** So many checks show their numbers: those that have been in it the longest. */
 const MOST_MEASURED = 3
@@ -242,7 +243,11 @@ export const IncidentPage = () => {
       <>
         <BackLink to={backTo("incidents")} />
         <h1>Incident</h1>
-        <ReadingNote reading={reading} />
+        {reading.failure?.code === "not_found" ? (
+          <Missing what="incident" name={id} others={linkTo("incidents")} />
+        ) : (
+          <ReadingNote reading={reading} />
+        )}
       </>
     )
   const { incident } = detail
@@ -256,6 +261,7 @@ export const IncidentPage = () => {
       <section class="explanation" aria-labelledby="explanation" ref={why} tabIndex={-1}>
         <h2 id="explanation">Why</h2>
         <Reasons detail={detail} />
+        <IncidentTrace path={path} />
       </section>
       <h2>Checks in it</h2>
       <Members members={detail.members} />

@@ -1,12 +1,13 @@
+import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { HeldIncident } from "@tocsin/client"
 import type { ComponentChildren, ComponentProps } from "preact"
 import { useMemo } from "preact/hooks"
 import type { Query } from "../api/request.ts"
 import { numberText, spanText } from "../format/times.ts"
 import { acknowledge, subjectText, titleOf } from "../state/incidentActions.ts"
-import { groupedBy, incidentsOf, MOST, SEVERITIES, STATUSES } from "../state/lists.ts"
+import { groupedBy, incidentsOf, MOST, SEVERITIES, STATES } from "../state/lists.ts"
 import { go, route } from "../state/location.ts"
-import { rowCount } from "../state/Pages.ts"
+import { rowCount, withoutMoved } from "../state/Pages.ts"
 import { linkTo, type Selection, selectionText } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
@@ -94,7 +95,11 @@ const Tools = ({ children, queries }: ToolsProps) => {
       <div class="filters">
         <FilterField what="summary, agent or check" />
         {children}
-        <Export name="incidents" lists={queries.map((query) => foundOf(query, MOST))} />
+        <Export
+          name="incidents"
+          columns={csvColumns.incidents}
+          lists={queries.map((query) => foundOf(query, MOST))}
+        />
       </div>
       <IncidentBar />
     </div>
@@ -112,10 +117,12 @@ const NothingMatches = () => <Empty title="No incident matches">Change the filte
 const NothingOpen = () => {
   const counts = summary.value
   const more = mayAdminister.value && <a href={linkTo("start")}>Watch more, or choose where alerts go</a>
-  return counts !== undefined && STATUSES.every((state) => counts[`checks_${state}`] === 0) ? (
+  return counts !== undefined && STATES.every((state) => counts.states[state] === 0) ? (
     <Empty title="Waiting for the first results …">
       An accepted agent sends them within a minute, an integration when it first reports.{" "}
-      <a href={linkTo("agents")}>See the agents</a> {more}
+      <a href={linkTo("agents")}>See the agents</a>
+      {more && " · "}
+      {more}
     </Empty>
   ) : (
     <Empty title="Nothing is wrong">
@@ -147,8 +154,10 @@ const TAKEN = { state: "open", acknowledged: true }
 /** Open incidents: unacknowledged ones first, the worst of them first. */
 const OpenIncidents = () => {
   const counts = summary.value
-  const free = usePages(shownOf(FREE))
-  const taken = usePages(shownOf(TAKEN))
+  const [readFree, readTaken] = [usePages(shownOf(FREE)), usePages(shownOf(TAKEN))]
+  // Each incident is once on the page, as the later answer has it.
+  const free = { ...readFree, pages: withoutMoved(readFree.pages, readTaken.pages) }
+  const taken = { ...readTaken, pages: withoutMoved(readTaken.pages, readFree.pages) }
   const columns = useColumns("Opened", free, taken)
   const hasTaken = rowCount(taken.pages) > 0
   const nothing = isFiltered() ? <NothingMatches /> : <NothingOpen />

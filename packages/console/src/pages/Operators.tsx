@@ -49,14 +49,19 @@ const SESSIONS: Columns<Session> = [
   column("Role", "8rem", ({ role }) => <em class="is-taken">{role}</em>),
   column("Began", "6rem", ({ created_at }) => <Time at={created_at} />),
   column("Ends", "6rem", ({ expires_at }) => <Time at={expires_at} />),
-  column("", "6rem", ({ id, name }) => (
-    <ActionButton
-      kind="danger"
-      describes={`End the session of ${name}`}
-      does={() => carryOut(`Ended the session of ${name}`, "DELETE", `ops/v1/sessions/${segment(id)}`)}
-    >
-      End
-    </ActionButton>
+  column("", "9rem", ({ id, name }) => (
+    <span class="actions">
+      {[id, name].map((which) => (
+        <ActionButton
+          key={which}
+          kind="danger"
+          describes={`End ${which === id ? "the session" : "all sessions"} of ${name}`}
+          does={() => carryOut(`Signed ${name} out`, "DELETE", `ops/v1/sessions/${segment(which)}`)}
+        >
+          {which === id ? "End" : "End all"}
+        </ActionButton>
+      ))}
+    </span>
   )),
 ]
 

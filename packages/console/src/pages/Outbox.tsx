@@ -1,3 +1,4 @@
+import { csvColumns } from "@tocsin/contract/formats/csvText"
 import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
@@ -64,7 +65,7 @@ const causeOf = ({
 
 const COLUMNS: Columns<HeldOutboxItem> = [
   column("State", "6.5rem", ({ state }) => <Mark state={state} />),
-  column("Notification", 1.3, ({ event_type, incident_id, receiver }) =>
+  column("Notification", "minmax(9.5rem, 1fr)", ({ event_type, incident_id, receiver }) =>
     mainLink(linkTo("incidents", [incident_id]), `${event_type} to ${receiver}`),
   ),
   column("Incident, and cause or error", 3.7, (item) => (
@@ -115,7 +116,7 @@ export const Outbox = () => {
   return (
     <>
       <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS}>
-        <Export name="outbox" lists={[list(MOST)]} />
+        <Export name="outbox" columns={csvColumns.outbox} lists={[list(MOST)]} />
       </Tabs>
       {(tab === "failed" || tab === "all") && mayAdminister.value && (
         <ReplayAll isOffered={(summary.value?.dead_letters ?? 0) > 0} />

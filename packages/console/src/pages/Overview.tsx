@@ -1,5 +1,5 @@
 import type { AuditEntry, ExpectedCheckState, HeldIncident, RotaList } from "@tocsin/client"
-import { headlineOf } from "@tocsin/contract/headline"
+import { headlineOf } from "@tocsin/contract/formats/headline"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import type { Query } from "../api/request.ts"
@@ -8,7 +8,7 @@ import { oneOfEach } from "../state/auditActs.ts"
 import { now } from "../state/clock.ts"
 import { concernsOf, type ServiceState } from "../state/health.ts"
 import { subjectText, titleOf } from "../state/incidentActions.ts"
-import { incidentsOf, inOrder, listOf, readAll, SEVERITIES, STATUSES, topicsOf } from "../state/lists.ts"
+import { incidentsOf, inOrder, listOf, readAll, SEVERITIES, STATES, topicsOf } from "../state/lists.ts"
 import { setRoute } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -17,7 +17,7 @@ import { aliveAgents, isWatching, summary } from "../state/summary.ts"
 import { mainLink } from "../view/Listing.tsx"
 import { NotifiedMark, useFaults } from "../view/NotifiedMarks.tsx"
 import { Part, useMost } from "../view/Part.tsx"
-import { Mark, Time, TimeAfter } from "../view/states.tsx"
+import { CheckMark, Mark, Time, TimeAfter } from "../view/states.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
 import { didText, Subjects } from "../view/Subjects.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
@@ -62,7 +62,7 @@ export const Open = () => {
               {mainLink(linkTo("incidents", [id]), isWall ? subject : title)}
               <span class="subject">
                 {/* Who has it is in sight, however long the output. */}
-                {isWall ? notified : `${subject} ·`} {isWall ? title : notified}
+                {isWall ? notified : subject} {isWall ? title : notified}
               </span>
             </span>
             <Time at={opened_at} />
@@ -79,9 +79,9 @@ const checkLink = ({ agent_id, check_id }: ExpectedCheckState) =>
 
 const FirstChecks = () => {
   // One that was ok before its agent fell silent is not shown as ok.
-  const statuses = summary.value?.agents_offline === 0 ? STATUSES : SEVERITIES
-  const reading = useResource(`first checks ${statuses.length}`, topicsOf("ops/v1/checks"), () =>
-    firstOf(statuses.map((status) => listOf<ExpectedCheckState>("ops/v1/checks", { status }, MANY).read)),
+  const states = summary.value?.agents_offline === 0 ? STATES : STATES.slice(0, -1)
+  const reading = useResource(`first checks ${states.length}`, topicsOf("ops/v1/checks"), () =>
+    firstOf(states.map((state) => listOf<ExpectedCheckState>("ops/v1/checks", { state }, MANY).read)),
   )
   return (
     <>
@@ -91,14 +91,10 @@ const FirstChecks = () => {
         to={linkTo("checks")}
         reading={reading}
         items={reading.value}
-        columns="5.5rem minmax(0, 1fr) minmax(0, 1.7fr) 8rem"
+        columns="5.5rem minmax(0, 1.2fr) minmax(0, 1.5fr) 8rem"
         row={(check) => (
           <li class="row" key={`${check.agent_id}/${check.check_id}`}>
-            {check.is_overdue ? (
-              <Mark state="stale" word="overdue" />
-            ) : (
-              <Mark state={check.status ?? "unknown"} />
-            )}
+            <CheckMark {...check} isSilent={false} />
             {checkLink(check)}
             <span class="subject">{headlineOf(check.summary)}</span>
             <StatusStrip {...check} />
@@ -114,17 +110,18 @@ const useSome = <Item,>(path: string, query: Query, limit = SOME) =>
   useRead<Answered<Item>>(path, { ...query, limit })
 
 export const Late = () => {
-  const reading = useSome<ExpectedCheckState>("ops/v1/checks", { is_overdue: true }, useMost(SOME))
+  const reading = useSome<ExpectedCheckState>("ops/v1/checks", { state: "late" }, useMost(SOME))
   return (
     <Part
       title="Late jobs and checks"
-      to={linkTo("checks", [], { overdue: "yes" })}
+      to={linkTo("checks", [], { state: "late" })}
       reading={reading}
       items={reading.value?.items}
       hasMore={typeof reading.value?.next_cursor === "string"}
-      columns="minmax(0, 1fr) auto"
+      columns="5.5rem minmax(0, 1fr) auto"
       row={(check) => (
         <li class="row" key={`${check.agent_id}/${check.check_id}`}>
+          <CheckMark {...check} isSilent={false} />
           {checkLink(check)}
           <span class="subject">
             <TimeAfter text="due " at={check.expected_at} />
@@ -145,7 +142,7 @@ export const OnCallNow = () => {
       to={linkTo("on-call")}
       reading={reading}
       items={reading.value?.items.slice(0, most)}
-      columns="minmax(0, 1fr) minmax(0, 1fr) auto"
+      columns="minmax(0, 1.5fr) minmax(0, 1fr) auto"
       row={({ name, now: { receivers, until } }) => (
         <li class="row" key={name}>
           <b>{receivers.join(", ")}</b>
@@ -233,7 +230,8 @@ export const Figures = () => {
       (severity) =>
         [counts.incidents[severity], severity, severity, linkTo("incidents", [], { severity })] as const,
     ),
-    [counts.checks_ok, "ok", "checks ok", linkTo("checks", [], { status: "ok" })] as const,
+    [counts.states.late, "late", "checks late", linkTo("checks", [], { state: "late" })] as const,
+    [counts.states.ok, "ok", "checks ok", linkTo("checks", [], { state: "ok" })] as const,
     [aliveAgents(counts), "alive", "agents alive", linkTo("agents", [], { tab: "alive" })] as const,
   ]
   return (

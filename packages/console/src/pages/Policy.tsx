@@ -1,3 +1,4 @@
+import { byName } from "../state/lists.ts"
 import { useSignal } from "@preact/signals"
 import type { PolicyInForce, PolicyTrial } from "@tocsin/client"
 import { useRef } from "preact/hooks"
@@ -80,7 +81,10 @@ const Editing = (props: EditingProps) => {
   return (
     <>
       <RouteForm
-        names={[...policy.receivers.map(({ name }) => name), ...Object.keys(policy.policy.rotas ?? {})]}
+        names={[
+          ...policy.receivers.toSorted(byName).map(({ name }) => name),
+          ...Object.keys(policy.policy.rotas ?? {}),
+        ]}
         add={add}
       />
       {unplaced.value !== "" && (

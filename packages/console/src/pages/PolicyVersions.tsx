@@ -4,17 +4,14 @@ import { linkTo } from "../state/Route.ts"
 import { me } from "../state/session.ts"
 import { Difference } from "../view/Difference.tsx"
 import { Field, QuietButton } from "../view/forms.tsx"
-import { Empty, ReadingNote, Time } from "../view/states.tsx"
+import { Empty, Missing, ReadingNote, Time } from "../view/states.tsx"
 import { useResource } from "../view/usePages.ts"
 import { draft, NOTHING, textOfVersion } from "./policyEditing.ts"
 
 /** The stored versions, and how one differs from another. */
 export const Versions = ({ items }: PolicyVersionList) => {
   const { against, version: wanted } = route.value.parameters
-  const place = Math.max(
-    0,
-    items.findIndex(({ version }) => `${version}` === wanted),
-  )
+  const place = wanted === undefined ? 0 : items.findIndex(({ version }) => `${version}` === wanted)
   const one = items[place]
   const other = items.find(({ version }) => `${version}` === against) ?? items[place + 1]
   const texts = useResource(
@@ -30,7 +27,10 @@ export const Versions = ({ items }: PolicyVersionList) => {
   }
   return (
     <>
-      {one === undefined && <Empty title="No version yet">{NOTHING}</Empty>}
+      {items.length === 0 && <Empty title="No version yet">{NOTHING}</Empty>}
+      {items.length > 0 && one === undefined && (
+        <Missing what="version" name={wanted} others={linkTo("policy", [], { tab: "versions" })} />
+      )}
       {one !== undefined && (
         <>
           <div class="form-row">

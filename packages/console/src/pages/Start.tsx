@@ -16,11 +16,11 @@ import { chosen, Tabs } from "../view/navigation.tsx"
 import { Loaded } from "../view/Script.tsx"
 import { Empty, keptSecret, ShownOnce, TimeAfter } from "../view/states.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
-import { AddHosts } from "./AddHosts.tsx"
+import { AddHosts } from "../features/enrolment/AddHosts.tsx"
 import { AdmissionList } from "./Admission.tsx"
 import { decide } from "./decide.ts"
-import { INTEGRATIONS, Job, textsOf } from "./Integrations.tsx"
-import { Watches } from "./Watches.tsx"
+import { INTEGRATIONS, Job, textsOf } from "../features/integrations/Integrations.tsx"
+import { Watches } from "../features/watches/Watches.tsx"
 
 /** An address within single quotes of a shell. */
 const quotable = (address: string): string => address.replace(/\/$/, "").replaceAll("'", "%27")

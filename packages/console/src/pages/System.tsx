@@ -1,7 +1,7 @@
 import type { HeldOutboxItem, PolicyInForce } from "@tocsin/client"
 import { countText, hashStart, numberText } from "../format/times.ts"
 import { DELIVERY, type ServiceState, unreachedText, WELLNESS } from "../state/health.ts"
-import { MOST } from "../state/lists.ts"
+import { MOST, STATES } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { base } from "../state/base.ts"
@@ -64,12 +64,9 @@ const factsOf = (state: ServiceState, letters: Letters) => {
       </>
     ),
     Agents: counts && agentsText(counts),
-    Checks:
-      counts && STATES.map((status) => `${numberText(counts[`checks_${status}`])} ${status}`).join(", "),
+    Checks: counts && STATES.map((each) => `${numberText(counts.states[each])} ${each}`).join(", "),
   }
 }
-
-const STATES = ["ok", "warning", "critical", "unknown"] as const
 
 const State = ({ state, letters }: { readonly state: ServiceState; readonly letters: Letters }) => {
   const [mark, text] = WELLNESS[state.status]

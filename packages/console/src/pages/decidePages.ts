@@ -1,9 +1,11 @@
 import type { FunctionComponent } from "preact"
 import { Policy } from "./Policy.tsx"
-import { PublicPages } from "./PublicPages.tsx"
-import { Receivers } from "./Receivers.tsx"
+import { PublicPages } from "../features/publicPages/PublicPages.tsx"
+import { Receivers } from "../features/receivers/Receivers.tsx"
 
-export { ReceiverTable } from "./Receivers.tsx"
+export { NotifyBrowser } from "../features/push/NotifyBrowser.tsx"
+export { renew } from "../features/push/thisBrowser.ts"
+export { ReceiverTable } from "../features/receivers/Receivers.tsx"
 
 // A separate script: what it shares with that of the other pages must be in the first one.
 export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([

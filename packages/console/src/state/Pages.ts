@@ -16,6 +16,8 @@ interface ReadPage<Item> {
   readonly revision: number | undefined
   readonly groups?: Answered<Item>["groups"]
   readonly isSlow?: boolean
+  /** A later answer has a higher number. */
+  readonly answer?: number
 }
 
 /**
@@ -43,6 +45,7 @@ export const withPage = <Item>(
   index: number,
   answer: Answered<Item>,
   revision: number,
+  number = 0,
 ): Pages<Item> => {
   if (index > pages.read.length) return pages
   const next = answer.next_cursor ?? null
@@ -53,7 +56,7 @@ export const withPage = <Item>(
     ...(groups !== undefined && { groups }),
     isSlow,
   }
-  const page = { ...place, items, revision }
+  const page = { ...place, items, revision, answer: number }
   const before = [...pages.read.slice(0, index), page]
   const after = pages.read.slice(index + 1)
   const [follower, ...others] = after
@@ -128,6 +131,29 @@ export type PagesInSight = readonly [first: number, last: number]
 export const pagesInSight = <Item>(pages: Pages<Item>, firstRow: number, lastRow: number): PagesInSight => {
   const end = Math.max(0, pages.next === null ? pages.read.length - 1 : pages.read.length)
   return [Math.min(pageOfRow(pages, firstRow), end), Math.min(pageOfRow(pages, lastRow), end)]
+}
+
+/**
+ * A list without the items that another one has by a later answer: an item that has changed between the reads of two
+ * lists is in both.
+ */
+export const withoutMoved = <Item extends { readonly id: string }>(
+  pages: Pages<Item>,
+  other: Pages<Item>,
+): Pages<Item> => {
+  const answers = new Map(
+    other.read.flatMap(({ answer = 0, items = [] }) => items.map(({ id }) => [id, answer] as const)),
+  )
+  const read = pages.read.map((page) => {
+    const { answer = 0, groups, items = [] } = page
+    const stay = items.filter(({ id }) => (answers.get(id) ?? 0) <= answer)
+    if (stay.length === items.length) return page
+    const countOf = (part: ReadonlyArray<Item>) => part.filter((item) => stay.includes(item)).length
+    let end = 0
+    const counts = groups?.map(([name, count]) => [name, countOf(items.slice(end, (end += count)))] as const)
+    return { ...page, items: stay, count: stay.length, ...(counts && { groups: counts }) }
+  })
+  return { ...pages, read }
 }
 
 /** The rows from `first` to `last`, each with its number; undefined where a page is not in memory. */

@@ -55,6 +55,10 @@ export const askToNotify = async (): Promise<boolean> => {
   }
 }
 
+/** Whether the reader, or the system, allows notifications of this page; nothing where there are none. */
+export const notificationPermission = (): NotificationPermission | undefined =>
+  attempt(() => Notification.permission)
+
 /** Chromium on Android refuses a page that shows one without a worker. */
 export const showNotification = (title: string, options: NotificationOptions): void =>
   attempt(() => {

@@ -1,5 +1,6 @@
 import type { AuditEntry, HeldOutboxItem, Incident, IncidentDetail } from "@tocsin/client"
 import { countText, momentText } from "../format/times.ts"
+import { causeText } from "./causeText.ts"
 import { type Faults, NO_FAULTS, unreachedText } from "./health.ts"
 import { holdText, untilText } from "./holdText.ts"
 
@@ -175,28 +176,6 @@ export const holdingSilences = ({ deliveries, held_by, silences }: IncidentDetai
   const holds = new Set([held_by, ...deliveries.map((delivery) => delivery.held_by)].flat())
   return silences.filter(({ id }) => holds.has(`silence:${id}`))
 }
-
-const presentText = (members: IncidentDetail["members"]): string => {
-  const count = members.filter(({ left_at }) => left_at === null).length
-  const some =
-    members.length >= MOST_MEMBERS
-      ? `${count} or more checks are`
-      : `${countText(count, "check")} ${count === 1 ? "is" : "are"}`
-  return `Open because ${some} not ok.`
-}
-
-const causeText = ({ state }: Incident, members: IncidentDetail["members"]): string => {
-  const isOpen = state === "open"
-  const silent = members.map(subjectOf).find(({ check_id }) => check_id === undefined)?.agent_id
-  if (silent !== undefined)
-    return isOpen
-      ? `Open because ${silent} is silent.`
-      : `Resolved because ${silent} made contact again, or was deleted or blocked.`
-  return isOpen ? presentText(members) : "Resolved because no check was left that was not ok."
-}
-
-/** The service lists no more. */
-const MOST_MEMBERS = 200
 
 const receiversOf = (deliveries: IncidentDetail["deliveries"], states: ReadonlyArray<string>): string =>
   Array.from(

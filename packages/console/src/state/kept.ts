@@ -28,6 +28,9 @@ export const keep = (storage: Storage, key: string, value: unknown): boolean =>
 export const kept = (storage: Storage, key: string): unknown =>
   attempt((): unknown => JSON.parse(keptText(storage, key) ?? "null"))
 
+/** Where a browser that rings keeps its row: only then a page loads the script about it. */
+export const BROWSER_KEY = "tocsin.browser"
+
 const TRIAL = "tocsin.trial"
 
 /** Whether the browser keeps anything for this page. */

@@ -1,9 +1,4 @@
-/** The groups of the navigation: the pages of each in their order, with their keys after `g`. */
-const GROUPS = {
-  Now: { overview: "v", incidents: "i", checks: "c", agents: "a", "on-call": "r" },
-  Decide: { silences: "s", policy: "l", receivers: "e", pages: "f", watches: "w", integrations: "t" },
-  "Look after": { outbox: "o", audit: "u", admission: "d", operators: "p", system: "y", start: "b" },
-} as const
+import { GROUPS } from "./navigation.ts"
 
 const OF_ADMINISTRATORS = ["operators", "start"]
 
@@ -14,7 +9,9 @@ export const groupsFor = (
 ): ReadonlyArray<readonly [group: string, pages: ReadonlyArray<PageKey>]> =>
   Object.entries(GROUPS).map(([group, pages]) => [
     group,
-    Object.entries(pages).filter(([page]) => mayAdminister || !OF_ADMINISTRATORS.includes(page)),
+    Object.entries(pages)
+      .filter(([page]) => mayAdminister || !OF_ADMINISTRATORS.includes(page))
+      .map(([page, { key }]) => [page, key]),
   ])
 
 const pagesFor = (mayAdminister: boolean): ReadonlyArray<PageKey> =>

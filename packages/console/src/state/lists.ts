@@ -1,7 +1,8 @@
+import { type Topic, topicNames } from "@tocsin/contract/liveViews/topicNames"
 import type { Agent, ExpectedCheckState, HeldIncident } from "@tocsin/client"
 import type { Query } from "../api/request.ts"
 import type { Answered } from "./Pages.ts"
-import { type Topic, TOPICS } from "./revisions.ts"
+import { pages } from "./navigation.ts"
 import { call } from "./session.ts"
 
 /** Of many requests, a read makes no further one once nobody wants it: its page was left, or the filter is another one. */
@@ -23,25 +24,15 @@ export interface List<Item> {
 const LIMIT = 100
 export const MOST = 500
 
-/** Topics of resources that depend on others than the one of their name. */
-const TOPICS_OF: Readonly<Record<string, ReadonlyArray<Topic>>> = {
-  availability: ["checks"],
-  enrolments: ["agents", "audit"],
-  sessions: ["operators"],
-  events: ["checks"],
-  explain: ["checks"],
-  incidents: ["incidents", "outbox", "silences", "rotas", "policy"],
-  integrations: ["integrations", "incidents"],
-  outbox: ["outbox", "incidents", "silences", "rotas", "policy"],
-  rotas: ["rotas", "policy"],
-  watches: ["watches", "checks"],
-  windows: ["policy", "silences"],
-}
+const TOPICS_OF: Readonly<Record<string, ReadonlyArray<Topic>>> = Object.assign(
+  {},
+  ...Array.from(pages.values(), ({ topics }) => topics),
+)
 
 /** The topics that change the answer of a path such as `ops/v1/checks`. */
 export const topicsOf = (path: string): ReadonlyArray<Topic> => {
   const [, , resource = ""] = path.split("/")
-  return TOPICS_OF[resource] ?? TOPICS.filter((topic) => topic === resource)
+  return TOPICS_OF[resource] ?? topicNames.filter((topic) => topic === resource)
 }
 
 export const listOf = <Item>(path: string, query: Query, limit = LIMIT): List<Item> => ({
@@ -174,7 +165,10 @@ export const incidentsOf = (query: Query, filter: string, limit?: number): List<
 
 export type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 
-type Check = Pick<ExpectedCheckState, "agent_id" | "check_id" | "is_overdue" | "status" | "summary">
+type Check = Pick<
+  ExpectedCheckState,
+  "agent_id" | "check_id" | "late_severity" | "state" | "status" | "summary"
+>
 
 export interface AgentRow {
   readonly key: string
@@ -188,16 +182,22 @@ export interface AgentRow {
 
 /** The worst first. */
 export const SEVERITIES = ["critical", "unknown", "warning"] as const
-export const STATUSES = [...SEVERITIES, "ok"] as const
+/** Late checks have their own list, whatever their severities: it comes where a severe one may not be missed. */
+export const STATES = ["critical", "late", "unknown", "warning", "ok"] as const
 
-/** The place of a check among others: the worst is 0. One that is well has the last. */
-const rankOf = ({ status, is_overdue }: Check): number => {
-  const at = SEVERITIES.findIndex((each) => each === status)
-  if (at !== -1) return at
-  return SEVERITIES.length + (is_overdue || status === null ? 0 : 1)
+/** Stands for all states but ok, in the list. */
+export const FAILING = "failing"
+
+/** The place of a check among others: the worst is 0. One that is well has the last. A late one counts twice. */
+const rankOf = ({ late_severity, state, status }: Check): number => {
+  const found = [status, state === "late" ? late_severity : null]
+  const places = SEVERITIES.flatMap((each, place) => (found.includes(each) ? place : []))
+  return Math.min(SEVERITIES.length, ...places)
 }
 
-const isWell = (check: Check): boolean => rankOf(check) > SEVERITIES.length
+const isWell = (check: Check): boolean => check.state !== "withdrawn" && rankOf(check) === SEVERITIES.length
+/** Late and withdrawn ones have their own lists. */
+const isOfStatus = ({ state }: Check): boolean => state !== "late" && state !== "withdrawn"
 
 /** Rows of checks, which come by agent: an agent whose worst check is worse, or that has more of them, comes first. */
 export const rowsOf = (
@@ -213,7 +213,7 @@ export const rowsOf = (
     return { key: `${part}${agent_id}`, agent_id, failing, ok, isAll: part === "" }
   })
   const worstOf = ({ failing: [worst] }: AgentRow) =>
-    worst === undefined ? SEVERITIES.length + 1 : rankOf(worst)
+    worst === undefined ? SEVERITIES.length : rankOf(worst)
   const countOf = (row: AgentRow) => row.failing.filter((each) => rankOf(each) === worstOf(row)).length
   return rows.toSorted((a, b) => worstOf(a) - worstOf(b) || countOf(b) - countOf(a))
 }
@@ -222,66 +222,78 @@ export const rowsOf = (
 export const FEW_CHECKS = 2_000
 
 /**
- * The grid of checks. Of many, only those that are not ok are read. If these are many too, agents come by their critical
- * ones, then by their unknown ones, then by their warnings.
+ * The grid of checks. Of many, only those that fail or are late are read. If these are many too, agents come by their
+ * critical ones, then by late ones, unknown ones and warnings.
  */
 export const gridOf = (query: Query, isFew: boolean): List<AgentRow> => {
   const all = listOf<Check>("ops/v1/checks", query, MOST)
   const list = { ...all, key: `grid ${isFew} ${all.key}` }
+  const { state } = query
+  const isOfAll = state === undefined
+  const listBy = (one: Query) => listOf<Check>("ops/v1/checks", { ...query, ...one }, MOST)
+  /** Late ones first, since those that never reported are in no other list. */
+  const withLate = async (others: List<Check>, options: Parameters<typeof readAll>[1]) => [
+    ...(await readAll(listBy({ state: "late" }), options)),
+    ...(await readAll(others, options)).filter(isOfStatus),
+  ]
   if (isFew)
     return {
       ...list,
       read: async (_cursor, isWanted = always) => {
-        const checks = await readAll(all, { isWanted })
-        return { items: rowsOf(checks, query["status"] === undefined), isSlow: isMany(checks) }
+        const checks = isOfAll ? await withLate(all, { isWanted }) : await readAll(all, { isWanted })
+        return { items: rowsOf(checks, isOfAll), isSlow: isMany(checks) }
       },
     }
-  const { status } = query
-  const statuses = status === undefined || status === "" ? SEVERITIES : [status]
-  const partOf = (each: typeof status): Read<AgentRow> => {
-    const part = listOf<Check>("ops/v1/checks", { ...query, status: each }, MOST)
+  const partOf = (each: typeof state): Read<AgentRow> => {
+    const part = listBy({ state: each })
     return async (cursor) => {
       const { items, next_cursor = null } = await part.read(cursor)
       return { items: rowsOf(items, false, `${each} ${cursor} `), next_cursor }
     }
   }
-  const byStatus = inOrder(statuses.map(partOf))
-  if (statuses !== SEVERITIES) return { ...list, read: byStatus }
-  const failing = listOf<Check>("ops/v1/checks", { ...query, status: "not_ok" }, MOST)
+  if (!isOfAll) return { ...list, read: partOf(state) }
+  const byState = inOrder(STATES.slice(0, -1).map(partOf))
   const read: Read<AgentRow> = async (cursor, isWanted = always) => {
-    if (cursor !== undefined) return await byStatus(cursor)
-    const checks = await readAll(failing, { most: MOST_GROUPED, isWanted })
-    if (checks.length >= MOST_GROUPED) return { ...(await byStatus(undefined)), isSlow: true }
+    if (cursor !== undefined) return await byState(cursor)
+    const checks = await withLate(listBy({ status: "not_ok" }), { most: MOST_GROUPED, isWanted })
+    if (checks.length >= MOST_GROUPED) return { ...(await byState(undefined)), isSlow: true }
     return { items: rowsOf(checks, false), isSlow: isMany(checks) }
   }
   return { ...list, read }
 }
 
 /**
- * The list of checks, the worst first: those that are not ok, overdue ones also if they never reported,
- * and the ok ones. By agent, if the query asks for one status, for overdue ones or for where to begin.
+ * The list of checks, the worst first: those that fail or are late, also if they never reported, and the ok ones. By
+ * agent, if the query asks for one state, or for where to begin. Withdrawn ones have their own list.
  */
 export const checksOf = (query: Query, limit?: number): List<ExpectedCheckState> => {
   const path = "ops/v1/checks"
   const all = listOf<ExpectedCheckState>(path, query, limit)
-  if ([query["status"], query["is_overdue"], query["from_agent"]].some((each) => (each ?? "") !== ""))
-    return all
-  const part = (one: Query, most = limit) => listOf<ExpectedCheckState>(path, { ...query, ...one }, most).read
-  const keeping =
-    (read: typeof all.read, keeps: (check: ExpectedCheckState) => boolean): typeof read =>
-    async (cursor) => {
-      const page = await read(cursor)
-      return { ...page, items: page.items.filter(keeps) }
-    }
-  const byStatus = inOrder(SEVERITIES.map((status) => part({ status })))
+  const isOfFailing = query["state"] === FAILING
+  if (!isOfFailing && [query["state"], query["from_agent"]].some((each) => (each ?? "") !== "")) return all
+  const part = ({ state, ...one }: Query, most = limit) =>
+    listOf<ExpectedCheckState>(path, { ...query, ...one, state }, most).read
+  const byState = inOrder(STATES.slice(0, -1).map((state) => part({ state })))
   const failing: typeof all.read = async (cursor) => {
-    if (cursor !== undefined) return await byStatus(cursor)
-    const { items, next_cursor } = await part({ status: "not_ok" }, MOST)(undefined)
-    // As many as a page has are sorted here; of more, each status is a list.
-    if (typeof next_cursor === "string") return await byStatus(undefined)
-    return { items: items.toSorted((a, b) => rankOf(a) - rankOf(b)) }
+    if (cursor !== undefined) return await byState(cursor)
+    const parts = await Promise.all(
+      [{ state: "late" }, { status: "not_ok" }].map((one) => part(one, MOST)(undefined)),
+    )
+    // Of more than a page, each state is a list.
+    if (parts.some(({ next_cursor }) => typeof next_cursor === "string")) return await byState(undefined)
+    const [late = [], others = []] = parts.map(({ items }) => items)
+    const items = [...late, ...others.filter(isOfStatus)].toSorted((a, b) => rankOf(a) - rankOf(b))
+    return { items }
   }
-  const overdue = keeping(part({ is_overdue: true }), ({ status }) => status === null || status === "ok")
-  const ok = keeping(part({ status: "ok" }), ({ is_overdue }) => !is_overdue)
-  return { ...all, key: `worst of ${all.key}`, read: inOrder([failing, overdue, ok]) }
+  const ok = isOfFailing ? [] : [part({ state: "ok" })]
+  return { ...all, key: `worst of ${all.key}`, read: inOrder([failing, ...ok]) }
 }
+
+const { compare } = new Intl.Collator("en", { numeric: true })
+
+export interface Named {
+  readonly name: string
+}
+
+/** Sorts names as people read them: 2 before 10. */
+export const byName = (a: Named, b: Named): number => compare(a.name, b.name)

@@ -1,5 +1,5 @@
 import { effect, signal } from "@preact/signals"
-import { readChunks } from "@tocsin/contract/readChunks"
+import { readChunks } from "@tocsin/contract/formats/readChunks"
 import { credentialsNow, newKey } from "../api/request.ts"
 import { inTurn, joinTabs } from "./browser.ts"
 import { now, tick } from "./clock.ts"

@@ -40,7 +40,7 @@ export const followReplays = async (ids: ReadonlyArray<string>): Promise<string>
 }
 
 /** Follows a run that takes long, and may stop it. */
-interface Watch {
+interface Progress {
   /** Waits for the outcomes of the replayed ones. */
   readonly follow: (ids: ReadonlyArray<string>) => Promise<string>
   readonly shows: (progress: string) => void
@@ -52,7 +52,7 @@ const isPast = (error: unknown): boolean =>
   error instanceof ApiFailure && (error.status === 409 || error.status === 404)
 
 /** Sends all failed notifications again, one after the other. Asks first, with their count. */
-export const replayAll = async ({ follow, shows, isStopped }: Watch): Promise<Message | undefined> => {
+export const replayAll = async ({ follow, shows, isStopped }: Progress): Promise<Message | undefined> => {
   // The order in which receivers were to get them. A replay may be sent before the next one begins.
   const query = { state: "failed", sort: "created_at", direction: "asc" }
   const letters = await readAll(listOf<HeldOutboxItem>("ops/v1/outbox", query, MOST))

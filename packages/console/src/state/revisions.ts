@@ -1,22 +1,6 @@
+import { type Topic, topicNames } from "@tocsin/contract/liveViews/topicNames"
 import { signal } from "@preact/signals"
 import { attempt } from "./kept.ts"
-
-/** The subjects of reads, as the service's stream names them. */
-export const TOPICS = [
-  "incidents",
-  "agents",
-  "checks",
-  "silences",
-  "rotas",
-  "outbox",
-  "audit",
-  "integrations",
-  "watches",
-  "operators",
-  "policy",
-  "announcements",
-] as const
-export type Topic = (typeof TOPICS)[number]
 
 /** How often each topic changed, and how often everything may have. */
 const revisions = signal<Readonly<Record<string, number>>>({})
@@ -40,7 +24,7 @@ export const revisionOf = (topics: ReadonlyArray<Topic>, isSlow = false): number
   return [ALL, ...topics].reduce((sum, name) => sum + (counts[name] ?? 0), times)
 }
 
-const KNOWN = new Set<string>(TOPICS)
+const KNOWN = new Set<string>(topicNames)
 
 /** Between two revisions, so that a list is read once a second at any rate of change. */
 const PAUSE_MILLIS = 1_000

@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals"
 import type { Me } from "@tocsin/client"
+import type { SignInOptions } from "@tocsin/contract/signIn/Sessions"
 import { ApiFailure, isUnreached } from "../api/ApiFailure.ts"
 import {
   actOnce,
@@ -21,7 +22,9 @@ export const WALL = "wall"
 export type Keeping = "tab" | "device" | "wall"
 
 // Outside of a browser, there is no address.
-const { location } = globalThis as { readonly location?: { readonly hash: string } }
+const { location } = globalThis as {
+  readonly location?: { readonly hash: string; readonly assign: (address: string) => void }
+}
 
 const keptForWall = (): string | null => keptText("localStorage", WALL_KEY)
 
@@ -67,9 +70,23 @@ const leave = (reason: string, lost = ""): void => {
 const isOfSession = (given: string): boolean => given.startsWith("session_")
 
 /** Ends a session, which the server would keep for hours. A server that is not there does so in time. */
-const endSession = (given: string): void => {
-  request({ base, token: given }, "DELETE", "ops/v1/session").catch(() => undefined)
+const endSession = async (given: string): Promise<void> => {
+  await request({ base, token: given }, "DELETE", "ops/v1/session")
+  const { oidc } = await request<(typeof SignInOptions)["Encoded"]>(
+    { base, token: "" },
+    "GET",
+    "ops/v1/session",
+  )
+  // The issuer's own session would sign in again without a question.
+  if (oidc?.end_session_url !== undefined) location?.assign(oidc.end_session_url)
 }
+
+type Send = (method: string, path: string) => Promise<unknown>
+
+const leaving: Array<(send: Send) => Promise<unknown>> = []
+
+/** Does something with the token that a reader gives up by signing out. */
+export const whenSignedOut = (does: (send: Send) => Promise<unknown>): void => void leaving.push(does)
 
 /** Forgets a token: of a wall, the one that it keeps, also while the server refuses it. */
 export const signOut = (reason = "", lost = ""): void => {
@@ -78,7 +95,12 @@ export const signOut = (reason = "", lost = ""): void => {
   // Another tab may have kept another token since.
   for (const key of [KEY, WALL_KEY])
     if (keptText("localStorage", key) === forgotten) forget("localStorage", key)
-  if (reason === "" && isOfSession(token.peek())) endSession(token.peek())
+  if (reason === "") {
+    const given = token.peek()
+    const send: Send = (method, path) => request({ base, token: given }, method, path)
+    const left = Promise.allSettled(leaving.map((does) => does(send)))
+    if (isOfSession(given)) void left.then(() => endSession(given)).catch(() => undefined)
+  }
   leave(reason, lost)
 }
 

@@ -2,17 +2,18 @@ import { type Signal, signal, useSignal } from "@preact/signals"
 import type { HeldIncident } from "@tocsin/client"
 import type { ComponentChildren, TargetedPointerEvent } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
-import { numberText } from "@tocsin/contract/numberText"
-import { drawPlot, type Plot } from "../charts/plot.ts"
+import { numberText } from "@tocsin/contract/formats/numberText"
+import { drawPlot, type Plot } from "../features/numbers/plot.ts"
 import {
   boundsIn,
   type Chart as Drawn,
   lanesOf,
   nearest,
   rangeOf,
+  rangesOf,
   readingAt,
   type Stated,
-} from "../charts/series.ts"
+} from "../features/numbers/series.ts"
 import { ticksOf } from "../format/historyStrip.ts"
 import { momentText } from "../format/times.ts"
 import { matching } from "../state/browser.ts"
@@ -51,8 +52,8 @@ const boundsOf = (props: ChartProps) => {
   const { lines, unit } = chart
   const drawn = stated.filter((each) => each.unit === unit && lines.some(({ name }) => name === each.name))
   return LEVELS.flatMap(([level, kind]) => {
-    const all = drawn.flatMap(({ name, [level]: range }) =>
-      boundsIn(range).map((bound) => ({ ...bound, name })),
+    const all = drawn.flatMap((each) =>
+      boundsIn(rangesOf(each)[level]).map((bound) => ({ ...bound, name: each.name })),
     )
     const each = Array.from(new Map(all.map((bound) => [`${bound.side} ${bound.value}`, bound])).values())
     return each.length > MOST_BOUNDS

@@ -14,7 +14,7 @@ export const reporting = keptMap<Integration>("reporting", topicsOf(PATH), async
 export const ContactMark = ({ agent_id, status }: Agent) => {
   const { kind, last_request_at: at = null, overdue = 0 } = reporting.useOf(agent_id) ?? {}
   if (kind === undefined) return <Mark state={status} />
-  if (overdue > 0) return <Mark state="stale" word={`${numberText(overdue)} late`} />
+  if (overdue > 0) return <Mark state="late" word={`${numberText(overdue)} late`} />
   return at === null && kind !== "watch" ? (
     <Mark state="pending" word="no report" />
   ) : (

@@ -1,11 +1,13 @@
-import { exportedColumns, linesWith } from "@tocsin/contract/csvText"
+import { csvLines } from "@tocsin/contract/formats/csvText"
 import { countText } from "../format/times.ts"
 import type { List } from "../state/lists.ts"
 import type { Message } from "../state/useAction.ts"
 import { ActionButton } from "./forms.tsx"
 
 interface ExportProps {
-  readonly name: keyof typeof exportedColumns
+  readonly name: string
+  /** As CSV: see `csvText`. */
+  readonly columns: string
   /** Read one after another, each to its end. */
   readonly lists: ReadonlyArray<Pick<List<object>, "read">>
 }
@@ -15,7 +17,7 @@ const jsonRows = (items: ReadonlyArray<unknown>): string =>
 
 /** How a file begins, the text of some items in it, what is between these, and how it ends. */
 const formats = {
-  csv: (name: ExportProps["name"]) => ({ ...linesWith(exportedColumns[name]), between: "", end: "" }),
+  csv: (columns: string) => ({ ...csvLines(columns), between: "", end: "" }),
   json: () => ({ head: '{"items":[\n', rows: jsonRows, between: ",\n", end: "\n]}\n" }),
 }
 
@@ -23,8 +25,8 @@ const formats = {
 const SAVED_MILLIS = 60_000
 
 /** Saves lists whole. The browser may keep on disk what was read: this page has one answer at a time. */
-const save = async ({ lists, name }: ExportProps, kind: keyof typeof formats): Promise<Message> => {
-  const { head, rows, between, end } = formats[kind](name)
+const save = async ({ columns, lists, name }: ExportProps, kind: keyof typeof formats): Promise<Message> => {
+  const { head, rows, between, end } = formats[kind](columns)
   const parts = [new Blob([head])]
   let count = 0
   for (const { read } of lists) {

@@ -173,7 +173,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
   kind: Kind<Item, Made>,
   administer: ((item: Item) => ComponentChildren) | undefined,
 ): Columns<Item> => [
-  column("Name", 1, (item) => {
+  column("Name", 2, (item) => {
     const link = kind.linkOf?.(item)
     return (
       <>
@@ -182,7 +182,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
       </>
     )
   }),
-  column(kind.label[0], "11rem", (item) => {
+  column(kind.label[0], "minmax(8rem, 1fr)", (item) => {
     const note = kind.noteOf?.(item)
     return (
       <span class="notes">
@@ -191,7 +191,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
       </span>
     )
   }),
-  column(kind.when[0], "13rem", (item) => <span class="when">{kind.when[1](item)}</span>),
+  column(kind.when[0], "12.5rem", (item) => <span class="when">{kind.when[1](item)}</span>),
   column("", "16.5rem", (item) => (
     <>
       <span class="actions">

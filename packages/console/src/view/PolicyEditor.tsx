@@ -35,7 +35,7 @@ interface EditorProps {
  */
 export const PolicyEditor = ({ field, text, onText, check }: EditorProps) => {
   const count = text.split("\n").length
-  const numbers = useMemo(() => Array.from({ length: count }, (_, place) => place + 1).join("\n"), [count])
+  const places = useMemo(() => Array.from({ length: count }, (_, place) => place + 1).join("\n"), [count])
   const found = [
     ...(check?.issues ?? []).map((one) => [one, "critical"] as const),
     ...(check?.warnings ?? []).map((one) => [one, "warning"] as const),
@@ -50,7 +50,7 @@ export const PolicyEditor = ({ field, text, onText, check }: EditorProps) => {
   return (
     <>
       <div class="editor">
-        <pre aria-hidden="true">{numbers}</pre>
+        <pre aria-hidden="true">{places}</pre>
         {Array.from(
           new Map(found.toReversed().map(([one, state]) => [lineOf(one), state])),
           ([line, state]) =>

@@ -14,8 +14,10 @@ import { contact, mayAdminister, mayRespond, me, signOut, WALL } from "../state/
 import { aliveAgents, sound, summary, unacknowledged } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
 import { Box, Field, QuietButton } from "./forms.tsx"
+import { decide } from "../pages/decide.ts"
 import { Icon } from "./icons.tsx"
 import { HELP, openPanel, useKeyboard } from "./Keyboard.tsx"
+import { Loaded } from "./Script.tsx"
 import { Menu } from "./Menu.tsx"
 import { Bell, Facts, FailureNote } from "./states.tsx"
 
@@ -134,6 +136,7 @@ const Preferences = () => {
         }}
       />
       {refusal.value !== "" && <p role="alert">{refusal}</p>}
+      <Loaded of={decide} draw={({ NotifyBrowser }) => <NotifyBrowser />} />
       <a href={linkTo(WALL)}>Put up a wall on this screen</a>
     </>
   )
@@ -193,11 +196,35 @@ const PanelButton = ({ of: id, children }: PanelButtonProps) => (
 
 const knownText = (count: number | undefined): string => (count === undefined ? "–" : numberText(count))
 
-export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
+/** Counts of what is open and alive, and when they were read. */
+const Pulse = () => {
   const counts = summary.value
   const taken = counts?.acknowledged_incidents ?? 0
   // The page of incidents and the tab count these.
   const others = unacknowledged.value === 0 ? "all" : `${numberText(unacknowledged.value ?? 0)} not`
+  return (
+    <div class="pulse">
+      <p>
+        <span>
+          <b>{knownText(counts?.open_incidents)}</b> open
+        </span>
+        {taken > 0 && (
+          <span class="taken">
+            <i>, </i>
+            {others} acknowledged
+          </span>
+        )}
+        <span class="alive">
+          {" "}
+          · <b>{knownText(counts && aliveAgents(counts))}</b> alive
+        </span>
+      </p>
+      <Updated />
+    </div>
+  )
+}
+
+export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   useKeyboard()
   const closeFailure = () => (actionFailure.value = undefined)
   const { page, subject } = route.value
@@ -216,17 +243,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
           <Bell size={26} />
           <span>Tocsin</span>
         </a>
-        <div class="pulse">
-          <p>
-            <b>{knownText(counts?.open_incidents)}</b> open
-            {taken > 0 && `, ${others} acknowledged`}
-            <span class="alive">
-              {" "}
-              · <b>{knownText(counts && aliveAgents(counts))}</b> alive
-            </span>
-          </p>
-          <Updated />
-        </div>
+        <Pulse />
         <PanelButton of="menu">
           <Icon name="menu" /> Menu
         </PanelButton>

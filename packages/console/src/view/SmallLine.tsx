@@ -11,7 +11,7 @@ type CheckInState = Pick<ExpectedCheckState, "agent_id" | "check_id" | "status">
 const Drawn = ({ agent_id, check_id, status }: CheckInState) => {
   const read = async () => {
     const [{ smallLineOf, numberText }, numbers, { items }] = await Promise.all([
-      import("../charts/charts.ts"),
+      import("../features/numbers/charts.ts"),
       call<Numbers>("GET", "ops/v1/numbers", { query: { agent_id, check_id } }),
       // Bounds say which series is bad.
       status === "ok"

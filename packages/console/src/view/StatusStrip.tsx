@@ -67,7 +67,7 @@ const Bars = ({ from, phases = [], to }: CheckAvailability) => {
   const percent = availabilityOf(times)
   const said = Array.from(times, ([state, millis]) => `${state.replaceAll("_", " ")} ${spanText(millis)}`)
   const bars = barsOf(stretches, BARS)
-  const title = `${percent === undefined ? "" : `${percent} % available: `}${said.join(", ")}`
+  const title = `${percent === undefined ? "" : `${percent} % ok: `}${said.join(", ")}`
   return (
     <svg viewBox="0 0 96 16" preserveAspectRatio="none" role="img" aria-label={`24 hours: ${title}`}>
       <title>{title}</title>
@@ -79,11 +79,13 @@ const Bars = ({ from, phases = [], to }: CheckAvailability) => {
 }
 
 interface StripProps extends CheckName {
+  /** The colour of the times in which it was late. */
+  readonly late_severity?: string | null
   readonly isInSight?: ReadonlySignal<boolean>
 }
 
 /** The last 24 hours of a check, in bars. The page has a {@link StripReader}. */
-export const StatusStrip = ({ agent_id, check_id, isInSight }: StripProps) => {
+export const StatusStrip = ({ agent_id, check_id, isInSight, late_severity }: StripProps) => {
   const name = `${agent_id}/${check_id}`
   const isRested = useRested(isInSight)
   useEffect(() => {
@@ -92,5 +94,5 @@ export const StatusStrip = ({ agent_id, check_id, isInSight }: StripProps) => {
     return () => count(name, -1)
   }, [isRested, name])
   const strip = useStrip(name)
-  return <span class="strip">{strip !== undefined && <Bars {...strip} />}</span>
+  return <span class={`strip late-${late_severity}`}>{strip !== undefined && <Bars {...strip} />}</span>
 }

@@ -2,6 +2,7 @@ import type { AuditEntry, HeldIncident, HeldOutboxItem, Silence } from "@tocsin/
 import { hashStart } from "../format/times.ts"
 import { titleOf } from "../state/incidentActions.ts"
 import { listOf, MOST } from "../state/lists.ts"
+import { pages } from "../state/navigation.ts"
 import { linkTo } from "../state/Route.ts"
 import { keptMap } from "./usePages.ts"
 
@@ -21,36 +22,18 @@ export const didText = (action: string): string =>
 type Subject = AuditEntry["subjects"][number]
 
 /** Subjects whose ID says nothing to people. */
-const NAMELESS: Readonly<Record<string, string>> = {
-  announcement: "an announcement",
-  enrolment: "an enrolment",
-  incident: "an incident",
-  key: "a blocked key",
-  notification: "a notification",
-  override: "an override",
-  silence: "a silence",
-}
-
-const PAGE_OF: Readonly<Record<string, string>> = {
-  announcement: "pages",
-  enrolment: "admission",
-  integration: "integrations",
-  notification: "outbox",
-  operator: "operators",
-  override: "on-call",
-  policy: "policy",
-  receiver: "receivers",
-  silence: "silences",
-  watch: "watches",
-}
+const NAMELESS: Readonly<Record<string, string>> = Object.assign(
+  { incident: "an incident", key: "a blocked key" },
+  ...Array.from(pages.values(), ({ subjects }) => subjects),
+)
 
 const linkOf = ({ kind, id }: Subject): string | undefined => {
   if (kind === "agent") return linkTo("agents", [id])
   if (kind === "incident") return linkTo("incidents", [id])
   const [agent_id = "", ...check_id] = id.split("/")
   if (kind === "check") return linkTo("checks", [agent_id, check_id.join("/")])
-  const page = PAGE_OF[kind]
-  return page && linkTo(page)
+  const page = Array.from(pages).find(([, { subjects = {} }]) => kind in subjects)
+  return page && linkTo(page[0])
 }
 
 /** The newest subjects whose ID says nothing to people, by that ID: their names, and where they are shown. */
@@ -83,9 +66,7 @@ const SubjectLink = (subject: Subject) => {
   const { kind, id } = subject
   const [name, link = linkOf(subject)] = useName(id) ?? []
   const text =
-    name === undefined && kind in NAMELESS
-      ? NAMELESS[kind]
-      : `${kind} ${name ?? (kind === "policy" ? hashStart(id) : id)}`
+    (name === undefined && NAMELESS[kind]) || `${kind} ${name ?? (kind === "policy" ? hashStart(id) : id)}`
   return link === undefined ? <>{text}</> : <a href={link}>{text}</a>
 }
 

@@ -1,4 +1,5 @@
 import { computed, effect, signal, type Signal } from "@preact/signals"
+import type { ExpectedCheckState } from "@tocsin/client"
 import { type ComponentChildren, Fragment } from "preact"
 import { useMemo } from "preact/hooks"
 import { type ApiFailure, hintOf, isUnreached, messageOf } from "../api/ApiFailure.ts"
@@ -46,6 +47,10 @@ const SHAPES: Readonly<Record<string, string>> = {
   waiting: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z",
   active: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zm0 2v9a4.5 4.5 0 0 0 0-9z",
   ok: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13z",
+  /** A crossed line in a disc. */
+  withdrawn: "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM4.5 7v2h7V7z",
+  /** An hourglass. */
+  late: "M2.5 1.5h11L8.8 8l4.7 6.5h-11L7.2 8z",
 }
 
 /** States of other subjects that look like one of a check. */
@@ -60,9 +65,19 @@ const MEANS: Readonly<Record<string, string>> = {
   past: "waiting",
 }
 
+/** How bad a late check is decides its colour. */
+export const stateClass = (state: string, severity: string | null = null): string =>
+  state === "late" && severity !== null ? `is-late late-${severity}` : `is-${state}`
+
+interface MarkProps {
+  readonly state: string
+  readonly word?: string
+  readonly severity?: string | null
+}
+
 /** The word of a state with its shape and colour, so that no one of them is needed alone. */
-export const Mark = ({ state, word = state }: { readonly state: string; readonly word?: string }) => (
-  <span class={`mark is-${state}`}>
+export const Mark = ({ state, word = state, severity }: MarkProps) => (
+  <span class={`mark ${stateClass(state, severity)}`}>
     <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
       <path d={SHAPES[MEANS[state] ?? state] ?? SHAPES["ok"] ?? ""} />
     </svg>
@@ -70,14 +85,17 @@ export const Mark = ({ state, word = state }: { readonly state: string; readonly
   </span>
 )
 
-interface CheckMarkProps {
-  readonly status: string
+interface CheckMarkProps extends Pick<ExpectedCheckState, "late_severity" | "state"> {
   /** Whether its agent is stale or dead: then it was ok when last heard, and is not green. */
   readonly isSilent: boolean
 }
 
-export const CheckMark = ({ status, isSilent }: CheckMarkProps) => (
-  <Mark state={isSilent && status === "ok" ? "past" : status} word={status} />
+export const CheckMark = ({ isSilent, late_severity, state }: CheckMarkProps) => (
+  <Mark
+    state={isSilent && state === "ok" ? "past" : (state ?? "pending")}
+    word={state ?? "never reported"}
+    severity={late_severity}
+  />
 )
 
 export const Bell = ({ size }: { readonly size: number }) => (
@@ -161,6 +179,21 @@ export const Empty = ({
   </div>
 )
 
+interface MissingProps {
+  /** Its kind. */
+  readonly what: string
+  readonly name: string | undefined
+  /** The address of the others of its kind. */
+  readonly others: string
+}
+
+/** In place of what an address names and the service does not have. */
+export const Missing = ({ what, name, others }: MissingProps) => (
+  <Empty title={`No ${what} is called ${name}`}>
+    It was deleted, or its address is wrong. <a href={others}>See the others</a>
+  </Empty>
+)
+
 const Loading = () => (
   <div class="loading" aria-busy="true">
     <span class="unseen">Loading</span>
@@ -204,7 +237,7 @@ export const keptSecret = (): Signal<Secret | undefined> => {
 
 export const ShownOnce = ({ of: shown }: { readonly of: Signal<Secret | undefined> }) =>
   shown.value === undefined ? null : (
-    <div class="secret" role="status">
+    <div class="once" role="status">
       <p>
         <b>{shown.value.title}</b>. Copy it now: it is not shown again.
       </p>

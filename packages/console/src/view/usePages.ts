@@ -16,7 +16,8 @@ import {
   placesOf,
   withPage,
 } from "../state/Pages.ts"
-import { revisionOf, type Topic } from "../state/revisions.ts"
+import type { Topic } from "@tocsin/contract/liveViews/topicNames"
+import { revisionOf } from "../state/revisions.ts"
 import { call, token } from "../state/session.ts"
 
 /** Pages kept on either side of those that are seen. */
@@ -131,8 +132,8 @@ const wholeAsOf = (whole: Whole, revision: number): Whole => {
 const pageOutOfSight = <Item>(pages: Pages<Item>, key: string, whole: Whole): number | undefined =>
   whole.key === key ? pageToRead(pages, [0, pageOfRow(pages, MOST_WHOLE - 1)], whole.revision) : undefined
 
-/** Each revision of each list has its own number. */
-let lastRevision = 0
+/** Each revision of each list has its own number, and so has each answer. */
+let [lastRevision, lastAnswer] = [0, 0]
 
 /** A list that is read by pages as they come into sight, and again at each revision. */
 export const usePages = <Item>(list: List<Item>): Listed<Item> => {
@@ -153,7 +154,7 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
       const answer = await latest.current.read(cursorOf(pages, index), isWanted)
       if (!isWanted()) return false
       const { key: of } = found.peek()
-      const all = withPage(pages, index, answer, asOf)
+      const all = withPage(pages, index, answer, asOf, (lastAnswer += 1))
       found.value = { key: of, pages: around(all, seen.current, MOST_WHOLE), failure: undefined }
       if (latest.current.isWhole !== true) keepLatest(lastRead, LISTS_KEPT, of, around(all, seen.current))
       return true
@@ -259,11 +260,13 @@ export const keptMap = <V>(
 ) => {
   const parts = signal<ReadonlyMap<string, V>>(new Map())
   return {
-    useCurrent: (of = ""): void => {
-      const { value } = useResource(`${key} ${of}`, topics, () => read(of), isSlow)
+    /** Gives why the map could not be read. */
+    useCurrent: (of = ""): ApiFailure | undefined => {
+      const { failure, value } = useResource(`${key} ${of}`, topics, () => read(of), isSlow)
       useEffect(() => {
         if (value !== undefined) parts.value = new Map(value)
       }, [value])
+      return failure
     },
     /** All parts, for which a component is drawn again at each change. */
     all: parts,

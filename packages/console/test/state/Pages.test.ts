@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import {
   cursorOf,
+  groupsOf,
   itemsOf,
   keepPages,
   type Pages,
@@ -12,6 +13,7 @@ import {
   rowCount,
   rowsBetween,
   unread,
+  withoutMoved,
   withPage,
 } from "../../src/state/Pages.ts"
 
@@ -129,5 +131,31 @@ describe("pages of a list", () => {
         assert.isBelow(to, pages.read.length)
       }),
     )
+  })
+
+  it("have an item of two lists once, as the later answer has it, also in groups", () => {
+    const listOf = (answer: number, ...ids: ReadonlyArray<string>) => {
+      const items = ids.map((id) => ({ id }))
+      const groups = [
+        ["one", 1],
+        ["two", items.length - 1],
+      ] as const
+      return withPage(unread, 0, { items, groups, next_cursor: "more" }, 1, answer)
+    }
+    const [free, taken] = [listOf(1, "a", "b", "c"), listOf(2, "x", "b")]
+    const shown = withoutMoved(free, taken)
+    assert.deepStrictEqual(
+      itemsOf(shown).map(({ id }) => id),
+      ["a", "c"],
+    )
+    assert.deepStrictEqual([rowCount(shown), shown.next], [2, "more"])
+    assert.deepStrictEqual(
+      groupsOf(shown)?.map(([name, part]) => [name, rowCount(part)]),
+      [
+        ["one", 1],
+        ["two", 1],
+      ],
+    )
+    assert.strictEqual(withoutMoved(taken, free).read[0], taken.read[0])
   })
 })

@@ -3,14 +3,21 @@ import fc from "fast-check"
 import { gridOf, rowsOf } from "../../src/state/lists.ts"
 
 const STATUSES = ["ok", "warning", "unknown", "critical"] as const
+const SEVERITIES = ["warning", "unknown", "critical"] as const
 
 const checks = fc.array(
-  fc.record({
-    agent_id: fc.constantFrom("a", "b", "c", "d"),
-    check_id: fc.string({ minLength: 1, maxLength: 3 }),
-    status: fc.constantFrom(...STATUSES),
-    is_overdue: fc.boolean(),
-  }),
+  fc
+    .record({
+      agent_id: fc.constantFrom("a", "b", "c", "d"),
+      check_id: fc.string({ minLength: 1, maxLength: 3 }),
+      status: fc.constantFrom(...STATUSES),
+      late_severity: fc.constantFrom(...SEVERITIES, null),
+      isLate: fc.boolean(),
+    })
+    .map(({ isLate, ...check }) => ({
+      ...check,
+      state: isLate && check.late_severity !== null ? ("late" as const) : check.status,
+    })),
   { maxLength: 40 },
 )
 
@@ -21,7 +28,7 @@ describe("the grid of checks", () => {
         const rows = rowsOf(all, true)
         const ids = rows.map(({ agent_id }) => agent_id)
         assert.sameMembers(ids, Array.from(new Set(all.map(({ agent_id }) => agent_id))))
-        const isWell = ({ status, is_overdue }: (typeof all)[number]) => status === "ok" && !is_overdue
+        const isWell = ({ state }: (typeof all)[number]) => state === "ok"
         for (const { agent_id, failing, ok } of rows) {
           const own = all.filter((check) => check.agent_id === agent_id)
           assert.sameMembers(
@@ -37,17 +44,18 @@ describe("the grid of checks", () => {
   it("counts what is not ok, and claims nothing of the others, where there are many checks", async () => {
     vi.stubGlobal("fetch", (address: string) => {
       const { searchParams } = new URL(address)
-      const status = searchParams.get("status") ?? ""
+      const [status, state] = [searchParams.get("status"), searchParams.get("state")]
       const all = ["critical", "warning", "unknown"].flatMap((each, place) =>
         Array.from({ length: many }, (_, n) => ({
           agent_id: `agent-${String(n % 3)}`,
           check_id: `${each}-${n}`,
           status: each,
-          is_overdue: false,
+          state: each,
+          late_severity: null,
           place,
         })),
       )
-      const found = all.filter((check) => status === "not_ok" || check.status === status)
+      const found = all.filter((check) => status === "not_ok" || check.state === state)
       const from = Number(searchParams.get("cursor") ?? 0)
       const to = from + Number(searchParams.get("limit"))
       const next_cursor = to < found.length ? String(to) : null
@@ -74,8 +82,13 @@ describe("the grid of checks", () => {
   })
 
   it("lists the worst first, both agents and the checks of one", () => {
-    const severity = (check: { readonly status: (typeof STATUSES)[number] | null } | undefined) =>
-      check === undefined ? -1 : STATUSES.findIndex((status) => status === check.status)
+    const severity = (check: Parameters<typeof rowsOf>[0][number] | undefined) =>
+      check === undefined
+        ? -1
+        : Math.max(
+            STATUSES.findIndex((status) => status === check.status),
+            check.state === "late" ? STATUSES.findIndex((status) => status === check.late_severity) : 0,
+          )
     fc.assert(
       fc.property(checks, (all) => {
         const rows = rowsOf(all, true)

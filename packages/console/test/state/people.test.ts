@@ -12,7 +12,7 @@ import {
   oneOfEachKey,
   parseMatchers,
   readEnd,
-} from "../../src/state/silenceActions.ts"
+} from "../../src/features/silences/silenceActions.ts"
 import { toggled, withRange } from "../../src/state/Route.ts"
 
 const id = fc.stringMatching(/^[a-z0-9-]{1,12}$/)
@@ -250,6 +250,20 @@ describe("the explanation of an incident", () => {
       "Next: sms: now, opened.",
       `Next: ann: ${timeOf(late)}, handed over.`,
     ])
+  })
+
+  it("says of an incident about a whole agent why it is open, and how it resolved", () => {
+    const first = (end: string, changes: Partial<IncidentDetail["incident"]>) => {
+      const incident = { ...detail.incident, incident_key: `web-1/${end}`, ...changes }
+      const members = detail.members.map((one) => ({ ...one, check_id: end }))
+      return explanationOf({ ...detail, incident, members }, false, now)[0]
+    }
+    const resolved = { state: "resolved", resolved_at: at } as const
+    assert.strictEqual(first("@heartbeat", {}), "Open because web-1 is silent.")
+    assert.strictEqual(first("@twice", {}), "Open because two hosts use the key of web-1.")
+    assert.match(first("@twice", resolved) ?? "", /^Resolved because one host alone has used it/)
+    assert.match(first("@place", {}) ?? "", /^Open because most watches of web-1 failed together/)
+    assert.strictEqual(first("@place", resolved), "Resolved because most watches of web-1 are well again.")
   })
 
   it("has the silences in its timeline, also after it resolved", () => {

@@ -1,7 +1,7 @@
 import { HttpApiSchema } from "effect/http-api"
-import * as announcements from "../Announcements.ts"
-import { AnnouncementListParameters } from "../Parameters.ts"
-import { ActionCountResponse, pageOf } from "../Responses.ts"
+import * as announcements from "../publicPages/Announcements.ts"
+import { AnnouncementListParameters } from "../v1/Parameters.ts"
+import { ActionCountResponse, pageOf } from "../v1/Responses.ts"
 import { Conflict, NotFound } from "./ApiErrors.ts"
 import { operatorsGroup, role } from "./operation.ts"
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorStatus } from "../Errors.ts"
+import { type ErrorCode, errorStatus } from "../formats/Errors.ts"
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 

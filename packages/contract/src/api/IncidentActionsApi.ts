@@ -1,10 +1,8 @@
 import { HttpApiSchema } from "effect/http-api"
-import * as acknowledgements from "../Acknowledgements.ts"
-import { SilenceCreationParameters, SilenceListParameters } from "../Parameters.ts"
-import { ActionCountResponse, pageOf } from "../Responses.ts"
-import { Silence, SilenceChangeRequest, SilencePreview, SilenceRequest } from "../Silences.ts"
+import * as acknowledgements from "../acknowledgements/Acknowledgements.ts"
+import { ActionCountResponse } from "../v1/Responses.ts"
 import { Conflict, NotFound } from "./ApiErrors.ts"
-import { IncidentPath, SilencePath } from "./opsResources.ts"
+import { IncidentPath } from "./opsResources.ts"
 import { operatorsGroup, role } from "./operation.ts"
 
 const incident = { params: IncidentPath, error: NotFound.wire }
@@ -31,27 +29,4 @@ export class IncidentActionsApi extends operatorsGroup(
     payload: acknowledgements.NoteRequest,
     success: acknowledgements.IncidentLogEntry.pipe(HttpApiSchema.status(201)),
   }),
-) {}
-
-const silence = { params: SilencePath, success: Silence }
-
-export class SilencesApi extends operatorsGroup(
-  "silences",
-  role.read.get("listSilences", "/silences", {
-    query: SilenceListParameters,
-    success: pageOf(Silence, "SilencePage"),
-  }),
-  role.read.get("getSilence", "/silences/:id", { ...silence, error: NotFound.wire }),
-  role.respond.post("createSilence", "/silences", {
-    query: SilenceCreationParameters,
-    payload: SilenceRequest,
-    success: [Silence.pipe(HttpApiSchema.status(201)), SilencePreview],
-    error: Conflict.wire,
-  }),
-  role.respond.patch("changeSilence", "/silences/:id", {
-    ...silence,
-    payload: SilenceChangeRequest,
-    error: [NotFound.wire, Conflict.wire],
-  }),
-  role.respond.delete("expireSilence", "/silences/:id", { ...silence, success: ActionCountResponse }),
 ) {}

@@ -1,14 +1,14 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { AgentDownload } from "../AgentDownload.ts"
-import { AuditEntry, AuditListParameters } from "../Audit.ts"
-import { AvailabilityParameters, CheckAvailability } from "../Availability.ts"
-import { NumbersAnswer, NumbersParameters, SeriesOfCheck } from "../Numbers.ts"
-import { EnrolRequest } from "../Enrolments.ts"
-import { ExpectationsRequest, ExpectationsResponse } from "../Expectations.ts"
-import * as Parameters from "../Parameters.ts"
-import { AcceptedResponse, ActionCountResponse, AgentPage, pageOf } from "../Responses.ts"
-import { topicNames } from "../Topics.ts"
+import { AgentDownload } from "../enrolment/AgentDownload.ts"
+import { AuditEntry, AuditListParameters } from "../audit/Audit.ts"
+import { AvailabilityParameters, CheckAvailability } from "../availability/Availability.ts"
+import { NumbersAnswer, NumbersParameters, SeriesOfCheck } from "../numbers/Numbers.ts"
+import { EnrolRequest } from "../enrolment/Enrolments.ts"
+import { ExpectationsRequest, ExpectationsResponse } from "../overdue/Expectations.ts"
+import * as Parameters from "../v1/Parameters.ts"
+import { AcceptedResponse, ActionCountResponse, AgentPage, pageOf } from "../v1/Responses.ts"
+import { topicNames } from "../liveViews/topicNames.ts"
 import {
   AgentBlocked,
   AgentNotAccepted,
@@ -19,13 +19,19 @@ import {
   RateLimited,
 } from "./ApiErrors.ts"
 import { AnnouncementsApi } from "./AnnouncementsApi.ts"
-import { IncidentActionsApi, SilencesApi } from "./IncidentActionsApi.ts"
-import { EnrolmentsApi, IntegrationsApi, NamedOperatorsApi, WatchesApi } from "./ManagementApi.ts"
+import { EnrolmentsApi } from "./EnrolmentsApi.ts"
+import { IncidentActionsApi } from "./IncidentActionsApi.ts"
+import { IntegrationsApi } from "./IntegrationsApi.ts"
+import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
+import { PushApi } from "./PushApi.ts"
 import { RotasApi } from "./RotasApi.ts"
 import { SessionsApi, SignInApi } from "./SessionsApi.ts"
 import { SecretsApi } from "./SecretsApi.ts"
+import { SilencesApi } from "./SilencesApi.ts"
+import { WatchesApi } from "./WatchesApi.ts"
 import { AgentAuthentication, operatorsGroup, role, ValidParameters } from "./operation.ts"
+import { TitleRequest } from "../titles/Titles.ts"
 import * as resources from "./opsResources.ts"
 
 const Events = Schema.String.annotate({
@@ -124,6 +130,7 @@ class OperationsApi extends operatorsGroup(
     error: [NotFound.wire, Conflict.wire],
   }),
   role.admin.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check),
+  role.admin.patch("titleCheck", "/checks/:agent_id/:check_id", { ...check, payload: TitleRequest }),
   role.admin.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check),
   role.read.get("explain", "/explain", {
     query: resources.CheckQuery,
@@ -137,6 +144,11 @@ class OperationsApi extends operatorsGroup(
   role.read.get("showIncident", "/incidents/:id", {
     params: resources.IncidentPath,
     success: resources.IncidentDetail,
+    error: NotFound.wire,
+  }),
+  role.read.get("traceIncident", "/incidents/:id/trace", {
+    params: resources.IncidentPath,
+    success: resources.IncidentTrace,
     error: NotFound.wire,
   }),
   // The changes that people made (docs/rules.md#audit).
@@ -153,6 +165,7 @@ export class OpsApi extends HttpApi.make("tocsin-ops")
     AnnouncementsApi,
     EnrolmentsApi,
     PolicyApi,
+    PushApi,
     RotasApi,
     SecretsApi,
     SessionsApi,

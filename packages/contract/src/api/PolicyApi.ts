@@ -10,7 +10,7 @@ import {
   ReceiverPath,
   ReceiverRequest,
   WindowList,
-} from "../Policies.ts"
+} from "../policy/Policies.ts"
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Conflict, NotFound, PreconditionFailed, RateLimited } from "./ApiErrors.ts"

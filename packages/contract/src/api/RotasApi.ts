@@ -1,6 +1,6 @@
 import { HttpApiSchema } from "effect/http-api"
-import { ActionCountResponse } from "../Responses.ts"
-import * as rotas from "../Rotas.ts"
+import { ActionCountResponse } from "../v1/Responses.ts"
+import * as rotas from "../onCall/Rotas.ts"
 import { Conflict, NotFound } from "./ApiErrors.ts"
 import { operatorsGroup, role } from "./operation.ts"
 

@@ -1,5 +1,10 @@
-import { PutSecretsRequest, SecretsPath, StoredSecrets, StoredSecretsList } from "../ReceiverSecrets.ts"
-import { ActionCountResponse } from "../Responses.ts"
+import {
+  PutSecretsRequest,
+  SecretsPath,
+  StoredSecrets,
+  StoredSecretsList,
+} from "../receivers/ReceiverSecrets.ts"
+import { ActionCountResponse } from "../v1/Responses.ts"
 import { Conflict } from "./ApiErrors.ts"
 import { operatorsGroup, role } from "./operation.ts"
 

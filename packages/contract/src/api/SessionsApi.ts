@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { ActionCountResponse } from "../Responses.ts"
-import { Session, SessionPath, SignedIn, SignInOptions, SignInRequest } from "../Sessions.ts"
+import { ActionCountResponse } from "../v1/Responses.ts"
+import { Session, SessionPath, SignedIn, SignInOptions, SignInRequest } from "../signIn/Sessions.ts"
 import * as ApiErrors from "./ApiErrors.ts"
 import { IgnoredBody, operatorsGroup, paged, role } from "./operation.ts"
 

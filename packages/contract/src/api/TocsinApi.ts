@@ -1,8 +1,8 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import * as Parameters from "../Parameters.ts"
-import { EventBatchRequest, HeartbeatRequest } from "../Requests.ts"
-import { Agent, SystemSummary } from "../Resources.ts"
-import * as Responses from "../Responses.ts"
+import * as Parameters from "../v1/Parameters.ts"
+import { EventBatchRequest, HeartbeatRequest } from "../v1/Requests.ts"
+import { Agent, SystemSummary } from "../v1/Resources.ts"
+import * as Responses from "../v1/Responses.ts"
 import * as ApiErrors from "./ApiErrors.ts"
 import { AgentAuthentication, operatorsGroup, role } from "./operation.ts"
 

@@ -1,14 +1,11 @@
 import { type Array, Context, type Redacted, type Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import type { Role } from "../Operators.ts"
-import { PageParameters } from "../Parameters.ts"
-import { pageOf } from "../Responses.ts"
+import type { Role } from "../operators/Operators.ts"
+import { PageParameters } from "../v1/Parameters.ts"
+import { pageOf } from "../v1/Responses.ts"
 import { Forbidden, Internal, PayloadTooLarge, Unauthorized, Validation } from "./ApiErrors.ts"
 
-/**
- * Refuses parameters of path and query that do not fit their schemas
- * (docs/rules.md#queries).
- */
+/** Refuses parameters of path and query that do not fit their schemas (docs/rules.md#queries). */
 export class ValidParameters extends HttpApiMiddleware.Service<ValidParameters>()(
   "@tocsin/adapter-http/api/ValidParameters",
   { error: Validation.wire },

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import { Acknowledgement, IncidentLogEntry } from "../Acknowledgements.ts"
-import { Labels } from "../Labels.ts"
-import { named, NonNegativeInteger, timestamp } from "../Fields.ts"
-import { AgentId, CheckId, IncidentId, OutboxId, SilenceId } from "../Identifiers.ts"
-import { InstantFromString } from "../Instant.ts"
-import { OperatorName } from "../Operators.ts"
-import { Silence } from "../Silences.ts"
+import { Acknowledgement, IncidentLogEntry } from "../acknowledgements/Acknowledgements.ts"
+import { Labels } from "../labels/Labels.ts"
+import { named, NonNegativeInteger, timestamp } from "../formats/Fields.ts"
+import { AgentId, CheckId, IncidentId, OutboxId } from "../formats/Identifiers.ts"
+import { Silence } from "../silences/Silences.ts"
+import { InstantFromString } from "../formats/Instant.ts"
+import { OperatorName } from "../operators/Operators.ts"
 import {
   Agent,
   CheckState,
@@ -13,9 +13,9 @@ import {
   NotificationOutboxItem,
   StoredCheckResultEvent,
   SystemSummary,
-} from "../Resources.ts"
-import { CheckStatePage } from "../Responses.ts"
-import { CheckStatus, FiringCause, NotifierName, Severity } from "../Status.ts"
+} from "../v1/Resources.ts"
+import { CheckStatePage } from "../v1/Responses.ts"
+import { CheckStatus, FiringCause, NotifierName, Severity, ShownState } from "../formats/Status.ts"
 
 /** The holds of a firing (docs/rules.md#holds). */
 const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] })).annotate({
@@ -72,6 +72,17 @@ export const Overview = Schema.Struct({
     unknown: NonNegativeInteger,
     warning: NonNegativeInteger,
   }).annotate({ description: "Open incidents by severity. At most 10,000 each." }),
+  states: Schema.Struct({
+    ok: NonNegativeInteger,
+    warning: NonNegativeInteger,
+    critical: NonNegativeInteger,
+    unknown: NonNegativeInteger,
+    late: NonNegativeInteger,
+    withdrawn: NonNegativeInteger,
+  }).annotate({
+    description:
+      "Checks by their state, each once; late ones include those that never reported. Of late and of withdrawn ones, at most 10,000.",
+  }),
   integration_agents: NonNegativeInteger.annotate({
     description: "Agents of integrations and watches, which agents_online or agents_offline counts too.",
   }),
@@ -102,10 +113,6 @@ export const OperatorPath = Schema.Struct({
   name: OperatorName.annotateKey({ description: "The name of an operator." }),
 })
 
-export const SilencePath = Schema.Struct({
-  id: SilenceId.annotateKey({ description: "The id of a silence." }),
-})
-
 const expectedAt = InstantFromString.annotate({
   description: "When the check must have reported again; null if nothing is expected of it.",
 })
@@ -117,14 +124,23 @@ const checkLabels = Labels.annotate(
 const ExpectedCheckState = Schema.Struct({
   agent_id: AgentId,
   check_id: CheckId,
+  state: Schema.NullOr(ShownState).annotate({
+    description: "late, or else its status; null if it never reported and is not late.",
+  }),
   status: Schema.NullOr(CheckStatus).annotate({ description: "Null if it never reported." }),
   last_observed_at: Schema.NullOr(InstantFromString).annotate({ description: "Null if it never reported." }),
   exit_code: Schema.optionalKey(Schema.Int),
   incident_key: CheckState.fields.incident_key,
   summary: CheckState.fields.summary,
   expected_at: Schema.NullOr(expectedAt),
-  is_overdue: Schema.Boolean.annotate({ description: "Whether it is overdue." }),
+  late_severity: Schema.NullOr(Severity).annotate({
+    description: "Its severity while it is late; null if nothing is expected of it.",
+  }),
+  is_overdue: Schema.Boolean.annotate({ description: "Whether it is late." }),
   labels: checkLabels,
+  title: Schema.NullOr(Schema.String).annotate({
+    description: "What people call it: the title of an operator, or else its label title.",
+  }),
 }).annotate(named("ExpectedCheckState", "The state of a check, and when it must report."))
 
 export const ExpectedCheckStatePage = Schema.Struct({
@@ -226,13 +242,38 @@ export const IncidentDetail = Schema.Struct({
   deliveries: Schema.Array(Delivery).annotate({ description: "At most 200, newest first." }),
 }).annotate(named("IncidentDetail", "An incident with its members and timeline."))
 
+const TraceEntry = Schema.Struct({
+  at: Schema.NullOr(timestamp("When; null where only a change of the incident or the policy decides.")),
+  event: Schema.Literals(["event", "action", "evaluation", "claim", "result", "now", "next"]).annotate({
+    description:
+      "Its kind: a result of a check, an operator's action, an evaluation, a claim, the result of an attempt, the present, or what comes next.",
+  }),
+  about: Schema.String.annotate({ description: "A receiver, agent/check, or `incident`." }),
+  decided: Schema.String.annotate({ description: "The decision; for people." }),
+  rule: Schema.String.annotate({ description: "The section of docs/rules.md that decides." }),
+  because: Schema.String.annotate({ description: "The reason; for people." }),
+}).annotate(named("TraceEntry", "One decision about an incident."))
+
+export const IncidentTrace = Schema.Struct({
+  incident_id: IncidentId,
+  entries: Schema.Array(TraceEntry).annotate({
+    description: "Oldest first. Of more than 1,000, the first 100 and the last 900.",
+  }),
+  left_out: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description:
+      "How many changes and decisions are left out; a notification that is left out counts as one.",
+  }),
+}).annotate(named("IncidentTrace", "The decisions about an incident, each with its rule and reason."))
+
 export const CheckExplanation = Schema.Struct({
   agent: Agent,
-  check: CheckState,
+  check: ExpectedCheckState,
   reasons: Schema.Array(Schema.String).annotate({ description: "The reasons, a sentence each." }),
-  received_at: InstantFromString,
-  age_seconds: Schema.Finite.annotate({ description: "How long ago the last applied result arrived." }),
-  skew_seconds: Schema.Finite.annotate({
+  received_at: Schema.NullOr(InstantFromString).annotate({ description: "Null if it never reported." }),
+  age_seconds: Schema.NullOr(Schema.Finite).annotate({
+    description: "How long ago the last applied result arrived.",
+  }),
+  skew_seconds: Schema.NullOr(Schema.Finite).annotate({
     description: "Arrival minus observed_at of that result; negative where the agent's clock is ahead.",
   }),
   last_change: Schema.NullOr(StoredCheckResultEvent),

@@ -1,5 +1,5 @@
-import { plainLine } from "@tocsin/contract/plainLine"
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 
 /** A request to one server. */
 export interface OutgoingRequest {
@@ -9,6 +9,8 @@ export interface OutgoingRequest {
   readonly agentId: string
   readonly key: string
   readonly body: string
+  /** The ID of the process that sends a heartbeat, if it has one: transports send it as `PROCESS_FIELD`. */
+  readonly process?: string | undefined
 }
 
 /** Sends a request and resolves with its answer; rejects where none came in time. */

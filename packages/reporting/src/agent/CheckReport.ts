@@ -1,5 +1,5 @@
-import { firstOutput } from "@tocsin/contract/outputText"
-import type { CheckResultEvent } from "@tocsin/contract/Requests"
+import { firstOutput } from "@tocsin/contract/formats/outputText"
+import type { CheckResultEvent } from "@tocsin/contract/v1/Requests"
 
 const TIME_DIGITS = 12
 
@@ -38,6 +38,18 @@ export interface CheckReport {
   readonly isCut?: boolean
   readonly notificationsEnabled: boolean
   readonly incidentKey?: string | undefined
+}
+
+/** A report with no more of its output than its event will carry. */
+export const keptReport = ({ droppedBytes = 0, isCut = false, incidentKey, ...report }: CheckReport) => {
+  const { output = "", output_truncated } = firstOutput(report.output, { droppedBytes, between: "" })
+  return {
+    ...report,
+    ...(incidentKey !== undefined && { incidentKey }),
+    // A part of a longer text would hold all of it.
+    output: Array.from(output).join(""),
+    isCut: isCut || output_truncated,
+  }
 }
 
 /** A report as an event on the wire. */

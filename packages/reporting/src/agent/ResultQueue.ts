@@ -1,4 +1,4 @@
-import { type CheckReport, type CheckStatus, wireEvent } from "./CheckReport.ts"
+import { type CheckReport, type CheckStatus, keptReport, wireEvent } from "./CheckReport.ts"
 
 const encoder = new TextEncoder()
 
@@ -125,7 +125,8 @@ export class MemoryTail {
    */
   add(pending: PendingResult, limit: number) {
     this.remove(this.#supersededBy(pending))
-    this.#results.push({ ...pending, isFixed: false, isInFlight: false })
+    const report = keptReport(pending.report)
+    this.#results.push({ ...pending, report, isFixed: false, isInFlight: false })
     if (this.#results.length <= limit) return undefined
     const repeat = this.#firstRepeat()
     const place = repeat >= 0 ? repeat : this.#results.findIndex(({ isInFlight }) => !isInFlight)
@@ -139,6 +140,8 @@ export class MemoryTail {
       const { report } = pending
       const before = pending.isFixed ? undefined : states.get(report.checkId)
       const observedAt = observedAfter(before, pending)
+      // The one that was sent longest ago comes first.
+      states.delete(report.checkId)
       states.set(report.checkId, { observedAt, status: report.status, exitCode: report.exitCode })
       return { ...pending, at: observedAt, isFixed: true, isInFlight: true }
     })

@@ -1,4 +1,4 @@
-import type { HeartbeatRequest } from "@tocsin/contract/Requests"
+import type { HeartbeatRequest } from "@tocsin/contract/v1/Requests"
 import { type ExpectedCheckText, Schedule } from "./Schedule.ts"
 import { type Clock, clockOffset, correctedNow, markOf, type TimeMark } from "./ServerTime.ts"
 import type { OutgoingResult, ResultQueue } from "./ResultQueue.ts"
@@ -23,6 +23,8 @@ export interface Statements {
   readonly heartbeat: Omit<typeof HeartbeatRequest.Encoded, "agent_id" | "observed_at">
   /** The checks that the server expects; none where their declaration is left to others. */
   readonly expected: ReadonlyArray<ExpectedCheckText> | undefined
+  /** Whether they are all checks of the agent. */
+  readonly isList?: boolean
 }
 
 /** The agent's key, and the one that replaces it once the server has accepted it. */
@@ -40,6 +42,8 @@ export interface SenderOptions<Result extends OutgoingResult = OutgoingResult> {
   readonly keys: Keys
   readonly transport: Transport
   readonly clock: Clock
+  /** Identifies this process, so that the server notices two agents with one key; each start has another. */
+  readonly process?: string | undefined
   /** Identifies the boot of this host: a mark of another one says nothing. */
   readonly boot: string
   /** The server's time mark from before this start. */
@@ -79,7 +83,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   constructor(options: SenderOptions<Result>, statements: Statements) {
     this.#options = options
     this.#statements = statements
-    this.#schedule = new Schedule(statements.expected ?? [])
+    this.#schedule = new Schedule(statements.expected ?? [], statements.isList)
     this.#state = initialSubmission(options.clock.steady())
     this.#mark = options.mark
   }
@@ -112,7 +116,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
   /** Takes another configuration: the schedule is declared again. */
   restate(statements: Statements): void {
     this.#statements = statements
-    this.#schedule = new Schedule(statements.expected ?? [])
+    this.#schedule = new Schedule(statements.expected ?? [], statements.isList)
     const now = this.#options.clock.steady()
     // An operator who corrects an address does not wait for the next retry.
     const dues = { notBefore: now, heartbeatDue: now, declarationDue: now }
@@ -225,7 +229,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
     key: string,
     batch: ReadonlyArray<OutgoingResult>,
   ): Promise<Answer> {
-    const { transport, clock } = this.#options
+    const { transport, clock, process } = this.#options
     const { agentId, servers } = this.#statements
     const base = servers[server] ?? ""
     const begun = clock.sinceBoot()
@@ -236,6 +240,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
         agentId,
         key,
         body: this.#bodyOf(kind, batch),
+        ...(kind === "heartbeat" && { process }),
       })
       const judged = judge(answer, kind, clock.wall())
       this.#learnTime(judged.date, begun)
@@ -249,7 +254,7 @@ export class Sender<Result extends OutgoingResult = OutgoingResult> {
 
   #bodyOf(kind: RequestKind, batch: ReadonlyArray<OutgoingResult>): string {
     const { agentId, heartbeat } = this.#statements
-    if (kind === "declaration") return this.#schedule.declaration()
+    if (kind === "declaration") return this.#schedule.declaration(this.now())
     if (kind === "events") {
       return `{"agent_id":${JSON.stringify(agentId)},"events":[${batch.map(({ body }) => body).join(",")}]}`
     }

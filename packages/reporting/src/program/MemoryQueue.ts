@@ -1,4 +1,4 @@
-import { move, stateTable } from "@tocsin/contract/TransitionTable"
+import { move, stateTable } from "@tocsin/contract/formats/TransitionTable"
 import { type CheckReport, newEventId } from "../agent/CheckReport.ts"
 import {
   type CheckState,
@@ -36,6 +36,16 @@ type ReportState = (typeof ReportTransitions)[number]["to"]
 /** As many as `tocsin-agent` keeps while its disk refuses them. */
 const MOST_REPORTS = 1_000
 
+/** Checks whose last results are remembered: of more, the first one counts as new when it reports again. */
+const MOST_CHECKS = 10_000
+
+const forgetFirst = (checks: Map<string, unknown>): void => {
+  for (const check of checks.keys()) {
+    if (checks.size <= MOST_CHECKS) return
+    checks.delete(check)
+  }
+}
+
 type ReportCounts = Readonly<Record<Exclude<ReportState, "absent">, number>>
 
 /** The results of an agent inside a program that the server has not taken: bounded, in memory. */
@@ -59,7 +69,9 @@ export class MemoryQueue implements ResultQueue {
     const id = this.#newId(at)
     const outcome = `${report.status} ${report.exitCode}`
     const isChange = this.#lastOutcomes.get(report.checkId) !== outcome
+    this.#lastOutcomes.delete(report.checkId)
     this.#lastOutcomes.set(report.checkId, outcome)
+    forgetFirst(this.#lastOutcomes)
     const dropped = this.#tail.add({ report, id, at, isServerTime, isChange }, this.#limit)
     if (dropped !== undefined) this.#ends[move(ReportTransitions, "queued", "crowded out")] += 1
     return id
@@ -75,6 +87,7 @@ export class MemoryQueue implements ResultQueue {
 
   take(limit: number, maxBytes: number): ReadonlyArray<OutgoingResult> {
     const found = this.#tail.take(limit, this.#lastSent)
+    forgetFirst(this.#lastSent)
     const taken = fitting(found, maxBytes)
     this.#tail.putBack(found.slice(taken.length))
     return taken

@@ -1,5 +1,5 @@
-import { TOKEN } from "@tocsin/contract/BearerToken"
-import { readChunks } from "@tocsin/contract/readChunks"
+import { TOKEN } from "@tocsin/contract/operators/BearerToken"
+import { readChunks } from "@tocsin/contract/formats/readChunks"
 import type { Clock } from "../agent/ServerTime.ts"
 import { targetOf, type Transport } from "../agent/Answer.ts"
 import { type FileSystem, makeFile } from "../agent/makeFile.ts"

@@ -1,4 +1,4 @@
-import type { DurationOption } from "@tocsin/contract/durationMillis"
+import type { DurationOption } from "@tocsin/contract/formats/durationMillis"
 import type { Admission } from "../agent/Submission.ts"
 import type { CheckStatus } from "../agent/CheckReport.ts"
 

@@ -1,9 +1,9 @@
-import type { HeartbeatRequest } from "@tocsin/contract/Requests"
-import { EXIT_CODES } from "@tocsin/contract/exitCodes"
-import { isCheckId, isIncidentKey } from "@tocsin/contract/Identifiers"
-import { givenExpected, givenMillis } from "@tocsin/contract/durationMillis"
-import { isLabels } from "@tocsin/contract/Labels"
-import { unknownOptions } from "@tocsin/contract/nearestName"
+import type { HeartbeatRequest } from "@tocsin/contract/v1/Requests"
+import { EXIT_CODES } from "@tocsin/contract/checks/exitCodes"
+import { isCheckId, isIncidentKey } from "@tocsin/contract/formats/Identifiers"
+import { givenExpected, givenMillis } from "@tocsin/contract/formats/durationMillis"
+import { isLabels } from "@tocsin/contract/labels/Labels"
+import { unknownOptions } from "@tocsin/contract/formats/nearestName"
 import { acceptedPeriod, type ExpectedCheckText, nextDue } from "../agent/Schedule.ts"
 import { type Keys, Sender, type Statements } from "../agent/Sender.ts"
 import type { CheckReport, CheckStatus } from "../agent/CheckReport.ts"
@@ -77,8 +77,9 @@ export const runCheck = async (
     runningSince = since
     const limit = new AbortController()
     const signal = AbortSignal.any([ending, limit.signal])
-    const outcome = (async () => found(await run(signal)))().catch(failed)
-    void outcome.then(() => (runningSince = undefined))
+    const outcome = (async () => found(await run(signal)))()
+      .catch(failed)
+      .finally(() => (runningSince = undefined))
     const waiting = new AbortController()
     const late = sleep(timeoutMillis, AbortSignal.any([ending, waiting.signal])).then(() => undefined)
     const first = await Promise.race([outcome, late])
@@ -224,7 +225,8 @@ export class ReportingAgent implements ProgramAgent {
 
   async #send(): Promise<void> {
     const { clock, isInProcess = false, log, sleep } = this.#surroundings
-    this.#fingerprint = await this.#identity.fingerprint
+    // A browser makes none on a page without HTTPS.
+    this.#fingerprint = await this.#identity.fingerprint.catch(() => "that the server shows")
     while (!this.#isGivenUp) {
       this.#wake = new AbortController()
       const isClosing = this.#ending.signal.aborted

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import fc from "fast-check"
-import type { CheckStatus } from "../../src/agent/CheckReport.ts"
-import type { OutgoingResult } from "../../src/agent/ResultQueue.ts"
+import { type CheckStatus, wireEvent } from "../../src/agent/CheckReport.ts"
+import { MemoryTail, type OutgoingResult } from "../../src/agent/ResultQueue.ts"
 import { MemoryQueue } from "../../src/program/MemoryQueue.ts"
 
 const STATUSES: ReadonlyArray<CheckStatus> = ["ok", "critical"]
@@ -127,4 +127,36 @@ describe("reports in memory", () => {
     queue.add(report(0, 0), 2)
     assert.isFalse(queue.hasChange())
   })
+})
+
+it("holds no more of a report than its event will carry", () => {
+  const tail = new MemoryTail()
+  const long = { ...report(0, 1), output: `summary ${"x".repeat(1_000_000)}` }
+  const pending = { id: "00000000-0000-7000-8000-000000000000", at: 0 }
+  tail.add({ ...pending, report: long }, 10)
+  const [kept] = tail.all()
+  assert.isAtMost(kept?.report.output.length ?? Infinity, 8_192)
+  const [sent] = tail.take(1, new Map())
+  assert.deepStrictEqual(JSON.parse(sent?.body ?? ""), JSON.parse(JSON.stringify(wireEvent(long, pending))))
+})
+
+it("remembers the last results of 10,000 checks, and those of the check that reported longest ago no more", () => {
+  const queue = new MemoryQueue(20_000)
+  const taken = () => queue.acknowledge(queue.take(20_000, Infinity))
+  for (let check = 0; check < 10_000; check += 1) queue.add(report(check, 0), 0)
+  taken()
+  queue.add(report(0, 0), 1)
+  queue.add(report(1, 0), 1)
+  assert.isFalse(queue.hasChange())
+  taken()
+  queue.add(report(10_000, 0), 2)
+  taken()
+  for (const [check, isChange] of [
+    [0, false],
+    [1, false],
+    [2, true],
+  ] as const) {
+    queue.add(report(check, 0), 3)
+    assert.strictEqual(queue.hasChange(), isChange, `${check}`)
+  }
 })

@@ -1,11 +1,12 @@
-import type { AgentNotFound } from "@tocsin/core/admission/AdmissionErrors"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import type { Agent } from "@tocsin/contract/Resources"
-import type { ActionCountResponse } from "@tocsin/contract/Responses"
-import { AdmissionState, AgentStatus } from "@tocsin/contract/Status"
-import { Storage, type StorageError } from "@tocsin/core/ports/Storage"
-import { Admission } from "@tocsin/core/usecases/Admission"
-import { Queries } from "@tocsin/core/usecases/Queries"
+import { csvColumns } from "@tocsin/contract/formats/csvText"
+import type { AgentNotFound } from "@tocsin/core/heart/admission/AdmissionErrors"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import type { Agent } from "@tocsin/contract/v1/Resources"
+import type { ActionCountResponse } from "@tocsin/contract/v1/Responses"
+import { AdmissionState, AgentStatus } from "@tocsin/contract/formats/Status"
+import { Storage, type StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { Admission } from "@tocsin/core/lists/Admission"
+import { Queries } from "@tocsin/core/lists/Queries"
 import { Effect, Order, Schema, Stream } from "effect"
 import { Argument } from "effect/cli"
 import { type CommandFailure, notFound, usageFailure } from "../CommandFailure.ts"
@@ -85,7 +86,7 @@ const list = listCommand({
     { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
   ],
   of: "agents",
-  csv: "agents",
+  csv: csvColumns.agents,
 })
 
 /** The targets of an action: named agents, or every pending one. */

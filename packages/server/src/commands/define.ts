@@ -1,11 +1,10 @@
 import process from "node:process"
-import type { CsvName } from "@tocsin/contract/csvText"
-import type { ValidationError } from "@tocsin/contract/Errors"
-import * as Instant from "@tocsin/contract/Instant"
-import type { ActionCountResponse } from "@tocsin/contract/Responses"
-import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import type { NotFound, NotPermitted, StateConflict } from "@tocsin/core/usecases/OperationErrors"
+import type { ValidationError } from "@tocsin/contract/formats/Errors"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { ActionCountResponse } from "@tocsin/contract/v1/Responses"
+import type { Page, PageParameters } from "@tocsin/core/kernel/engine/lists/readPage"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import type { NotFound, NotPermitted, StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
 import { Effect, type Layer, type Stream } from "effect"
 import { Command } from "effect/cli"
 import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
@@ -15,6 +14,7 @@ import { type BrokenPipe, Output, type OutputFailure, writeResult } from "../out
 import { itemsOf, type ListOptions, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
+import { useUtc } from "./utc.ts"
 
 type Services = Layer.Success<typeof useCases>
 type Config = Command.Command.Config
@@ -55,7 +55,9 @@ export const command = <const Name extends string, const Parameters extends Conf
   readonly run: (given: Command.Command.Config.Infer<Parameters>) => Effect.Effect<void, E, R>
 }) =>
   described(
-    Command.make(name, parameters, (given) => Effect.andThen(loadExtensions(process.env), run(given))),
+    Command.make(name, parameters, (given) =>
+      Effect.andThen(Effect.andThen(useUtc, loadExtensions(process.env)), run(given)),
+    ),
     texts,
   )
 
@@ -164,7 +166,7 @@ interface List<Name extends string, Filters extends Config, Item, E> extends Des
   ) => ReturnType<typeof writeList<never, E, Services>> | undefined
   readonly of: string
   /** Its columns as CSV. */
-  readonly csv: CsvName
+  readonly csv: string
 }
 
 const ORDER = new Set(["sort", "direction"])

@@ -1,8 +1,8 @@
 import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
-import * as Instant from "@tocsin/contract/Instant"
-import { Hashing } from "@tocsin/core/ports/Hashing"
-import { Storage } from "@tocsin/core/ports/Storage"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Redacted, Result } from "effect"
 import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -25,10 +25,14 @@ import {
   type ExaminedReceivers,
   sourceFindings,
 } from "./doctor/examineNotifiers.ts"
-import { examineIntegrations, examineNumbers, examineSqlite } from "./doctor/examineStorage.ts"
-import { examineIssuer } from "./doctor/examineIssuer.ts"
+import { examineSqlite } from "./doctor/examineStorage.ts"
+import { examineIntegrations } from "../features/integrations/examineIntegrations.ts"
+import { examineNumbers } from "../features/numbers/examineNumbers.ts"
+import { examineIssuer } from "../features/signIn/examineIssuer.ts"
 import { examineLost } from "./doctor/examineLost.ts"
-import { examineSecrets } from "./doctor/examineSecrets.ts"
+import { examineBrowsers } from "../features/push/examineBrowsers.ts"
+import { examineSecrets } from "../features/receivers/examineSecrets.ts"
+import { examineTwice } from "./doctor/examineTwice.ts"
 import { examineUse } from "./doctor/examineUse.ts"
 import { examineZones } from "./doctor/examineZones.ts"
 import { attention, type Finding, type Findings, failed, ok, orFailed } from "./doctor/Finding.ts"
@@ -36,9 +40,7 @@ import { useCases } from "./UseCases.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
 
-/**
- * Whether a server could start with these settings, and which variables only look like settings.
- */
+/** Whether a server could start with these settings, and which variables only look like settings. */
 export const examineSettings = (
   problems: ReadonlyArray<SettingProblem>,
   unknown: ReadonlyArray<SettingProblem>,
@@ -88,6 +90,17 @@ const examineOrigins = ({ SERVICE_ALLOWED_ORIGINS: origins }: Partial<Settings>)
         ),
       ]
 }
+
+/** A server speaks http alone: where its public address has https, a proxy stands before it. */
+export const examineProxies = ({ SERVICE_PUBLIC_URL, SERVICE_TRUST_PROXY }: Partial<Settings>): Findings =>
+  SERVICE_PUBLIC_URL?.startsWith("https:") === true && !(Number(SERVICE_TRUST_PROXY ?? 0) > 0)
+    ? [
+        attention(
+          "proxies",
+          "SERVICE_PUBLIC_URL has https, so a proxy stands before the server, and counts as the client of all requests: set SERVICE_TRUST_PROXY to the number of proxies",
+        ),
+      ]
+    : []
 
 const COLUMNS: ReadonlyArray<Column<Finding>> = [
   { title: "CHECK", cell: ({ check }) => check },
@@ -162,6 +175,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
     ...common,
     ...stored,
     ...examineOrigins(values),
+    ...examineProxies(values),
     ...(yield* examineIssuer(settings)),
     ...receivers,
     ...(yield* examineWatchdog(settings, isTested)),
@@ -194,8 +208,10 @@ const examineStored = Effect.fnUntraced(function* (receivers: ExaminedReceivers,
     ...(yield* orFailed("delivery", examineDelivery(receivers))),
     ...(yield* orFailed("matchers", examineLost)),
     ...(yield* orFailed("secrets", examineSecrets)),
+    ...(yield* orFailed("browsers", examineBrowsers)),
     ...(yield* orFailed("time zones", examineZones)),
-    ...(yield* orFailed("integrations", examineIntegrations)),
+    ...(yield* orFailed("agents", examineTwice)),
+    ...(yield* orFailed("integrations", examineIntegrations(settings))),
     ...(yield* orFailed("numbers", examineNumbers(settings.SERVICE_NUMBERS_SERIES))),
   ]
 })

@@ -1,5 +1,5 @@
-import { describeIssue } from "@tocsin/contract/describeIssue"
-import * as Instant from "@tocsin/contract/Instant"
+import { describeIssue } from "@tocsin/contract/formats/describeIssue"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { type Duration, Effect, identity, Option, Record, Result, Schema, SchemaParser } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { notFound, usageFailure } from "../CommandFailure.ts"
@@ -55,6 +55,9 @@ const orUndefined = <A>(given: Flag.Flag<A>) => Flag.map(Flag.optional(given), O
 
 export const text = (name: string, description: string) =>
   orUndefined(Flag.String(name).pipe(Flag.withDescription(description)))
+
+/** The same flag by another name too. */
+export const aliased = <A>(alias: string, given: Flag.Flag<A>) => Flag.withAlias(given, alias)
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 

@@ -1,27 +1,26 @@
+import { csvColumns } from "@tocsin/contract/formats/csvText"
 import {
   Acknowledgement,
   AcknowledgeRequest,
   IncidentLogEntry,
   NoteRequest,
-} from "@tocsin/contract/Acknowledgements"
-import { AgentId, CheckId, IncidentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { HeldIncidentListParameters } from "@tocsin/contract/Parameters"
-import { IncidentState, Severity } from "@tocsin/contract/Status"
-import { FIRST_CHANGES, LAST_CHANGES } from "@tocsin/core/model/IncidentRecord"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import {
-  toAcknowledgement,
-  type toHeldIncident,
-  toIncidentDetail,
-  toLogEntry,
-} from "@tocsin/core/usecases/toResources"
+} from "@tocsin/contract/acknowledgements/Acknowledgements"
+import { AgentId, CheckId, IncidentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { HeldIncidentListParameters } from "@tocsin/contract/v1/Parameters"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
+import { IncidentState, Severity } from "@tocsin/contract/formats/Status"
+import { FIRST_CHANGES, LAST_CHANGES, toLogEntry } from "@tocsin/core/heart/model/IncidentRecord"
+import { traceIncident } from "@tocsin/core/heart/notifications/traceIncident"
+import { Operations } from "@tocsin/core/lists/Operations"
+import { toAcknowledgement } from "@tocsin/core/heart/model/Acknowledgement"
+import { type toHeldIncident, toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
 import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { notFound } from "../CommandFailure.ts"
 import { Output } from "../output/Output.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
-import { ageText, labelsText, sectionsText, spanText, timeText } from "../output/texts.ts"
+import { ageText, labelsText, sectionsText, spanText, timeText, withoutMicros } from "../output/texts.ts"
 import { act, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
@@ -174,13 +173,30 @@ const describe = (detail: IncidentDetail, output: Output["Service"]): string => 
   ])
 }
 
+/** Two lines a decision, which no width cuts: the reason matters most. */
+const traceText = ({ entries, left_out }: ReturnType<typeof traceIncident>): string => {
+  const lines = entries.map(
+    ({ about, at, because, decided, event, rule }) =>
+      `${(timeText(at) || "(no time)").padEnd(24)}  ${event.padEnd(10)}  ${plainLine(about)}: ${decided}\n${" ".repeat(26)}because ${plainLine(withoutMicros(because))} (${rule})\n`,
+  )
+  return `${lines.join("")}${left_out === 0 ? "" : `${left_out} decisions and changes are left out\n`}`
+}
+
 const show = act({
   name: "show",
   description: "Show one incident: its members, its timeline, whom it notified and notifies next, and why",
-  parameters: { id: incidentArgument },
+  parameters: {
+    id: incidentArgument,
+    trace: flags.flag("trace", "Show its decisions instead, oldest first, each with its reason and rule"),
+  },
   refused: { NotFound: noSuchIncident },
-})(function* ({ id }) {
-  const detail = toIncidentDetail(yield* Operations.use(({ incident }) => incident(id)))
+})(function* ({ id, trace }) {
+  const held = yield* Operations.use(({ incident }) => incident(id))
+  if (trace) {
+    const answer = traceIncident(held)
+    return { answer, text: traceText(answer) }
+  }
+  const detail = toIncidentDetail(held)
   return { answer: detail, text: describe(detail, yield* Output) }
 })
 
@@ -242,5 +258,5 @@ export const incidents = listCommand({
     { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
   ],
   of: "incidents",
-  csv: "incidents",
+  csv: csvColumns.incidents,
 }).pipe(Command.withSubcommands([show, ack, unack, note]))

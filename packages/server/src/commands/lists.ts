@@ -1,17 +1,21 @@
-import { type AuditEntry, AuditFilters } from "@tocsin/contract/Audit"
-import { auditActionNames } from "@tocsin/contract/AuditActions"
-import { AvailabilityParameters, type CheckAvailability } from "@tocsin/contract/Availability"
-import { headlineOf } from "@tocsin/contract/headline"
-import { AgentId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { formatMatcher } from "@tocsin/contract/matcherText"
-import type { SystemSummary } from "@tocsin/contract/Resources"
-import { CheckPathParameters } from "@tocsin/contract/Parameters"
-import { ListedStatus } from "@tocsin/contract/Status"
-import { compilePolicy } from "@tocsin/core/policy/compilePolicy"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import { Policies, withOccurrences } from "@tocsin/core/usecases/Policies"
-import { type ExpectedCheckState, Queries } from "@tocsin/core/usecases/Queries"
+import { csvColumns } from "@tocsin/contract/formats/csvText"
+import { type AuditEntry, AuditFilters } from "@tocsin/contract/audit/Audit"
+import { auditActionNames } from "@tocsin/contract/audit/AuditActions"
+import { AvailabilityParameters, type CheckAvailability } from "@tocsin/contract/availability/Availability"
+import { headlineOf } from "@tocsin/contract/formats/headline"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { formatMatcher } from "@tocsin/contract/labels/matcherText"
+import type { SystemSummary } from "@tocsin/contract/v1/Resources"
+import { CheckPathParameters } from "@tocsin/contract/v1/Parameters"
+import { TitleRequest } from "@tocsin/contract/titles/Titles"
+import { ListedStatus, ShownState } from "@tocsin/contract/formats/Status"
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
+import { Operations } from "@tocsin/core/lists/Operations"
+import { Policies } from "@tocsin/core/lists/Policies"
+import { Queries } from "@tocsin/core/lists/Queries"
+import type { ExpectedCheckState } from "@tocsin/core/heart/overdue/expectedChecks"
+import { withOccurrences } from "@tocsin/core/heart/usecases/shownPolicy"
 import { Effect, Schema, Struct } from "effect"
 import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -38,30 +42,56 @@ const resolve = act({
   return { answer: { count }, text: `${name.agent_id}/${name.check_id}: ${done}\n` }
 })
 
+const entitle = act({
+  name: "title",
+  description: "Give a check a title, which messages and pages show; an empty one takes it back",
+  parameters: { check: flags.checkArgument, title: flags.argument("TITLE", "What people call it") },
+  reads: Effect.fnUntraced(function* ({ check, title: given }) {
+    const name = yield* flags.readArguments(CheckPathParameters, yield* flags.checkIn(check))
+    const request = yield* flags.readArguments(TitleRequest, { title: given === "" ? null : given })
+    return { ...name, ...request }
+  }),
+  refused: { NotFound: () => flags.noSuchCheck },
+})(function* ({ title: given, ...name }) {
+  const titled = Operations.use((operations) => operations.titleCheck(name, given ?? undefined))
+  const { count } = yield* Effect.catchTag(titled, "AgentNotFound", () => Effect.fail(flags.noSuchCheck))
+  const done = given === null ? "has no title of an operator" : `is called ${given}`
+  return { answer: { count }, text: `${name.agent_id}/${name.check_id}: ${done}\n` }
+})
+
 export const checks = listCommand({
   name: "checks",
-  description: "List checks with the time by which each must report, and resolve those of integrations",
-  examples: ["tocsin checks --overdue", "tocsin checks resolve nagios/web1:disk"],
+  description: "List checks with their states, and resolve those of integrations",
+  examples: ["tocsin checks --state late", "tocsin checks resolve nagios/web1:disk"],
   filters: {
-    is_overdue: flags.flag("overdue", "Only overdue checks, those included that never reported"),
+    state: flags.filter(
+      "state",
+      ShownState.literals,
+      "Only checks in this state; late: also if they never reported",
+    ),
+    is_overdue: flags.flag("overdue", "The same as --state late"),
     search: flags.text("search", "Only checks with these words in their names or their summary"),
-    status: flags.filter("status", ListedStatus.literals, "Only checks in this status; not_ok: all but ok"),
+    status: flags.filter(
+      "status",
+      ListedStatus.literals,
+      "Only checks whose last result had this status; not_ok: all but ok",
+    ),
     agent_id: flags.id("agent-id", AgentId, "Only checks of this agent"),
   },
   query: (filters, page) => Queries.use(({ expectedChecks }) => expectedChecks({ ...filters, ...page })),
   columns: (now): ReadonlyArray<Column<ExpectedCheckState>> => [
     { title: "AGENT", cell: ({ agent_id }) => agent_id },
     { title: "CHECK", cell: ({ check_id }) => check_id },
-    { title: "STATUS", cell: ({ status }) => status ?? "never reported", isState: true },
+    { title: "STATE", cell: ({ state }) => state ?? "", isState: true },
+    { title: "LAST", cell: ({ status }) => status ?? "never reported" },
     { title: "OBSERVED", cell: ({ last_observed_at }) => ageText(last_observed_at, now), align: "right" },
     { title: "EXPECTED", cell: ({ expected_at }) => ageText(expected_at, now), align: "right" },
-    { title: "OVERDUE", cell: ({ is_overdue }) => (is_overdue ? "overdue" : "") },
     { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },
     { title: "SUMMARY", cell: ({ summary }) => headlineOf(summary) ?? "", least: 16 },
   ],
   of: "checks",
-  csv: "checks",
-}).pipe(Command.withSubcommands([resolve]))
+  csv: csvColumns.checks,
+}).pipe(Command.withSubcommands([resolve, entitle]))
 
 const Span = Schema.Struct(Struct.pick(AvailabilityParameters.fields, ["match", "from", "to"]))
 
@@ -103,11 +133,12 @@ export const availability = listCommand({
     timeIn("WARNING", "warning"),
     timeIn("UNKNOWN", "unknown"),
     timeIn("CRITICAL", "critical"),
+    timeIn("LATE", "late"),
     timeIn("PLANNED", "planned"),
     timeIn("NO DATA", "no_data"),
   ],
   of: "checks",
-  csv: "availability",
+  csv: csvColumns.availability,
 })
 
 const subjectsText = ({ subjects: [first, ...others] }: AuditEntry): string => {
@@ -145,7 +176,7 @@ export const audit = listCommand({
     { title: "PARAMETERS", cell: parametersText, least: 16 },
   ],
   of: "changes",
-  csv: "audit",
+  csv: csvColumns.audit,
 })
 
 const COUNTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
@@ -206,13 +237,15 @@ export const windows = command({
       tz,
       match: match.map(formatMatcher),
       comment,
-      occurrences: occurrences.map(({ ends_at, starts_at }) => ({
+      occurrences: occurrences.map(({ ends_at, starts_at }) => ({ starts_at, ends_at })),
+    }))
+    const rows = found.flatMap(({ comment, name, occurrences }) =>
+      occurrences.map(({ ends_at, starts_at }) => ({
+        name,
+        comment,
         starts_at: timeText(starts_at),
         ends_at: timeText(ends_at),
       })),
-    }))
-    const rows = found.flatMap(({ comment, name, occurrences }) =>
-      occurrences.map((occurrence) => ({ name, comment, ...occurrence })),
     )
     yield* writeResult(json, { windows: found }, () =>
       rows.length === 0 ? "the policy has no maintenance window\n" : tableText(OCCURRENCES, rows, output),

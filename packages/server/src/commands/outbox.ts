@@ -1,7 +1,8 @@
-import { OutboxId } from "@tocsin/contract/Identifiers"
-import { NotificationType, NotifierName, OutboxState } from "@tocsin/contract/Status"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import { Queries } from "@tocsin/core/usecases/Queries"
+import { csvColumns } from "@tocsin/contract/formats/csvText"
+import { OutboxId } from "@tocsin/contract/formats/Identifiers"
+import { NotificationType, NotifierName, OutboxState } from "@tocsin/contract/formats/Status"
+import { Operations } from "@tocsin/core/lists/Operations"
+import { Queries } from "@tocsin/core/lists/Queries"
 import { Effect, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
 import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
@@ -42,10 +43,7 @@ interface Senders {
   readonly receiver: NotifierName | undefined
 }
 
-/**
- * All failed notifications, read before the first replay: one that fails again would be listed
- * again.
- */
+/** All failed notifications, read before the first replay: one that fails again would be listed again. */
 const failedIds = Effect.fnUntraced(function* (filters: Senders) {
   const queries = yield* Queries
   const items = itemsOf((page) =>
@@ -169,7 +167,12 @@ export const outbox = listCommand({
     if (!shadow) return undefined
     const items = Stream.unwrap(Effect.map(shadowCounts({ notifier, receiver }), Stream.fromIterable))
     return writeList(
-      { items, columns: SHADOW_COLUMNS, of: "notifications of shadow receivers", csv: "shadow" },
+      {
+        items,
+        columns: SHADOW_COLUMNS,
+        of: "notifications of shadow receivers",
+        csv: "receiver event_type cause count",
+      },
       shown,
     )
   },
@@ -181,5 +184,5 @@ export const outbox = listCommand({
     ERROR_COLUMN,
   ],
   of: "notifications",
-  csv: "outbox",
+  csv: csvColumns.outbox,
 }).pipe(Command.withSubcommands([replay, release]))

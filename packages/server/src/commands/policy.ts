@@ -3,17 +3,17 @@ import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
 import { secretProblems } from "@tocsin/adapter-notify/receiverSecrets"
-import { storedNameOf } from "@tocsin/contract/ReceiverSecrets"
-import { fieldPath } from "@tocsin/contract/describeIssue"
-import type { FiringCount } from "@tocsin/contract/Policies"
-import { NotifierKind } from "@tocsin/contract/Status"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { Commits } from "@tocsin/core/engine/commits/Commits"
-import { countFirings } from "@tocsin/core/evaluation/evaluateIncidents"
-import { compileGiven, type PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
-import type { PolicyVersionRecord } from "@tocsin/core/model/PolicyVersionRecord"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { listLines } from "@tocsin/core/publicPages/lineChecks"
+import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
+import { fieldPath } from "@tocsin/contract/formats/describeIssue"
+import type { FiringCount } from "@tocsin/contract/policy/Policies"
+import { NotifierKind } from "@tocsin/contract/formats/Status"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { countFirings } from "@tocsin/core/heart/evaluation/evaluateIncidents"
+import { compileGiven, type PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
+import type { PolicyVersionRecord } from "@tocsin/core/heart/model/PolicyVersionRecord"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { listLines } from "@tocsin/core/features/publicPages/lineChecks"
 import { Effect, Layer, Option, Record, Result, Schedule } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
@@ -27,14 +27,14 @@ import { policySource, presentPolicy } from "../policy/policySource.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
-import { liveReceivers } from "./liveReceivers.ts"
+import { liveReceivers } from "../features/receivers/liveReceivers.ts"
 import { unusableText } from "./doctor/replicaFindings.ts"
-import { testPolicy } from "./policyTest.ts"
+import { testPolicy } from "../features/trial/policyTest.ts"
 import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
 import { standardInput } from "./standardInput.ts"
-import { tryPolicy } from "./policyTry.ts"
-import { findLost } from "@tocsin/core/usecases/applyingPolicies"
-import { Policies } from "@tocsin/core/usecases/Policies"
+import { tryPolicy } from "../features/trial/policyTry.ts"
+import { findLostUnder } from "@tocsin/core/lists/findLostUnder"
+import { Policies } from "@tocsin/core/lists/Policies"
 import { act, command, group } from "./define.ts"
 
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
@@ -63,7 +63,7 @@ const followersText = ({ others, unusable }: Followers): string =>
     .join("")
 
 /** The text of a file, or of standard input for `-`. */
-const policyFileText = (file: string) =>
+export const policyFileText = (file: string) =>
   Effect.mapError(
     file === "-" ? standardInput : readPolicyFileText(file),
     () =>
@@ -182,7 +182,11 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument, known: 
       const present = yield* Effect.orElseSucceed(presentPolicy(settings, storage), () => document)
       const before = compileGiven(present, known)
       const { lines, warnings } = yield* listLines(storage, sha256, document)
-      return { firings, lines, lost: [...(yield* findLost(storage, commits)(policy, before)), ...warnings] }
+      return {
+        firings,
+        lines,
+        lost: [...(yield* findLostUnder(storage, commits)(policy, before)), ...warnings],
+      }
     }),
     Layer.merge(storageOfCommand(settings), RandomIds.layer),
   ).pipe(Effect.scoped)
@@ -266,30 +270,4 @@ export const policy = group({
   name: "policy",
   description: "Check, test, try or apply a policy: receivers, routes and maintenance windows",
   commands: [check, testPolicy, tryPolicy, apply, get, versions],
-})
-
-// The parser of YAML is loaded by the first file that is read.
-const importer = Effect.promise(() => import("../policy/import/importPolicy.ts"))
-
-const alertmanager = command({
-  name: "alertmanager",
-  description: "Write a policy with the routes and mute times of an Alertmanager's configuration",
-  parameters: { file: flags.argument("FILE", "The configuration of an Alertmanager"), json: flags.json },
-  run: Effect.fnUntraced(function* ({ file, json }) {
-    const { importAlertmanager } = yield* importer
-    const imported = importAlertmanager(yield* policyFileText(file))
-    if (Result.isFailure(imported))
-      return yield* new CommandFailure({
-        exit: "failed",
-        message: `${file} cannot be taken over: ${imported.failure}`,
-      })
-    yield* writeResult(json, imported.success, () => imported.success.policy)
-  }),
-})
-
-export const importPolicy = group({
-  name: "import",
-  description: "Turn the configuration of another program into a policy",
-  examples: ["tocsin import alertmanager alertmanager.yml > policy.yaml"],
-  commands: [alertmanager],
 })

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs"
 import process from "node:process"
 import { basename, dirname } from "node:path"
 import { backUp } from "@tocsin/adapter-sqlite/backup/backUp"
-import * as Instant from "@tocsin/contract/Instant"
-import { sizeText } from "@tocsin/contract/numberText"
-import { copiedTables, numberTables } from "@tocsin/core/model/StoredTables"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { sizeText } from "@tocsin/contract/formats/numberText"
+import { copiedTables, numberTables } from "@tocsin/core/lists/StoredTables"
 import { Duration, Effect, Layer, Option } from "effect"
 import { Flag } from "effect/cli"
 import { CommandFailure, refusal, refusedInUse, usageFailure } from "../CommandFailure.ts"
@@ -15,7 +15,7 @@ import { type CopiedTable, copyBetween } from "tocsin/internal/storages/copyTabl
 import { type CopyEnd, isPlace, sqlitePlace, type StoragePlace } from "tocsin/internal/storages/places"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { secretKeysOf, secretKeysText } from "./secretKeys.ts"
+import { secretKeysOf, secretKeysText } from "../features/receivers/secretKeys.ts"
 import {
   databaseFile,
   endOfFlag,

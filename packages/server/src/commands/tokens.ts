@@ -1,19 +1,25 @@
+import { csvColumns } from "@tocsin/contract/formats/csvText"
 import { OperatorPath } from "@tocsin/contract/api/opsResources"
-import { formatDuration } from "@tocsin/contract/DurationText"
-import { enrolmentLines } from "@tocsin/contract/enrolmentLines"
-import { CreateEnrolmentRequest, type Enrolment, EnrolmentPath } from "@tocsin/contract/Enrolments"
-import * as Instant from "@tocsin/contract/Instant"
+import { formatDuration } from "@tocsin/contract/formats/DurationText"
+import { enrolmentLines } from "@tocsin/contract/enrolment/enrolmentLines"
+import {
+  enrolmentColumns,
+  CreateEnrolmentRequest,
+  type Enrolment,
+  EnrolmentPath,
+} from "@tocsin/contract/enrolment/Enrolments"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import {
   CreateOperatorRequest,
   type Operator,
   type OperatorWithToken,
   Role,
   RotateOperatorRequest,
-} from "@tocsin/contract/Operators"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { agentHashes } from "@tocsin/core/replicas/agentHashes"
-import { Admission } from "@tocsin/core/usecases/Admission"
-import { Operators, USUAL_GRACE } from "@tocsin/core/usecases/Operators"
+} from "@tocsin/contract/operators/Operators"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { agentHashes } from "@tocsin/core/features/enrolment/agentHashes"
+import { Admission } from "@tocsin/core/lists/Admission"
+import { Operators, USUAL_GRACE } from "@tocsin/core/heart/usecases/Operators"
 import { Schema } from "effect"
 import { Flag } from "effect/cli"
 import { notFound, refusal } from "../CommandFailure.ts"
@@ -95,7 +101,7 @@ const listOperators = listCommand({
     { title: "EXPIRES", cell: ({ expires_at }) => ageText(expires_at, now) },
   ],
   of: "operators",
-  csv: "operators",
+  csv: csvColumns.operators,
 })
 
 export const operators = group({
@@ -154,7 +160,7 @@ const listEnrolments = listCommand({
     { title: "CREATED BY", cell: ({ created_by }) => created_by },
   ],
   of: "enrolments",
-  csv: "enrolments",
+  csv: enrolmentColumns,
 })
 
 export const enrolments = group({

@@ -1,5 +1,5 @@
 import process from "node:process"
-import { plainLine } from "@tocsin/contract/plainLine"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { Effect } from "effect"
 import { maskOf } from "tocsin/internal/notifiers/maskSecrets"
 import { thrownText } from "tocsin/internal/notifiers/thrownText"

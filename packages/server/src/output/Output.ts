@@ -90,10 +90,7 @@ export const writeResult = Effect.fnUntraced(function* (json: boolean, value: un
   yield* output.write(json ? `${jsonText(value, output.columns !== undefined)}\n` : text())
 })
 
-/**
- * Asks before an irreversible action, which `question` names. Without a terminal it requires
- * `--yes`.
- */
+/** Asks before an irreversible action, which `question` names. Without a terminal it requires `--yes`. */
 export const confirm = Effect.fnUntraced(function* (question: string, isConfirmed: boolean) {
   const output = yield* Output
   if (isConfirmed) return

@@ -1,4 +1,4 @@
-import { plainLine } from "@tocsin/contract/plainLine"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { displayWidth } from "effect/cli/CliOutput"
 
 type Colour = "green" | "yellow" | "red" | "magenta" | "dim"
@@ -57,7 +57,7 @@ export const cutToWidth = (text: string, width: number): string => {
   return `${cut}…`
 }
 
-const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, next) => total + next, 0)
+const sum = (widths: ReadonlyArray<number>): number => widths.reduce((total, next) => total + next, 0)
 
 /** Narrows the widest column that may be cut, until all fit or none can be cut further. */
 const shrink = <Row>(

@@ -1,6 +1,7 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { largestUnits } from "@tocsin/contract/durationMillis"
-import type { Labels } from "@tocsin/contract/Labels"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { largestUnits } from "@tocsin/contract/formats/durationMillis"
+import { zonedText } from "@tocsin/contract/formats/zonedText"
+import type { Labels } from "@tocsin/contract/labels/Labels"
 
 /** A time in its largest unit, or its `most` largest: `3m`, `2d 4h`. */
 export const spanText = (seconds: number, most = 1): string =>
@@ -18,9 +19,16 @@ export const ageText = (instant: Instant.Instant | null | undefined, now: Instan
 /** A text whose times have no microseconds. */
 export const withoutMicros = (text: string): string => text.replaceAll(/(:\d\d\.\d{3})\d{3}Z/g, "$1Z")
 
-/** An instant to the millisecond; empty without one. */
-export const timeText = (instant: Instant.Instant | null | undefined): string =>
-  instant === null || instant === undefined ? "" : withoutMicros(Instant.format(instant))
+/** The time zone of this machine, in which commands print times (TZ, or `--utc`). */
+export const machineZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const UTC = /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu)$/u
+
+/** An instant by the clock of a zone; in UTC, to the millisecond as the API has it. Empty without one. */
+export const timeText = (instant: Instant.Instant | null | undefined, tz: string = machineZone()): string => {
+  if (instant === null || instant === undefined) return ""
+  return UTC.test(tz) ? withoutMicros(Instant.format(instant)) : zonedText(instant, tz)
+}
 
 /** Labels for people: `env=prod team=db`. */
 export const labelsText = (labels: Labels = {}): string =>

@@ -1,7 +1,7 @@
-import { plainLine } from "@tocsin/contract/plainLine"
-import * as Instant from "@tocsin/contract/Instant"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { timeText } from "./texts.ts"
-import type { Severity } from "@tocsin/contract/Status"
+import type { Severity } from "@tocsin/contract/formats/Status"
 import type {
   SimulatedIncident,
   SimulatedNotification,
@@ -108,8 +108,8 @@ const marks = ({ notifications }: Track, scale: Scale, glyphs: Glyphs): string =
   return cells.join("").trimEnd()
 }
 
-const MINUTE_LENGTH = "2026-01-31T08:30".length
-const toMinutes = (moment: string): string => `${moment.slice(0, MINUTE_LENGTH)}Z`
+/** A moment without its seconds. */
+const toMinutes = (moment: string): string => moment.replace(/:\d\d(?:\.\d+)?(?=Z| )/u, "")
 
 /** The first and last moment over the ends of a line; shortened on a narrow one. */
 const axis = ({ from, span, cells }: Scale): string => {

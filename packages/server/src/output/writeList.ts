@@ -1,6 +1,6 @@
-import { csvLines, type CsvName } from "@tocsin/contract/csvText"
-import { MAX_LIMIT } from "@tocsin/contract/Parameters"
-import type { Page, PageParameters } from "@tocsin/core/engine/lists/readPage"
+import { csvLines } from "@tocsin/contract/formats/csvText"
+import { MAX_LIMIT } from "@tocsin/contract/v1/Parameters"
+import type { Page, PageParameters } from "@tocsin/core/kernel/engine/lists/readPage"
 import { Effect, Option, Stream } from "effect"
 import { type Column, makeTable, type Table } from "./makeTable.ts"
 import { Output } from "./Output.ts"
@@ -23,7 +23,8 @@ export interface ShownList<Item, E, R> {
   readonly of: string
   /** Its name where it is empty, if that is less than `of`. */
   readonly none?: string
-  readonly csv: CsvName
+  /** Its columns as CSV: see `csvText`. */
+  readonly csv: string
 }
 
 type Described<Item> = Pick<ShownList<Item, never, never>, "columns" | "csv" | "none" | "of">
@@ -46,9 +47,7 @@ interface Writer<Item> {
   readonly end: (hasMore: boolean) => Effect.Effect<void, OutputError>
 }
 
-/**
- * `{"items": […], "has_more": false}`, written as rows arrive, so that a list of any length fits.
- */
+/** `{"items": […], "has_more": false}`, written as rows arrive, so that a list of any length fits. */
 const jsonWriter = <Item>(output: Output["Service"], _: Described<Item>): Writer<Item> => {
   let isFirst = true
   const isForPerson = output.columns !== undefined

@@ -1,16 +1,16 @@
 import { PolicyReader } from "@tocsin/adapter-http/policy/PolicyReader"
 import type { TargetPolicy } from "@tocsin/adapter-notify/http/Target"
-import type { PolicyIssue } from "@tocsin/contract/Policies"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
-import type { FollowedPolicy, ReceiverChange } from "@tocsin/core/ports/PolicySource"
+import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
+import type { FollowedPolicy, ReceiverChange } from "@tocsin/core/kernel/ports/PolicySource"
 import { Effect, Layer, Schema, Semaphore, Struct } from "effect"
 import { type PolicyReading, readHere, type ReadPolicy } from "tocsin/internal/policy/policyReading"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { askThread, type Order } from "../threads/askThread.ts"
-import { watchProblem, watchTargets } from "../watchTargets.ts"
+import { watchProblem, watchTargets } from "../features/watches/watchTargets.ts"
 
 /** A reading that the watches' targets may judge, as plain data. */
 interface ServerReading extends PolicyReading {

@@ -1,6 +1,8 @@
 import type { Extensions } from "../extensions/Extensions.ts"
 import * as type from "./settingTypes.ts"
-import { signInSettings } from "./signInSettings.ts"
+import { checkMetricsSettings } from "../features/checkMetrics/checkMetricsSettings.ts"
+import { pushSettings } from "../features/push/pushSettings.ts"
+import { signInSettings } from "../features/signIn/signInSettings.ts"
 import { telemetrySettings } from "./telemetrySettings.ts"
 
 const { setting } = type
@@ -121,6 +123,34 @@ export const definitions = {
   ),
   SERVICE_PUBLIC_URL: setting(type.publicUrl, "address at which people reach Tocsin, for links in messages", {
     whenUnset: "no links",
+  }),
+  SERVICE_MAIL_PORT: setting(
+    type.wholeNumber(0, 65_535),
+    "port to take mails on for integrations of kind mail (docs/mail.md); 0 lets the system choose",
+    { whenUnset: "no mails are taken" },
+  ),
+  SERVICE_MAIL_HOST: setting(
+    type.text("a host name or an IP address"),
+    "address to take mails on; 0.0.0.0 or :: for all",
+    { fallback: "127.0.0.1" },
+  ),
+  SERVICE_MAIL_DOMAIN: setting(
+    type.word("a domain, such as tocsin.example.org"),
+    "domain of the addresses of integrations; mails to any other are taken, too",
+    { whenUnset: "the host of SERVICE_PUBLIC_URL, else the machine's name" },
+  ),
+  SERVICE_MAIL_PROTOCOL: setting(
+    type.oneOf(["smtp", "lmtp"]),
+    "protocol of the listener for mails; lmtp behind a mail server of your own",
+    { fallback: "smtp" },
+  ),
+  SERVICE_MAIL_TLS_CERT: setting(
+    type.text("the path of a PEM file"),
+    "certificate with which the listener for mails offers STARTTLS; needs SERVICE_MAIL_TLS_KEY",
+    { whenUnset: "no TLS" },
+  ),
+  SERVICE_MAIL_TLS_KEY: setting(type.text("the path of a PEM file"), "private key of SERVICE_MAIL_TLS_CERT", {
+    whenUnset: "no TLS",
   }),
   SERVICE_MESSAGE_DETAILS: setting(
     type.flag,
@@ -243,6 +273,7 @@ export const definitions = {
     "additional token for /metrics; open lets everyone read it",
     { whenUnset: "none; /metrics takes a token of SERVICE_AUTH_TOKEN or SERVICE_READ_TOKEN" },
   ),
+  ...checkMetricsSettings,
   SERVICE_LOG_FORMAT: setting(type.oneOf(["json", "pretty"]), "format of the log on standard error", {
     whenUnset: "json; pretty on a terminal",
   }),
@@ -251,6 +282,7 @@ export const definitions = {
     "lowest level that is logged; debug has one line a request",
     { fallback: "info" },
   ),
+  ...pushSettings,
   ...signInSettings,
   ...telemetrySettings,
 } as const

@@ -1,8 +1,8 @@
 import { HTTP, parseTarget, SMTP } from "@tocsin/adapter-notify/http/Target"
 import { MAX_SECRET_BYTES, readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
-import { nearestName } from "@tocsin/contract/nearestName"
-import { acknowledgementProblems } from "@tocsin/core/acknowledgements/acknowledge"
-import { thresholdProblems } from "@tocsin/core/liveness/agentStatus"
+import { nearestName } from "@tocsin/contract/formats/nearestName"
+import { acknowledgementProblems } from "@tocsin/core/heart/acknowledgements/acknowledge"
+import { thresholdProblems } from "@tocsin/core/heart/liveness/agentStatus"
 import { Result, Schema, Struct } from "effect"
 import { errorCode } from "../errorCode.ts"
 import { extensionWarnings } from "../extensions/Extensions.ts"
@@ -11,7 +11,7 @@ import { withoutSecrets } from "../output/texts.ts"
 import { configuredNotifiers, NOTIFIER_ADDRESSES } from "../rules.ts"
 import { definitions, type Settings } from "./Settings.ts"
 import type { Setting } from "./settingTypes.ts"
-import { signInConflicts } from "./signInConflicts.ts"
+import { signInConflicts } from "../features/signIn/signInConflicts.ts"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -50,9 +50,7 @@ const READ_FAILURES: Readonly<Record<string, (variable: string) => string>> = {
 const readFailureMessage = (variable: string, code: string): string =>
   READ_FAILURES[code]?.(variable) ?? `${variable} names a file that cannot be read (${code}): check its disk`
 
-/**
- * The text of a secret's file. Messages omit its path, which may be the secret itself by mistake.
- */
+/** The text of a secret's file. Messages omit its path, which may be the secret itself by mistake. */
 const fileText = (variable: string, path: string): Result.Result<string, string> => {
   const read = Result.try(() => readBoundedFile(path, MAX_SECRET_BYTES))
   if (Result.isFailure(read)) return Result.fail(readFailureMessage(variable, errorCode(read.failure)))
@@ -170,6 +168,7 @@ const TOGETHER = [
   ["SERVICE_TELEGRAM_CHAT", "SERVICE_TELEGRAM_TOKEN"],
   ["SERVICE_EMAIL_FROM", "SERVICE_SMTP_URL"],
   ["SERVICE_EMAIL_TO", "SERVICE_SMTP_URL"],
+  ["SERVICE_MAIL_TLS_CERT", "SERVICE_MAIL_TLS_KEY"],
 ] as const satisfies ReadonlyArray<readonly [Name, Name]>
 
 const conflicts = (values: Values): ReadonlyArray<Conflict> => {

@@ -2,12 +2,14 @@ import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
 import { parsePublicUrl, parseSecrets, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
 import { SECRETS_KEYS } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
-import { isWellFormed } from "@tocsin/contract/BearerToken"
-import { boundedMillis, durationExpected } from "@tocsin/contract/durationMillis"
-import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/ReceiverTypes"
-import { IntegrationName } from "@tocsin/contract/Integrations"
-import { NotifierKind } from "@tocsin/contract/Status"
-import { SHORTEST_THRESHOLD } from "@tocsin/core/liveness/agentStatus"
+import { labelName } from "@tocsin/contract/labels/labelName"
+import { LABEL_FIELD } from "@tocsin/contract/labels/matcherText"
+import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
+import { boundedMillis, durationExpected } from "@tocsin/contract/formats/durationMillis"
+import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/receivers/ReceiverTypes"
+import { IntegrationName } from "@tocsin/contract/integrations/Integrations"
+import { NotifierKind } from "@tocsin/contract/formats/Status"
+import { SHORTEST_THRESHOLD } from "@tocsin/core/heart/liveness/agentStatus"
 import { Duration, Redacted, Result, Schema } from "effect"
 
 /** How the text of a setting is read, and what `--help` and messages say of it. */
@@ -177,6 +179,18 @@ export const settingsReceivers: SettingType<ReadonlyArray<SettingsReceiver>> = {
   parse: (given) => {
     const names = Array.from(new Set(splitWords(given)))
     return names.every(Schema.is(Schema.Literals(SETTINGS_RECEIVERS))) ? names : undefined
+  },
+}
+
+const MOST_LABEL_KEYS = 10
+
+/** Keys of labels that are different also as names in metrics. */
+export const labelKeys: SettingType<ReadonlyArray<string>> = {
+  takes: `at most ${MOST_LABEL_KEYS} keys of labels, separated by commas, of which no two differ by other characters than letters, digits and _ alone`,
+  parse: (given) => {
+    const keys = splitWords(given)
+    const isRight = keys.length <= MOST_LABEL_KEYS && new Set(keys.map(labelName)).size === keys.length
+    return isRight && keys.every((key) => LABEL_FIELD.test(`label:${key}`)) ? keys : undefined
   },
 }
 

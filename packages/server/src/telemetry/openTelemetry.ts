@@ -1,31 +1,13 @@
-import { withoutTrailing } from "@tocsin/contract/withoutTrailing"
+import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import { unescape } from "node:querystring"
 import { Duration, Effect, Layer, Option, Redacted, Tracer } from "effect"
 import { Hex } from "effect/encoding"
-import { FetchHttpClient, UrlParams } from "effect/http"
+import { UrlParams } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpSerialization, OtlpTracer } from "effect/observability"
 import manifest from "../../package.json" with { type: "json" }
 import type { Settings } from "../settings/Settings.ts"
-
-/** A signal for a collector. Metrics are read from /metrics instead. */
-export type Signal = "TRACES" | "LOGS"
-
-/** Where to send a signal; `undefined` if it is off. */
-export const endpointOf = (settings: Settings, signal: Signal): EndpointChoice | undefined => {
-  if (settings.OTEL_SDK_DISABLED || settings[`OTEL_${signal}_EXPORTER`] === "none") return undefined
-  const own = settings[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]
-  if (own !== undefined) return { address: own, path: "" }
-  const base = settings.OTEL_EXPORTER_OTLP_ENDPOINT
-  return base && { address: base, path: `/v1/${signal.toLowerCase()}` }
-}
-
-interface EndpointChoice {
-  readonly address: Redacted.Redacted
-  readonly path: string
-}
-
-export const exportsTelemetry = (settings: Settings): boolean =>
-  endpointOf(settings, "TRACES") !== undefined || endpointOf(settings, "LOGS") !== undefined
+import * as CollectorClient from "./CollectorClient.ts"
+import { type EndpointChoice, endpointOf, type Signal } from "./endpoints.ts"
 
 /** The last part of the nine seconds in which the server must stop. */
 const FLUSH_WITHIN = Duration.seconds(2)
@@ -137,4 +119,4 @@ export const layer = (settings: Settings): Layer.Layer<never> =>
     logs(settings),
     // The error of a failed span has the request's URL. Spans themselves are exported without queries.
     Layer.succeed(UrlParams.CurrentRedactedNames, [/^/]),
-  ).pipe(Layer.provide([OtlpExporter.layerFlusher, FetchHttpClient.layer, serialization(settings)]))
+  ).pipe(Layer.provide([OtlpExporter.layerFlusher, CollectorClient.layer, serialization(settings)]))

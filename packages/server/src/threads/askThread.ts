@@ -1,10 +1,16 @@
 import { Worker } from "node:worker_threads"
-import { ProgramModule } from "@tocsin/simulation/backtestThread"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
+
+/** The module that the process runs. Threads start from it too. */
+export const ProgramModule = Context.Reference<string>("@tocsin/server/ProgramModule", {
+  defaultValue: () => {
+    throw new Error("the program did not say which module it is")
+  },
+})
 
 /** The work of a thread of this program, as plain data. */
 export interface Order {
-  readonly work: "history" | "policy"
+  readonly work: "history" | "mail" | "policy"
 }
 
 /** Starts a thread for one order, and ends it once it has replied. Interruption ends it too. */

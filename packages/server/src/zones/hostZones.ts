@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
-import { type TimeZone, timeZoneOf, zonesInUse } from "@tocsin/contract/zoneClocks"
+import { type TimeZone, timeZoneOf, zonesInUse } from "@tocsin/contract/formats/zoneClocks"
 import { Result } from "effect"
 
 /** Where the C library finds time zones. Node.js brings its own, and does not follow TZDIR. */

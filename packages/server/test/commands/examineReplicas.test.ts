@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
-import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
 import { replicaFindings } from "@tocsin/server/commands/doctor/replicaFindings"
 
 const NOW = Instant.fromMillis(1_800_000_000_000)
@@ -12,6 +12,7 @@ const replica = (policy_hash: string, secondsAgo: number, ended_at?: Instant.Ins
   receivers: [{ name: "chat" }],
   probes: true,
   agent_sha256: undefined,
+  known_names: undefined,
   started_at: Instant.fromMillis(0),
   seen_at: Instant.fromMillis(1_800_000_000_000 - secondsAgo * 1_000),
   ended_at,
@@ -27,6 +28,21 @@ describe("the doctor", () => {
           "3 servers run with 2 different policies: reload or restart those that differ; GET /ops/v1/policy lists them",
       },
     ])
+  })
+
+  it("asks for attention while servers of several versions run", () => {
+    const found = (...versions: ReadonlyArray<string>) =>
+      replicaFindings(
+        versions.map((version) => ({ ...replica("a", version === "0.2.0" ? 61 : 5), version })),
+        NOW,
+      ).map(({ level, message }) => [level, message])
+    assert.deepStrictEqual(found("0.4.0", "0.3.0", "0.4.0", "0.2.0"), [
+      [
+        "attention",
+        "servers of versions 0.3.0 and 0.4.0 run on one database: upgrade or stop the older ones; what they do not know cannot be added until then",
+      ],
+    ])
+    assert.deepStrictEqual(found("0.4.0", "0.2.0"), [])
   })
 
   it("names receivers that running servers cannot use, and fails where none can", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { fromMicros, parse } from "@tocsin/contract/Instant"
+import { fromMicros, parse } from "@tocsin/contract/formats/Instant"
 import { ageText, jsonText, timeText, withoutMicros, withoutSecrets } from "@tocsin/server/output/texts"
 
 describe("texts of the command line", () => {

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { simulate } from "@tocsin/simulation/simulate"
 import { drawTimeline } from "@tocsin/server/output/timeline"
 

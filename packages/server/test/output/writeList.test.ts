@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { csvLines } from "@tocsin/contract/csvText"
-import * as Instant from "@tocsin/contract/Instant"
+import { csvColumns, csvLines } from "@tocsin/contract/formats/csvText"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { itemsOf, writeList } from "@tocsin/server/output/writeList"
 import { Effect, Stream } from "effect"
 import { start } from "@tocsin/testing/samples"
@@ -47,7 +47,7 @@ const shown = Effect.fnUntraced(function* (
   const { page, limits } = listOf(length)
   yield* Effect.provide(
     writeList(
-      { items: Stream.filter(itemsOf(page), keep), columns: COLUMNS, of: "rows", csv: "operators" },
+      { items: Stream.filter(itemsOf(page), keep), columns: COLUMNS, of: "rows", csv: csvColumns.operators },
       { limit, all, csv: false, json: true },
     ),
     terminal.layer,
@@ -92,7 +92,7 @@ describe("a list", () => {
       const write = (length: number) =>
         Effect.provide(
           writeList(
-            { items: itemsOf(listOf(length).page), columns: COLUMNS, of: "rows", csv: "operators" },
+            { items: itemsOf(listOf(length).page), columns: COLUMNS, of: "rows", csv: csvColumns.operators },
             { limit: 2, all: false, csv: false, json: false },
           ),
           terminal.layer,
@@ -109,7 +109,7 @@ describe("a list", () => {
 
   it.effect("is CSV on request: all rows unless a limit is given, and the first line also of none", () =>
     Effect.gen(function* () {
-      const { head } = csvLines("operators")
+      const { head } = csvLines(csvColumns.operators)
       const written = Effect.fnUntraced(function* (length: number, limit?: number) {
         const terminal = fakeTerminal()
         const items = Stream.map(itemsOf(listOf(length).page), ({ n }) => ({
@@ -118,7 +118,7 @@ describe("a list", () => {
         }))
         yield* Effect.provide(
           writeList(
-            { items, columns: [], of: "rows", csv: "operators" },
+            { items, columns: [], of: "rows", csv: csvColumns.operators },
             { limit, all: false, csv: true, json: false },
           ),
           terminal.layer,

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
 import { definitions } from "@tocsin/server/settings/Settings"
-import { settingsText } from "@tocsin/server/commandLine"
+import { settingsText } from "@tocsin/server/settings/settingsText"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 

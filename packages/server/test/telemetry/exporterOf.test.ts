@@ -1,5 +1,6 @@
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
-import { endpointOf, exporterOf } from "@tocsin/server/telemetry/openTelemetry"
+import { endpointOf } from "@tocsin/server/telemetry/endpoints"
+import { exporterOf } from "@tocsin/server/telemetry/openTelemetry"
 import { assert, it } from "@effect/vitest"
 import { Result } from "effect"
 

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Redacted } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect, Redacted } from "effect"
 import { readSettings } from "../../src/settings/checkedSettings.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
-import { endpointOf, exportsTelemetry, type Signal } from "@tocsin/server/telemetry/openTelemetry"
+import { endpointOf, exportsTelemetry, type Signal } from "@tocsin/server/telemetry/endpoints"
+import { layer } from "@tocsin/server/telemetry/openTelemetry"
 
 const settingsOf = (environment: Readonly<Record<string, string>>): Settings => {
   const { problems, values } = readSettings(environment)
@@ -76,4 +79,36 @@ describe("settings of OpenTelemetry", () => {
     assert.isTrue(messages.some((message) => message.includes("a number from 0 to 1")))
     assert.isFalse(messages.some((message) => message.includes("secret-word")))
   })
+})
+
+describe("a collector that takes requests and does not answer", () => {
+  it.live("is sent 16 requests, and then nothing for a minute", () =>
+    Effect.gen(function* () {
+      let requests = 0
+      const server = yield* Effect.acquireRelease(
+        Effect.callback<ReturnType<typeof createServer>>((resume) => {
+          const opened = createServer(() => (requests += 1)).listen(0, "127.0.0.1", () =>
+            resume(Effect.succeed(opened)),
+          )
+        }),
+        (opened) =>
+          Effect.sync(() => {
+            opened.closeAllConnections()
+            opened.close()
+          }),
+      )
+      // A server that listens on a port has an address.
+      const { port } = server.address() as AddressInfo
+      const settings = settingsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })
+      const span = Effect.withSpan(Effect.void, "read")
+      const thousands = Effect.forEach(Array.from({ length: 20_000 }), () => span, { discard: true })
+      yield* Effect.gen(function* () {
+        yield* thousands
+        yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => requests >= 16 })
+        yield* thousands
+        yield* Effect.sleep("200 millis")
+      }).pipe(Effect.provide(layer(settings)), Effect.scoped)
+      assert.strictEqual(requests, 16)
+    }),
+  )
 })

@@ -3,8 +3,8 @@ import {
   decodeEventBatchRequest,
   decodeExpectationsRequest,
   decodeHeartbeatRequest,
-} from "@tocsin/contract/decodeRequest"
-import type { ValidationError } from "@tocsin/contract/Errors"
+} from "@tocsin/contract/v1/decodeRequest"
+import type { ValidationError } from "@tocsin/contract/formats/Errors"
 import { Result } from "effect"
 
 /**

@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
-import type { ValidationError } from "@tocsin/contract/Errors"
-import { type ListName, type ListQuery, type ListRows, listShape } from "@tocsin/core/model/ListDefinitions"
-import { type Page, type PageParameters, readPage } from "@tocsin/core/engine/lists/readPage"
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { ValidationError } from "@tocsin/contract/formats/Errors"
+import {
+  type ListName,
+  type ListQuery,
+  type ListRows,
+  listShape,
+} from "@tocsin/core/kernel/model/ListDefinitions"
+import { type Page, type PageParameters, readPage } from "@tocsin/core/kernel/engine/lists/readPage"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import type { Replica } from "../Replica.ts"
 
@@ -58,10 +63,7 @@ interface WalkOptions {
   readonly after?: (n: number) => Effect.Effect<unknown, unknown>
 }
 
-/**
- * Walks a list to its end and from there back to its start. Returns the rows met on each way, in
- * the list's order.
- */
+/** Walks a list to its end and from there back to its start. Returns the rows met on each way, in the list's order. */
 export const walk = Effect.fnUntraced(function* (
   replica: Replica,
   { page: read }: Listing,

@@ -1,4 +1,4 @@
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import { type Listing, listing } from "./Listing.ts"
 import { ACKNOWLEDGED_UNTIL, BETWEEN } from "./population.ts"
 
@@ -59,10 +59,7 @@ const outbox = outboxFilters.flatMap((filter) =>
   ),
 )
 
-/**
- * Every sort in every direction, and filters of each kind; each finds several rows of the
- * population.
- */
+/** Every sort in every direction, and filters of each kind; each finds several rows of the population. */
 export const LISTINGS: ReadonlyArray<Listing> = [
   AGENTS,
   BLACKLIST,

@@ -1,8 +1,8 @@
 import { assert } from "@effect/vitest"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import { type CheckStatus, ListedStatus } from "@tocsin/contract/Status"
-import type { ListFilters } from "@tocsin/core/model/ListDefinitions"
-import type { ExpectationRecord } from "@tocsin/core/model/ExpectationRecord"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import { type CheckStatus, ListedStatus } from "@tocsin/contract/formats/Status"
+import type { ListFilters } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { ExpectationRecord } from "@tocsin/core/heart/model/ExpectationRecord"
 import { Effect } from "effect"
 import { incidentIdOf, write } from "../records.ts"
 import type { Replica } from "../Replica.ts"
@@ -68,7 +68,7 @@ const expected = ({ agent_id, registration_id }: (typeof population.agents)[0], 
   alone_due_at: undefined,
 })
 
-/** Every agent has overdue checks, one of which never reported, and one in time. */
+/** Every agent has late checks, one of which never reported, and one in time. */
 const expectations: ReadonlyArray<ExpectationRecord> = population.agents.flatMap((agent) => [
   { ...expected(agent, "disk"), ...overdue },
   { ...expected(agent, "cpu"), ...overdue },
@@ -76,7 +76,7 @@ const expectations: ReadonlyArray<ExpectationRecord> = population.agents.flatMap
   expected(agent, "a"),
 ])
 
-/** The same of overdue checks, by what they reported last, if anything (docs/rules.md#lists). */
+/** The same of late checks, by what they reported last, if anything (docs/rules.md#lists). */
 export const overdueChecksAreFound = Effect.fnUntraced(function* (replica: Replica) {
   yield* write(replica, [], (unit) => {
     for (const row of expectations) unit.of("expectation").put(row)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ListFilters } from "@tocsin/core/model/ListDefinitions"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
+import type { ListFilters } from "@tocsin/core/kernel/model/ListDefinitions"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Effect } from "effect"
 import { isAcknowledgedAt } from "./acknowledgedFilters.ts"
 import { checksAreFound, overdueChecksAreFound } from "./foundChecks.ts"
@@ -15,10 +15,7 @@ import type { StorageUnderTest } from "../StorageUnderTest.ts"
 
 type Value = string | number | bigint
 
-/**
- * Ascending by the first value that differs; text by its bytes, which for these names is by its
- * code units.
- */
+/** Ascending by the first value that differs; text by its bytes, which for these names is by its code units. */
 const by =
   <Row>(...values: ReadonlyArray<(row: Row) => Value>) =>
   (a: Row, b: Row): number => {

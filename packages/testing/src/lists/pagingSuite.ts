@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentId } from "@tocsin/contract/Identifiers"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { Effect } from "effect"
 import { type Listing, walk } from "./Listing.ts"
 import { AGENTS, BLACKLIST, LISTINGS } from "./everyListing.ts"
@@ -116,10 +116,7 @@ const describePositions = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 }
 
-/**
- * New rows in every list, before, among and after the existing ones; also rows that move or are
- * removed.
- */
+/** New rows in every list, before, among and after the existing ones; also rows that move or are removed. */
 const disturb = Effect.fnUntraced(function* (replica: Replica, n: number) {
   const agent = `${"0AMZamz"[n % 7] ?? ""}-${n}`
   yield* enroll(replica, agent, `bad-${n}`)

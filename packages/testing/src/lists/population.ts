@@ -1,11 +1,11 @@
-import { type Acknowledgement, ackColumns } from "@tocsin/core/model/Acknowledgement"
-import type { AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord, HistoryRecord } from "@tocsin/core/model/CheckRecord"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import type { OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import * as Instant from "@tocsin/contract/Instant"
-import { CheckStatus } from "@tocsin/contract/Status"
+import { type Acknowledgement, ackColumns } from "@tocsin/core/heart/model/Acknowledgement"
+import type { AgentRecord, AgentsKeyRecord, BlockedKeyRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord, HistoryRecord } from "@tocsin/core/heart/model/CheckRecord"
+import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { CheckStatus } from "@tocsin/contract/formats/Status"
 import {
   agentRecord,
   blockedKeyRecord,

@@ -1,6 +1,6 @@
-import { CheckId } from "@tocsin/contract/Identifiers"
-import type { ExpectedCheck, ExpectedIncident } from "@tocsin/contract/Expectations"
-import type { Severity } from "@tocsin/contract/Status"
+import { CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { ExpectedCheck, ExpectedIncident } from "@tocsin/contract/overdue/Expectations"
+import type { Severity } from "@tocsin/contract/formats/Status"
 import { Duration } from "effect"
 import * as fc from "fast-check"
 

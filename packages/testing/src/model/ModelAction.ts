@@ -1,6 +1,6 @@
-import type { CheckStatus, NotifierKind, Severity } from "@tocsin/contract/Status"
+import type { CheckStatus, NotifierKind, Severity } from "@tocsin/contract/formats/Status"
 import { type SilenceAct, silenceActs } from "./SilenceAct.ts"
-import type { AttemptResult } from "@tocsin/core/notifications/recordResults"
+import type { AttemptResult } from "@tocsin/core/heart/notifications/recordResults"
 import * as fc from "fast-check"
 import { type ExpectationPlan, expectationPlans } from "./ExpectationPlan.ts"
 import { type Look, look } from "./EvaluationView.ts"

@@ -1,14 +1,14 @@
-import { removeIdlePending } from "@tocsin/core/admission/removeAgent"
-import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/Requests"
-import { sweepStaleAgents } from "@tocsin/core/deadAgents/heartbeatIncident"
-import { removeCheck, resetClock } from "@tocsin/core/checks/checkActions"
-import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import { evaluateExpectations } from "@tocsin/core/expectations/evaluateExpectations"
-import { lastOutage, writeServiceHeartbeat } from "@tocsin/core/liveness/outage"
-import { defaultRules } from "@tocsin/core/ports/RuleSettings"
+import { removeIdlePending } from "@tocsin/core/heart/admission/removeAgent"
+import type { CheckResultEvent, EventBatchRequest } from "@tocsin/contract/v1/Requests"
+import { sweepStaleAgents } from "@tocsin/core/heart/deadAgents/heartbeatIncident"
+import { removeCheck, resetClock } from "@tocsin/core/heart/checks/checkActions"
+import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { evaluateExpectations } from "@tocsin/core/heart/overdue/evaluateExpectations"
+import { lastOutage, writeServiceHeartbeat } from "@tocsin/core/heart/liveness/outage"
+import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Duration, Effect } from "effect"
-import { evaluateDueIncidents } from "@tocsin/core/evaluation/evaluateIncidents"
+import { evaluateDueIncidents } from "@tocsin/core/heart/evaluation/evaluateIncidents"
 import { silenceOn } from "./SilenceAct.ts"
 import { runAction } from "./runAction.ts"
 import * as delivery from "./deliveryActions.ts"
@@ -170,7 +170,7 @@ export const commandOf = (action: ModelAction, sent: Sent, now: Instant.Instant)
         sweepStaleAgents(storage, commits, { rules: defaultRules, incidents, limit: delivery.ALL })
     case "removeIdle":
       return ({ storage, incidents }) =>
-        transact(storage, removeIdlePending({ silence: IDLE, incidents, limit: delivery.ALL }))
+        transact(storage, removeIdlePending({ idleFor: IDLE, incidents, limit: delivery.ALL }))
     case "expire":
       return (replica) => delivery.expire(replica, action)
     case "purge":

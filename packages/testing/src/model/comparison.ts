@@ -1,6 +1,6 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import { KeyFingerprint } from "@tocsin/contract/Identifiers"
-import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
+import { KeyFingerprint } from "@tocsin/contract/formats/Identifiers"
+import type { RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Effect, Layer } from "effect"
 import { assertSame } from "../assertSame.ts"
 import { keyHashOf } from "../records.ts"

@@ -1,5 +1,5 @@
 import { describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { expireAll, purge } from "../expireAll.ts"
@@ -67,9 +67,7 @@ const decidedIn = (scenario: ReadonlyArray<ModelAction>): ReadonlyArray<ModelAct
   { act: "claim", receivers: ["debug", "alert_router"], isLost: false },
 ]
 
-/**
- * Tells a scenario to two storages, one of which loses all that may go, and compares their replies.
- */
+/** Tells a scenario to two storages, one of which loses all that may go, and compares their replies. */
 const tell = Effect.fnUntraced(function* (
   scenario: ReadonlyArray<ModelAction>,
   expiring: Replica,

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
-import { AgentId, CheckId } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { ListName, ListQuery, ListRows } from "@tocsin/core/model/ListDefinitions"
-import { type Page, readPage } from "@tocsin/core/engine/lists/readPage"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { ListName, ListQuery, ListRows } from "@tocsin/core/kernel/model/ListDefinitions"
+import { type Page, readPage } from "@tocsin/core/kernel/engine/lists/readPage"
 import { Duration, Effect } from "effect"
 import type { Look } from "./EvaluationView.ts"
 import type { Replica } from "../Replica.ts"
@@ -18,10 +18,7 @@ const withoutSeq = (row: ListRows[ListName]) => {
   return others
 }
 
-/**
- * The pages that a look meets, as two storages must show them alike; their cursors differ where
- * `seq` does.
- */
+/** The pages that a look meets, as two storages must show them alike; their cursors differ where `seq` does. */
 const pagesOf = Effect.fnUntraced(function* <L extends ListName>(
   { storage }: Replica,
   query: ListQuery<L>,

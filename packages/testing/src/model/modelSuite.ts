@@ -1,5 +1,5 @@
 import { describe, it } from "@effect/vitest"
-import * as Instant from "@tocsin/contract/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { assertSame } from "../assertSame.ts"
@@ -44,9 +44,7 @@ const tell = Effect.fnUntraced(function* (
   assertSame(yield* inconsistencies(storage), [])
 })
 
-/**
- * Random scenarios: after each action, the storage has the replies and rows of the memory storage.
- */
+/** Random scenarios: after each action, the storage has the replies and rows of the memory storage. */
 export const modelSuite = <Place>(subject: StorageUnderTest<Place>, runs = USUAL_RUNS): void => {
   describe("model", () => {
     it.effect(

@@ -1,9 +1,9 @@
-import { AgentId, CheckId, type EventId, IncidentKey } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { checksOf } from "@tocsin/core/model/CheckRecord"
-import type { RowRequest } from "@tocsin/core/unitOfWork/RowRequest"
-import type { UnitOfWork } from "@tocsin/core/unitOfWork/UnitOfWork"
+import { AgentId, CheckId, type EventId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { checksOf } from "@tocsin/core/kernel/model/CheckRef"
+import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
 import { Duration, Effect } from "effect"
 import { ALL } from "./deliveryActions.ts"
 import { AGENTS, CHECKS, KEYS } from "./ModelNames.ts"
@@ -11,7 +11,7 @@ import { keyName } from "./commandOf.ts"
 import { observe } from "../observe.ts"
 import { atMost, keyHashOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
-import { listNames } from "@tocsin/core/model/ListDefinitions"
+import { listNames } from "@tocsin/core/kernel/model/ListDefinitions"
 import { rowsOf } from "../rowsOf.ts"
 
 const agentIds = AGENTS.map((name) => AgentId.make(name))
@@ -100,10 +100,7 @@ const whatDecisionsSee = Effect.fnUntraced(function* (replica: Replica, eventIds
 
 const STORY_ROWS = 3
 
-/**
- * The shown fields of each incident; of the outbox as much as there is, since items of one change
- * are in no order.
- */
+/** The shown fields of each incident; of the outbox as much as there is, since items of one change are in no order. */
 const scenariosOf = Effect.fnUntraced(function* (replica: Replica) {
   const scenarios: Array<unknown> = []
   for (const { id } of yield* rowsOf(replica, "incidents")) {
@@ -121,10 +118,7 @@ const scenariosOf = Effect.fnUntraced(function* (replica: Replica) {
 
 const A_LEASE_OF_THE_STORY = Duration.days(10_000)
 
-/**
- * How long until something is due, where that does not depend on when the storage's clock granted a
- * lease.
- */
+/** How long until something is due, where that does not depend on when the storage's clock granted a lease. */
 const untilDue = Effect.fnUntraced(function* ({ storage }: Replica, receivers: ReadonlyArray<NotifierName>) {
   const time = yield* storage.untilNextDue(receivers, yield* Instant.now)
   if (time === undefined) return "nothing waits"

@@ -1,6 +1,6 @@
-import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/model/AgentRecord"
-import type { CheckRecord, HistoryRecord } from "@tocsin/core/model/CheckRecord"
-import { BlacklistId, EventId, IncidentId, RegistrationId } from "@tocsin/contract/Identifiers"
+import type { AgentKeyRecord, AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
+import type { CheckRecord, HistoryRecord } from "@tocsin/core/heart/model/CheckRecord"
+import { BlacklistId, EventId, IncidentId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import * as fc from "fast-check"
 import {
   agentId,
@@ -33,6 +33,12 @@ export const agentRecord: fc.Arbitrary<AgentRecord> = fc
     registered_at: instant,
     key_fingerprint: fingerprint,
     heartbeat_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),
+    process: maybe(plain(16)),
+    former_processes: maybe(
+      fc.array(fc.record({ id: plain(16), hostname: plain(253), left_at: fc.nat() }), { maxLength: 8 }),
+    ),
+    twice_at: maybe(instant),
+    listed_as_of: maybe(instant),
     checks_ok: count,
     checks_warning: count,
     checks_critical: count,
@@ -97,6 +103,7 @@ export const checkRecord: fc.Arbitrary<CheckRecord> = fc
     incident_id: uuid.map((text) => IncidentId.make(text)),
     overdue_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),
     declaration: maybe(hex(16)),
+    withdrawn_at: maybe(instant),
   })
   .map((check) => (check.status === "ok" ? { ...check, incident_id: undefined } : check))
 

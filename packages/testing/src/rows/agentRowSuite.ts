@@ -10,7 +10,7 @@ import { rowsOf } from "../rowsOf.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
 import * as arbitrary from "./agentRecords.ts"
 import { transact } from "../transact.ts"
-import type { StoredHistoryRecord } from "@tocsin/core/model/CheckRecord"
+import type { StoredHistoryRecord } from "@tocsin/core/heart/model/CheckRecord"
 
 const RUNS = 40
 

@@ -1,13 +1,13 @@
-import { IncidentId, OutboxId } from "@tocsin/contract/Identifiers"
-import type { NotifierName } from "@tocsin/contract/Status"
+import { IncidentId, OutboxId } from "@tocsin/contract/formats/Identifiers"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type {
   IncidentChangeRecord,
   IncidentLogRecord,
   IncidentRecord,
-} from "@tocsin/core/model/IncidentRecord"
-import type { MemberRecord } from "@tocsin/core/model/MemberRecord"
-import type { AlertRecord, OutboxRecord } from "@tocsin/core/model/OutboxRecord"
-import type { ServiceHeartbeatRecord } from "@tocsin/core/model/ServiceHeartbeatRecord"
+} from "@tocsin/core/heart/model/IncidentRecord"
+import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import type { AlertRecord, OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
+import type { ServiceHeartbeatRecord } from "@tocsin/core/kernel/model/ServiceHeartbeatRecord"
 import * as fc from "fast-check"
 import { ALERT_RECEIVERS } from "../records.ts"
 import {
@@ -36,6 +36,13 @@ export const incidentRecord: fc.Arbitrary<IncidentRecord> = fc
     opener_check_id: checkId,
     opened_at: instant,
     resolved_at: maybe(instant),
+    resolution: maybe(
+      fc.constantFrom(
+        { reason: "recovered" } as const,
+        { reason: "recovered", now: "fine" } as const,
+        { reason: "deleted", by: "ann", of: "agent" } as const,
+      ),
+    ),
     resolved_by: maybe(fc.constantFrom("event" as const, "agent_gone" as const)),
     summary: maybe(plain(512)),
     member_changes: count,
@@ -51,6 +58,11 @@ export const incidentRecord: fc.Arbitrary<IncidentRecord> = fc
     reached_warning_at: maybe(instant),
     reached_unknown_at: maybe(instant),
     reached_critical_at: maybe(instant),
+    left_unknown_at: maybe(instant),
+    left_critical_at: maybe(instant),
+    forgotten_unknown_at: maybe(instant),
+    forgotten_critical_at: maybe(instant),
+    steps_began_at: maybe(instant),
     next_evaluation_at: maybe(instant),
     log_entries: count,
   })
@@ -86,6 +98,9 @@ export const outboxRecord: fc.Arbitrary<OutboxRecord> = fc
     incident_id: uuid.map((text) => IncidentId.make(text)),
     event_type: fc.constantFrom("firing" as const, "resolved" as const),
     cause: maybe(fc.constantFrom("opened" as const, "worsened" as const)),
+    why: maybe(fc.constantFrom({ was: "warning" as const }, { rota: "primary", since: 9e15 })),
+    called_with: maybe(fc.constant([OutboxId.make("0198a5f0-7c1e-7a63-9d55-2f1d6c1b7f02")])),
+    repaired_by: maybe(fc.constantFrom("attempt" as const, "change" as const)),
     incident_seq: count,
     severity,
     summary: maybe(plain(512)),
@@ -150,6 +165,7 @@ export const incidentChangeRecord: fc.Arbitrary<IncidentChangeRecord> = fc.recor
   check_id: checkId,
   severity,
   incident_severity: maybe(severity),
+  is_late: maybe(fc.boolean()),
 })
 
 /** A log entry of an incident: what a person did about it. */

@@ -1,5 +1,5 @@
 import { describe, it } from "@effect/vitest"
-import { isDropped } from "@tocsin/core/model/OutboxRecord"
+import { isDropped } from "@tocsin/core/heart/model/OutboxRecord"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"

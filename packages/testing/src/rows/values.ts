@@ -1,7 +1,7 @@
-import type { CheckStatus, Severity } from "@tocsin/contract/Status"
-import { AgentId, CheckId, IncidentKey, KeyFingerprint, KeyHash } from "@tocsin/contract/Identifiers"
-import * as Instant from "@tocsin/contract/Instant"
-import type { Labels } from "@tocsin/contract/Labels"
+import type { CheckStatus, Severity } from "@tocsin/contract/formats/Status"
+import { AgentId, CheckId, IncidentKey, KeyFingerprint, KeyHash } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { Labels } from "@tocsin/contract/labels/Labels"
 import * as fc from "fast-check"
 
 /** 0001-01-01T00:00:00.000000Z and 9999-12-31T23:59:59.999999Z. */

@@ -4,18 +4,18 @@ import {
   expectationsCall,
   type Sender,
 } from "@tocsin/adapter-http/handlers/agentCalls"
-import { Readiness } from "@tocsin/core/health/Readiness"
-import { isWellFormed } from "@tocsin/contract/BearerToken"
-import type { RoleOf } from "@tocsin/core/operators/roleOf"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
+import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
+import type { RoleOf } from "@tocsin/core/heart/operators/roleOf"
 import type { Call } from "@tocsin/client/calls/call"
 import type { callTable } from "@tocsin/client/calls/callTable"
 import { asJson, type EndpointName } from "@tocsin/client/calls/endpoints"
-import { describeIssue } from "@tocsin/contract/describeIssue"
-import { ValidationError } from "@tocsin/contract/Errors"
-import { unknownArguments } from "@tocsin/contract/nearestName"
-import type { AgentId } from "@tocsin/contract/Identifiers"
-import { AgentPathParameters } from "@tocsin/contract/Parameters"
-import { Ingest } from "@tocsin/core/usecases/Ingest"
+import { describeIssue } from "@tocsin/contract/formats/describeIssue"
+import { ValidationError } from "@tocsin/contract/formats/Errors"
+import { unknownArguments } from "@tocsin/contract/formats/nearestName"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { AgentPathParameters } from "@tocsin/contract/v1/Parameters"
+import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
 import { Context, Effect, Redacted, Result, SchemaParser } from "effect"
 import type { CallError, Calls, CodeOf, Reply } from "./Calls.ts"
 import { type AnyCallCode, TocsinError } from "../TocsinError.ts"
@@ -62,7 +62,7 @@ export interface AgentCalls extends KeyedCalls {
    */
   readonly heartbeat: KeyedCalls["heartbeat"]
   /**
-   * Declares checks of an agent that must report; one that stops is overdue, and joins an incident. With
+   * Declares checks of an agent that must report; one that stops is late, and joins an incident. With
    * `complete`, checks that are not listed no longer must report. Safe to repeat.
    *
    * @example

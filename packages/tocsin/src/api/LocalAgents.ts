@@ -1,4 +1,4 @@
-import { errorStatus } from "@tocsin/contract/Errors"
+import { errorStatus } from "@tocsin/contract/formats/Errors"
 import type { RequestKind, Transport } from "@tocsin/reporting/agent/Answer"
 import type { ProgramAgent } from "@tocsin/reporting/program/ProgramAgent"
 import { ReportingAgent } from "@tocsin/reporting/program/ReportingAgent"

@@ -1,4 +1,5 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
+import type { ServicesOf } from "@tocsin/adapter-http/handlers/OpsUseCases"
 import { opsUseCases, v1UseCases } from "@tocsin/adapter-http/handlers/useCases"
 import type { Call, Walk } from "@tocsin/client/calls/call"
 import { callTable, mapCalls } from "@tocsin/client/calls/callTable"
@@ -8,37 +9,26 @@ import {
   type InputOf,
   type WritingEndpoint,
 } from "@tocsin/client/calls/endpoints"
-import { MAX_LIMIT } from "@tocsin/contract/Parameters"
-import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import { NotFound } from "@tocsin/core/usecases/OperationErrors"
-import { toNotifierTest } from "@tocsin/core/usecases/toResources"
-import { Context, Effect } from "effect"
+import { MAX_LIMIT } from "@tocsin/contract/v1/Parameters"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
+import { Operations } from "@tocsin/core/lists/Operations"
+import { NotFound } from "@tocsin/core/kernel/engine/OperationErrors"
+import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
+import { Context, Effect, Record } from "effect"
 import type { NotifierTest, Page } from "@tocsin/client/Resources"
 import { type Calls, type CodeOf, readSigned, type Reply, type SignedInput } from "./Calls.ts"
 import { refuseFurther } from "./AgentCalls.ts"
 import type { AnyCallCode } from "../TocsinError.ts"
 
-const useCasesOf = (services: Parameters<typeof opsUseCases>[0]) => {
-  const ops = opsUseCases(services)
-  return {
-    ...v1UseCases(services).operators,
-    ...ops.operations,
-    ...ops.operators,
-    ...ops.integrations,
-    ...ops.enrolments,
-    ...ops.watches,
-    ...ops.incidentActions,
-    ...ops.policy,
-    ...ops.rotas,
-    ...ops.secrets,
-    ...ops.sessions,
-    ...ops.silences,
-    ...ops.announcements,
-  }
-}
+const useCasesOf = (services: Context.Context<ServicesOf<Make>>): UseCases =>
+  // Endpoints have different names.
+  Object.assign(v1UseCases(services), ...Object.values(opsUseCases).map((make) => make(services)))
 
-type UseCases = ReturnType<typeof useCasesOf>
+type Make = typeof v1UseCases | (typeof opsUseCases)[keyof typeof opsUseCases]
+type UseCases = AllOf<ReturnType<Make>>
+type AllOf<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer All) => void
+  ? All
+  : never
 
 type CodesOf<Name extends keyof UseCases> =
   | CodeOf<Effect.Error<ReturnType<UseCases[Name]>>>
@@ -60,70 +50,56 @@ type AsReplies<Table> = {
       : AsReplies<Table[Name]>
 }
 
-// Agents' calls need a key each: see AgentCalls. A program has no token, so there is no `me`.
-const {
-  heartbeat: _heartbeat,
-  events: _events,
-  expectations: _expectations,
-  enrol: _enrol,
-  me: _me,
-  ...operatorsTable
-} = callTable
+/** A table of calls without agents' calls, which need a key each: see AgentCalls. */
+type OfOperators<Table> = {
+  readonly [
+    Name in keyof Table as Table[Name] extends Call<infer Endpoint, infer _, infer __>
+      ? Endpoint extends keyof UseCases
+        ? Name
+        : never
+      : Name
+  ]: Table[Name]
+}
 
 /** The operators' calls of the API, answered by this process. */
-export interface MonitorCalls extends AsReplies<
-  Omit<typeof callTable, "heartbeat" | "events" | "expectations" | "enrol" | "me" | "notifiers">
-> {
+export interface MonitorCalls extends AsReplies<Omit<OfOperators<typeof callTable>, "me" | "notifiers">> {
   readonly notifiers: {
-    /**
-     * Sends a test message through the notifier of this name, and reports the receiver's answer.
-     */
+    /** Sends a test message through the notifier of this name, and reports the receiver's answer. */
     readonly test: (name: string) => Reply<NotifierTest, AnyCallCode | "not_found">
   }
 }
 
 const NO_SUCH_CHECK = "this agent has no such check; list its checks with monitor.checks.list({ agent_id })"
-
-const NO_SUCH_OPERATOR = "no operator has this name; list operators with monitor.operators.list()"
-const NO_SUCH_SILENCE = "no silence has this id; list silences with monitor.silences.list()"
-const NO_SUCH_ANNOUNCEMENT =
-  "no announcement has this id; list announcements with monitor.announcements.list()"
 const NO_SUCH_ROTA = "the policy has no rota of this name; list rotas with monitor.rotas.list()"
-const NO_SUCH_INCIDENT = "no incident has this id; list incidents with monitor.incidents.list()"
 
-/** Messages about missing things, in terms of the library. */
+/** Messages about missing things that say something else in the library. */
 const NOT_FOUND: Partial<Record<EndpointName, string>> = {
-  explain: NO_SUCH_CHECK,
   resolveCheck: NO_SUCH_CHECK,
   resetClock: NO_SUCH_CHECK,
+  titleCheck: NO_SUCH_CHECK,
   removeCheck: NO_SUCH_CHECK,
   listSeries: NO_SUCH_CHECK,
   readNumbers: NO_SUCH_CHECK,
-  showIncident: NO_SUCH_INCIDENT,
-  changeOperator: NO_SUCH_OPERATOR,
-  rotateOperator: NO_SUCH_OPERATOR,
-  replay: 'no outbox item has this id; list failed items with monitor.outbox.list({ state: "failed" })',
-  release: "no outbox item has this id; list held items with monitor.outbox.withHolds.list({ held: true })",
-  getSilence: NO_SUCH_SILENCE,
-  changeSilence: NO_SUCH_SILENCE,
-  updateAnnouncement: NO_SUCH_ANNOUNCEMENT,
-  endAnnouncement: NO_SUCH_ANNOUNCEMENT,
   getRota: NO_SUCH_ROTA,
   listOverrides: NO_SUCH_ROTA,
   createOverride: NO_SUCH_ROTA,
-  acknowledge: NO_SUCH_INCIDENT,
-  withdrawAcknowledgement: NO_SUCH_INCIDENT,
-  noteIncident: NO_SUCH_INCIDENT,
   testNotifier: "there is no notifier of this name; give it to createMonitor first",
+}
+
+/** The call of the library for a request that a message names, such as `GET /ops/v1/outbox?held=true`. */
+const callOf = (_request: string, resource: string, name?: string, value = "") => {
+  const list = name === "held" ? "withHolds.list" : resource === "policy" ? "get" : "list"
+  const given = value === "…" ? name : `${name}: ${value === "true" ? value : `"${value}"`}`
+  return `monitor.${resource}.${list}(${name === undefined ? "" : `{ ${given} }`})`
 }
 
 const inLibraryTerms =
   (endpoint: EndpointName) =>
   <E extends CoreError>(error: E): E | NotFound => {
-    const message = NOT_FOUND[endpoint]
     // A message that names no call of the API is about something else.
-    const isOfApi = error._tag === "NotFound" && error.message.includes("GET /")
-    return isOfApi && message !== undefined ? new NotFound({ message }) : error
+    if (error._tag !== "NotFound" || !error.message.includes("GET /")) return error
+    const named = /GET \/(?:api|ops)\/v1\/(?:notifiers\/)?(\w+)(?:\?(\w+)=([\w…]+))?/
+    return new NotFound({ message: NOT_FOUND[endpoint] ?? error.message.replace(named, callOf) })
   }
 
 async function* allPages(
@@ -162,12 +138,17 @@ export const monitorCalls = (calls: Calls, services: Parameters<typeof useCasesO
     (endpoint: EndpointName) =>
     (...given: ReadonlyArray<unknown>) =>
       calls.reply(Effect.mapError(answer(endpoint, given), inLibraryTerms(endpoint)))
+  // A program has no token, so there is no `me`.
+  const { me: _, ...table } = Record.filter(
+    callTable,
+    (entry: object) => !("endpoint" in entry) || String(entry.endpoint) in useCases,
+  )
   const mapped = mapCalls(({ endpoint, walks }) => {
     const reply = replyTo(endpoint)
     return walks
       ? (parameters?: object, ...further: ReadonlyArray<unknown>) => allPages(reply, parameters, ...further)
       : reply
-  }, operatorsTable)
+  }, table)
   // The API knows four names of notifiers; a program's own notifiers have others.
   const test = (name: string, ...further: ReadonlyArray<unknown>) =>
     calls.reply(

@@ -9,10 +9,7 @@ import { HttpEffect, HttpRouter, HttpServerRequest } from "effect/http"
 import { belowBasePath } from "./hostHandlers.ts"
 
 export interface HttpOptions extends ApiRoutes.ApiOptions {
-  /**
-   * The prefix of the API's paths, without a slash at its end; taken off where a path begins with
-   * it.
-   */
+  /** The prefix of the API's paths, without a slash at its end; taken off where a path begins with it. */
   readonly basePath: string
   /** The console at `/`, and what it says of the service; none unless given. */
   readonly pages?: { readonly console: ConsoleFiles; readonly about: About } | undefined

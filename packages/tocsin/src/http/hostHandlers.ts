@@ -1,10 +1,10 @@
 import { isReset } from "@tocsin/adapter-http/request/clientAddress"
 import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
-import { statusFileOf } from "@tocsin/adapter-http/pages/StatusRoutes"
+import { statusFileOf } from "@tocsin/adapter-http/features/publicPages/StatusRoutes"
 import { pathOf } from "@tocsin/adapter-http/routes"
 import { pipelining } from "@tocsin/adapter-http/response/pipelining"
-import { type ErrorCode, errorStatus } from "@tocsin/contract/Errors"
-import { senderKindNames } from "@tocsin/contract/senderKinds"
+import { type ErrorCode, errorStatus } from "@tocsin/contract/formats/Errors"
+import { requestKindNames } from "@tocsin/contract/integrations/senderKinds"
 import { randomUUID } from "node:crypto"
 import { IncomingMessage, type ServerResponse } from "node:http"
 import { Socket } from "node:net"
@@ -118,7 +118,7 @@ interface NodeListenerOptions {
 
 const METRICS = /^\/metrics(?:\?|$)/
 const OURS = new RegExp(
-  `^/(?:api/v1|ops/v1)/|^/(?:docs|in/(?:${senderKindNames.join("|")}))(?:[/?]|$)|^/(?:openapi\\.json|a/[0-9a-f]{96})(?:\\?|$)`,
+  `^/(?:api/v1|ops/v1)/|^/(?:docs|in/(?:${requestKindNames.join("|")}))(?:[/?]|$)|^/(?:openapi\\.json|a/[0-9a-f]{96})(?:\\?|$)`,
 )
 
 const CONSOLE = /^\/(?:\?|$)|^\/console\/app\.(?:js|css)(?:\?|$)/

@@ -1,6 +1,6 @@
 // Loaded when a layer is built: programs on other storages do without it.
 import type { SqliteStorageOptions } from "@tocsin/adapter-sqlite/SqliteStorage"
-import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
+import type { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Layer } from "effect"
 
 export type { SqliteStorageOptions }

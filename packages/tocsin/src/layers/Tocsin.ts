@@ -5,45 +5,53 @@
 import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import type { Commits } from "@tocsin/core/engine/commits/Commits"
-import { storageStack } from "@tocsin/core/engine/commits/storageStack"
-import { Readiness } from "@tocsin/core/health/Readiness"
-import { CurrentInstruments, Instruments } from "@tocsin/core/engine/metrics/Instruments"
-import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { type WatchdogReceiver, Notifiers } from "@tocsin/core/ports/Notifiers"
-import { Ingest } from "@tocsin/core/usecases/Ingest"
-import { MostSeries, type NumberMemory } from "@tocsin/core/usecases/NumberMemory"
-import { Operations } from "@tocsin/core/usecases/Operations"
-import { Integrations } from "@tocsin/core/usecases/Integrations"
-import { Watches } from "@tocsin/core/usecases/Watches"
-import * as WatchRunner from "@tocsin/core/usecases/WatchRunner"
-import { Sessions } from "@tocsin/core/usecases/Sessions"
-import { Operators } from "@tocsin/core/usecases/Operators"
-import { Policies } from "@tocsin/core/usecases/Policies"
-import { PublicPages } from "@tocsin/core/usecases/PublicPages"
-import { policyFollower } from "@tocsin/core/usecases/policyFollower"
-import { HealthExamination } from "@tocsin/core/health/HealthExamination"
-import { type PepperChanged, verifyPepper } from "@tocsin/core/admission/verifyPepper"
-import type { Hashing } from "@tocsin/core/ports/Hashing"
-import type { Ids } from "@tocsin/core/ports/Ids"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import { ruleProblems } from "@tocsin/core/usecases/ruleProblems"
-import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import type { Storage, StorageError } from "@tocsin/core/ports/Storage"
-import { Admission } from "@tocsin/core/usecases/Admission"
-import * as Watchdog from "@tocsin/core/usecases/Watchdog"
-import * as Delivery from "@tocsin/core/usecases/Delivery"
-import * as Housekeeping from "@tocsin/core/usecases/Housekeeping"
-import { OutboxSignal } from "@tocsin/core/notifications/OutboxSignal"
-import { recordNumbers } from "@tocsin/core/usecases/recordNumbers"
-import * as Replicas from "@tocsin/core/usecases/Replicas"
-import { PolicySource } from "@tocsin/core/ports/PolicySource"
-import { SecretCipher } from "@tocsin/core/ports/SecretCipher"
-import { Queries } from "@tocsin/core/usecases/Queries"
-import { ReplicaIdentity, ReplicaVersion } from "@tocsin/core/usecases/Replicas"
-import { TopicFeed } from "@tocsin/core/usecases/TopicFeed"
+import type { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { storageStack } from "@tocsin/core/kernel/engine/commits/storageStack"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
+import { CurrentInstruments, Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
+import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
+import { type WatchdogReceiver, Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
+import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
+import { MostSeries, type NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
+import { Operations } from "@tocsin/core/lists/Operations"
+import { Integrations } from "@tocsin/core/features/integrations/Integrations"
+import { Watches } from "@tocsin/core/features/watches/Watches"
+import * as WatchRunner from "@tocsin/core/features/watches/WatchRunner"
+import { Sessions } from "@tocsin/core/features/signIn/Sessions"
+import { Operators } from "@tocsin/core/heart/usecases/Operators"
+import { Policies } from "@tocsin/core/lists/Policies"
+import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
+import type { Push } from "@tocsin/core/features/push/Push"
+import { PushService } from "@tocsin/core/features/push/PushService"
+import { policyFollower } from "@tocsin/core/lists/policyFollower"
+import { HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
+import { type PepperChanged, verifyPepper } from "@tocsin/core/heart/admission/verifyPepper"
+import type { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import type { Ids } from "@tocsin/core/kernel/ports/Ids"
+import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
+import { ruleProblems } from "@tocsin/core/heart/usecases/ruleProblems"
+import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+import type { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { Admission } from "@tocsin/core/lists/Admission"
+import * as Watchdog from "@tocsin/core/heart/usecases/Watchdog"
+import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
+import {
+  defaultRetention,
+  Retention,
+  type RetentionOptions,
+} from "@tocsin/core/kernel/engine/commits/retentionChores"
+import * as Housekeeping from "@tocsin/core/lists/Housekeeping"
+import { OutboxSignal } from "@tocsin/core/heart/notifications/OutboxSignal"
+import { recordNumbers } from "@tocsin/core/features/numbers/recordNumbers"
+import * as Replicas from "@tocsin/core/heart/usecases/Replicas"
+import { PolicySource } from "@tocsin/core/kernel/ports/PolicySource"
+import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
+import { Queries } from "@tocsin/core/lists/Queries"
+import { ReplicaIdentity, ReplicaVersion } from "@tocsin/core/heart/usecases/Replicas"
+import { TopicFeed } from "@tocsin/core/heart/usecases/TopicFeed"
 import { Duration, Effect, Layer, type Redacted } from "effect"
 import { IncidentFeed } from "../live/IncidentFeed.ts"
+import { metricTables } from "@tocsin/core/lists/metricTables"
 
 /** The parts of a service. */
 export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, ClockFailure = never> {
@@ -58,7 +66,7 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly rules?: Partial<RuleOptions> | undefined
   /** Where the policy comes from; the program decides unless given. */
   readonly policySource?: PolicySource | undefined
-  readonly retention?: Partial<Housekeeping.RetentionOptions> | undefined
+  readonly retention?: Partial<RetentionOptions> | undefined
   /** How many series of numbers are kept; 20,000 unless given, 0 for none (docs/rules.md#numbers). */
   readonly mostSeries?: number | undefined
   readonly delivery?: Partial<Delivery.DeliveryOptions> | undefined
@@ -70,6 +78,8 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
   readonly pepper?: Redacted.Redacted | undefined
   /** Encrypts the stored secrets of receivers; without it, none can be stored. */
   readonly secretCipher?: SecretCipher | undefined
+  /** Writes to browsers; without it, none gets notifications. */
+  readonly push?: PushService | undefined
   /** Signs links that acknowledge: 64 hex digits. Without it, messages have none. */
   readonly linkKey?: Redacted.Redacted | undefined
 }
@@ -86,6 +96,7 @@ export type TocsinServices =
   | Operators
   | Sessions
   | Policies
+  | Push
   | ReplicaIdentity
   | TopicFeed
   | PublicPages
@@ -129,12 +140,13 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Layer.provideMerge(
       options.secretCipher === undefined ? Layer.empty : Layer.succeed(SecretCipher, options.secretCipher),
     ),
+    Layer.provideMerge(options.push === undefined ? Layer.empty : Layer.succeed(PushService, options.push)),
     Layer.provideMerge(Receivers.layer),
     Layer.provideMerge(options.notifiers ?? noNotifiers),
     Layer.provideMerge(options.ids ?? RandomIds.layer),
     Layer.provideMerge(options.clock ?? Layer.empty),
     // Each service counts for itself.
-    Layer.provideMerge(Layer.sync(CurrentInstruments, () => new Instruments())),
+    Layer.provideMerge(Layer.sync(CurrentInstruments, () => new Instruments(metricTables))),
   )
   return Layer.mergeAll(
     Ingest.layer,
@@ -193,7 +205,7 @@ const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
         return problems.length === 0 ? Effect.succeed(rules) : Effect.die(new Error(problems.join("\n")))
       }),
     ),
-    Layer.succeed(Housekeeping.Retention, { ...Housekeeping.defaultRetention, ...options.retention }),
+    Layer.succeed(Retention, { ...defaultRetention, ...options.retention }),
     options.mostSeries === undefined ? Layer.empty : Layer.succeed(MostSeries, options.mostSeries),
     options.version === undefined ? Layer.empty : Layer.succeed(ReplicaVersion, options.version),
     options.policySource === undefined ? Layer.empty : Layer.succeed(PolicySource, options.policySource),

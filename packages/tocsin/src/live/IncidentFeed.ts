@@ -1,8 +1,8 @@
 import type { Incident } from "@tocsin/client/Resources"
-import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/contract/Resources"
-import { Commits } from "@tocsin/core/engine/commits/Commits"
-import type { IncidentRecord } from "@tocsin/core/model/IncidentRecord"
-import { toIncident } from "@tocsin/core/usecases/toResources"
+import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/contract/v1/Resources"
+import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { type IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import { toIncident } from "@tocsin/core/heart/usecases/shownIncidents"
 import { type Cause, Context, Effect, Layer, Queue, Schema, type Scope, Stream } from "effect"
 
 /** One committed change of an incident, as plain data. */

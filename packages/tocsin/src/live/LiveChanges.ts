@@ -1,13 +1,14 @@
 import type { TopicsChanged } from "@tocsin/client/Resources"
-import * as Instant from "@tocsin/contract/Instant"
-import { topicNames } from "@tocsin/contract/Topics"
-import type { RateLimited } from "@tocsin/core/admission/AdmissionErrors"
-import { Readiness } from "@tocsin/core/health/Readiness"
-import { TopicFeed, type UnreadTopics } from "@tocsin/core/usecases/TopicFeed"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { topicNames } from "@tocsin/contract/liveViews/topicNames"
+import type { RateLimited } from "@tocsin/core/heart/admission/AdmissionErrors"
+import { Readiness } from "@tocsin/core/heart/health/Readiness"
+import { TopicFeed, type UnreadTopics } from "@tocsin/core/heart/usecases/TopicFeed"
 import { within } from "@tocsin/reporting/program/Platform"
 import { Cause, Context, Effect, Exit, type Fiber, Pull, Result, Scope } from "effect"
 import { type CallError, causeToTocsinError } from "../api/Calls.ts"
 import type { IncidentNews } from "./IncidentFeed.ts"
+import type { ProgramCallbacks } from "./ProgramCallbacks.ts"
 
 type Take<Change> = Effect.Effect<Change, Cause.Done | CallError>
 
@@ -76,11 +77,13 @@ type Changes = LiveChanges<IncidentNews>
 /** The callbacks of one monitor; each gets one change after another. */
 export class IncidentCallbacks {
   readonly #subscribe: () => Changes
+  readonly #callbacks: ProgramCallbacks
   readonly #onFailure: (cause: unknown) => void
   readonly #following = new Map<Changes, Promise<void>>()
 
-  constructor(subscribe: () => Changes, onFailure: (cause: unknown) => void) {
+  constructor(subscribe: () => Changes, callbacks: ProgramCallbacks, onFailure: (cause: unknown) => void) {
     this.#subscribe = subscribe
+    this.#callbacks = callbacks
     this.#onFailure = onFailure
   }
 
@@ -92,6 +95,9 @@ export class IncidentCallbacks {
     return () => void changes.return()
   }
 
+  /** Does not wait any more for the function of the program that calls this. */
+  readonly leave = (): void => this.#callbacks.leave()
+
   /** Waits up to a limit for callbacks under way, then ends them all. */
   async finish(limitMillis: number): Promise<void> {
     await within(limitMillis, Promise.all(this.#following.values()))
@@ -101,7 +107,7 @@ export class IncidentCallbacks {
   async #follow(changes: Changes, callback: (change: IncidentNews) => unknown): Promise<void> {
     for await (const change of changes) {
       try {
-        await callback(change)
+        await this.#callbacks.run(() => callback(change), undefined)
       } catch (cause) {
         this.#onFailure(cause)
       }

@@ -1,10 +1,16 @@
 import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
 import { IncidentMessage, incidentMessage } from "@tocsin/adapter-notify/webhook/webhook"
-import { unknownOptions } from "@tocsin/contract/nearestName"
+import { unknownOptions } from "@tocsin/contract/formats/nearestName"
 import type { NotificationType } from "@tocsin/client/Resources"
-import { testText } from "@tocsin/core/notifications/incidentText"
-import type { DeliveryAttempt, DeliveryResult, Notifier, TestReceipt } from "@tocsin/core/ports/Notifiers"
+import { testText } from "@tocsin/core/heart/notifications/incidentText"
+import type {
+  DeliveryAttempt,
+  DeliveryResult,
+  Notifier,
+  TestReceipt,
+} from "@tocsin/core/heart/notifications/Notifiers"
 import { Cause, Duration, Effect, Option, Schema } from "effect"
+import { CurrentCallbacks } from "../live/ProgramCallbacks.ts"
 import { maskOf } from "./maskSecrets.ts"
 import { thrownText } from "./thrownText.ts"
 
@@ -172,6 +178,12 @@ const deferred = (error: string): DeliveryResult => ({ outcome: "deferred", erro
 /** Answers and the storage are late by then. */
 const LONG_MILLIS = 1_000
 
+/** Whether the receiver has it is not known, so the next process sends it again. */
+const CLOSING: SendResult = {
+  outcome: "deferred",
+  error: "The notifier closed the monitor before its attempt had ended.",
+}
+
 type Send = (context: SendContext) => Promise<SendResult | void> | SendResult | void
 
 /** Makes one attempt of a custom notifier: bounded in time, and never failing. */
@@ -182,18 +194,23 @@ const attempt = (
 ): Effect.Effect<DeliveryResult> => {
   const { name, mask } = reporter
   let blockedMillis = 0
-  return Effect.tryPromise({
-    // The time-out interrupts, which aborts the signal. Reading a result may throw as well.
-    try: async (signal) => {
-      // Real time, also where the clock is that of a test.
-      const began = performance.now()
-      const answer = send({ signal })
-      blockedMillis = performance.now() - began
-      const returned = await answer
-      return { result: toResult(returned, reporter), problems: fieldProblems(returned, reporter) }
-    },
-    catch: (thrown) => thrown,
-  }).pipe(
+  const timed = (signal: AbortSignal) => {
+    // Real time, also where the clock is that of a test.
+    const began = performance.now()
+    const answer = send({ signal })
+    blockedMillis = performance.now() - began
+    return answer
+  }
+  return Effect.flatMap(CurrentCallbacks, (callbacks) =>
+    Effect.tryPromise({
+      // The time-out interrupts, which aborts the signal. Reading a result may throw as well.
+      try: async (signal) => {
+        const returned = await callbacks.run(() => timed(signal), CLOSING)
+        return { result: toResult(returned, reporter), problems: fieldProblems(returned, reporter) }
+      },
+      catch: (thrown) => thrown,
+    }),
+  ).pipe(
     Effect.tap(({ problems }) =>
       Effect.forEach(problems, (problem) =>
         Effect.logWarning(`in a result of the notifier ${name}, ${problem}`),

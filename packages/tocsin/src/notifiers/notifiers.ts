@@ -9,11 +9,11 @@ import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
 import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/webhook"
 import { asGiven, type Complain, group, type Reader, type Readers } from "@tocsin/client/options/readers"
-import { unknownOptions } from "@tocsin/contract/nearestName"
-import { type NotifierKind, NotifierName } from "@tocsin/contract/Status"
-import type { Ids } from "@tocsin/core/ports/Ids"
-import { type Notifier, Notifiers } from "@tocsin/core/ports/Notifiers"
-import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
+import { unknownOptions } from "@tocsin/contract/formats/nearestName"
+import { type NotifierKind, NotifierName } from "@tocsin/contract/formats/Status"
+import type { Ids } from "@tocsin/core/kernel/ports/Ids"
+import { type Notifier, Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
+import { defaultDelivery } from "@tocsin/core/heart/usecases/Delivery"
 import { Duration, Effect, Layer, Redacted, Result, Schema, type Scope } from "effect"
 import { TocsinError } from "../TocsinError.ts"
 import { type CustomNotifier, runCustomNotifier } from "./CustomNotifier.ts"
@@ -101,10 +101,7 @@ export interface SlackOptions extends Named {
   readonly url: string
 }
 
-/**
- * Writes to a channel of Slack, Mattermost or another messenger that takes Slack's incoming
- * webhooks.
- */
+/** Writes to a channel of Slack, Mattermost or another messenger that takes Slack's incoming webhooks. */
 export const slack: (options: SlackOptions) => BuiltInNotifier = builtIn<SlackOptions>("slack")
 
 /** A bot and a chat of Telegram. */
@@ -225,9 +222,7 @@ export const notifiersLayer = (
 
 const isNotifierName = Schema.is(NotifierName)
 
-/**
- * The problems of notifiers, each with a path such as `notifiers[0].url`. They repeat no secret.
- */
+/** The problems of notifiers, each with a path such as `notifiers[0].url`. They repeat no secret. */
 export const notifierProblems = (given: unknown, policy: TargetPolicy): ReadonlyArray<string> => {
   if (!Array.isArray(given)) return ["notifiers must be an array"]
   const problems: Array<string> = []

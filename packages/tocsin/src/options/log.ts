@@ -1,4 +1,4 @@
-import { entryText } from "@tocsin/core/engine/entryText"
+import { entryText } from "@tocsin/core/kernel/engine/entryText"
 import { Layer, type LogLevel, Logger, References } from "effect"
 
 /** An entry for the program's log. It contains no secret of Tocsin. */

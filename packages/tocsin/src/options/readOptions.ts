@@ -20,13 +20,13 @@ import {
 import type { DurationOption } from "@tocsin/client"
 import { SECRETS_KEYS, secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
-import { TOKEN } from "@tocsin/contract/BearerToken"
-import { KeyFingerprint } from "@tocsin/contract/Identifiers"
-import { ruleProblems } from "@tocsin/core/usecases/ruleProblems"
-import { defaultRules, type RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import type { StorageError } from "@tocsin/core/ports/Storage"
-import { defaultDelivery } from "@tocsin/core/usecases/Delivery"
-import type { RetentionOptions } from "@tocsin/core/usecases/Housekeeping"
+import { TOKEN } from "@tocsin/contract/operators/BearerToken"
+import { KeyFingerprint } from "@tocsin/contract/formats/Identifiers"
+import { ruleProblems } from "@tocsin/core/heart/usecases/ruleProblems"
+import { defaultRules, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { defaultDelivery } from "@tocsin/core/heart/usecases/Delivery"
+import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/retentionChores"
 import { Duration, Redacted, Result } from "effect"
 import { secretProblems } from "@tocsin/adapter-notify/receiverSecrets"
 import type { HttpOptions } from "../http/HttpApp.ts"
@@ -44,7 +44,7 @@ export type ReadOptions = ReturnType<typeof readOptions>
 const BASE_PATH = /^(?:\/[^/?#\s]+)+$/
 const MOST_ATTEMPTS_AT_ONCE = 1_000
 const MOST_SERIES = 200_000
-const BEAT_INTERVAL = Duration.minutes(1)
+const WATCHDOG_INTERVAL = Duration.minutes(1)
 /** The version in `tocsin_build_info`: the program knows which one it installed. */
 const VERSION = "embedded"
 
@@ -90,10 +90,19 @@ const consoleOf: Reader<ConsoleFiles, ConsoleFiles> = (name, given, complain) =>
     style: text,
     scripts: textsByName,
     pages: textsByName,
+    worker: text,
+    icons: textsByName,
   })
-  const { script, style, scripts, pages } = read(name, Object(given), complain) ?? {}
+  const { script, style, scripts, pages, worker, icons } = read(name, Object(given), complain) ?? {}
   return script !== undefined && style !== undefined
-    ? { script, style, ...(scripts && { scripts }), ...(pages && { pages }) }
+    ? {
+        script,
+        style,
+        ...(scripts && { scripts }),
+        ...(pages && { pages }),
+        ...(worker && { worker }),
+        ...(icons && { icons }),
+      }
     : complain(`${name} must be the files that consoleFiles() of tocsin/console resolves with`)
 }
 
@@ -287,5 +296,5 @@ const watchdogOf = (
   const target = parseTarget(Redacted.make(String(watchdog.url)), { denyPrivateTargets })
   if (Result.isFailure(target)) return complain(`watchdog.url ${target.failure}`)
   const receiver = HttpWatchdogReceiver.layer({ target: target.success, denyPrivateTargets })
-  return { interval: watchdog.interval ?? BEAT_INTERVAL, receiver }
+  return { interval: watchdog.interval ?? WATCHDOG_INTERVAL, receiver }
 }

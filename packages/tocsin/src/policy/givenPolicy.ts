@@ -1,17 +1,18 @@
 import { acceptedReceivers, policyReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import type { PostingOptions } from "@tocsin/adapter-notify/http/HttpPost"
-import { describeIssue, type FieldProblem, fieldPath } from "@tocsin/contract/describeIssue"
-import { ValidationError } from "@tocsin/contract/Errors"
-import type { NotifierName } from "@tocsin/contract/Status"
-import { CurrentOperator, libraryOperator } from "@tocsin/core/ports/CurrentOperator"
-import { compileGiven, withUnavailable } from "@tocsin/core/policy/compilePolicy"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import { readPolicy, soundParts } from "@tocsin/core/policy/readPolicy"
-import { Ids } from "@tocsin/core/ports/Ids"
-import { Notifiers } from "@tocsin/core/ports/Notifiers"
-import { StorageError } from "@tocsin/core/ports/Storage"
-import { refuseMany } from "@tocsin/core/usecases/applyingPolicies"
-import { Policies } from "@tocsin/core/usecases/Policies"
+import { describeIssue, type FieldProblem, fieldPath } from "@tocsin/contract/formats/describeIssue"
+import { ValidationError } from "@tocsin/contract/formats/Errors"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { CurrentOperator, libraryOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
+import { compileGiven, withUnavailable } from "@tocsin/core/heart/policy/compilePolicy"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { soundParts } from "@tocsin/core/heart/policy/readPolicy"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import { Ids } from "@tocsin/core/kernel/ports/Ids"
+import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { refuseMany } from "@tocsin/core/heart/usecases/applyingPolicies"
+import { Policies } from "@tocsin/core/lists/Policies"
 import { Context, Effect, Layer, Record, Result, Schema, SchemaParser, Scope } from "effect"
 import { asJson } from "@tocsin/client/calls/endpoints"
 import { readSigned } from "../api/Calls.ts"
@@ -88,10 +89,7 @@ export const withReceivers = <E>(
     }),
   ).pipe(Layer.provide(notifiers))
 
-/**
- * Puts another policy in force. Former receivers live as long as the monitor, because attempts may
- * be under way.
- */
+/** Puts another policy in force. Former receivers live as long as the monitor, because attempts may be under way. */
 export const replacePolicy = Effect.fnUntraced(function* (
   { options, policy: given }: { readonly policy: unknown; readonly options: unknown },
   { notifiers, posting }: PolicySurroundings,

@@ -1,9 +1,9 @@
 import type { PolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { secretPlaceProblems } from "@tocsin/adapter-notify/receiverSecrets"
-import type { PolicyIssue } from "@tocsin/contract/Policies"
-import type { PolicyDocument } from "@tocsin/contract/PolicyDocument"
-import type { PolicyNotifiers } from "@tocsin/core/policy/compilePolicy"
-import type { ReceiverChange } from "@tocsin/core/ports/PolicySource"
+import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
+import type { ReceiverChange } from "@tocsin/core/kernel/ports/PolicySource"
 import { Effect, Result } from "effect"
 
 /** A text of a policy and how it is judged, as plain data. */
@@ -36,7 +36,9 @@ const open = Effect.fnUntraced(function* (
     )
     return yield* Effect.fromResult(openPolicyText(text, judged))
   }
-  const { openEditedText } = yield* Effect.promise(() => import("@tocsin/adapter-http/policy/editReceiver"))
+  const { openEditedText } = yield* Effect.promise(
+    () => import("@tocsin/adapter-http/features/receivers/editReceiver"),
+  )
   return yield* Effect.fromResult(openEditedText(text, change, judged))
 })
 

@@ -1,5 +1,5 @@
-import { StorageError } from "@tocsin/core/ports/Storage"
-import { unknownOptions } from "@tocsin/contract/nearestName"
+import { StorageError } from "@tocsin/core/kernel/ports/Storage"
+import { unknownOptions } from "@tocsin/contract/formats/nearestName"
 import { Effect, Exit } from "effect"
 import { causeToTocsinError } from "../api/Calls.ts"
 import { TocsinError } from "../TocsinError.ts"

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
-import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
-import { copiedTables, numberTables } from "@tocsin/core/model/StoredTables"
-import type { AnyShape, CopiedRow } from "@tocsin/core/model/TableShape"
-import type { CopySource, CopyTarget, StorageError } from "@tocsin/core/ports/Storage"
+import { NEVER_MARKED } from "@tocsin/core/kernel/model/ServiceHeartbeatRecord"
+import { copiedTables, numberTables } from "@tocsin/core/lists/StoredTables"
+import type { AnyShape, CopiedRow } from "@tocsin/core/kernel/model/TableShape"
+import type { CopySource, CopyTarget, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, identity, Schema, Stream } from "effect"
 import type { CopyEnd } from "./places.ts"
 

@@ -1,8 +1,9 @@
-import * as Instant from "@tocsin/contract/Instant"
-import type { NotifierName } from "@tocsin/contract/Status"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import type { RuleOptions } from "@tocsin/core/ports/RuleSettings"
-import type { Storage } from "@tocsin/core/ports/Storage"
+import type { RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { evaluatedNames, plannedNames } from "@tocsin/core/lists/StoredTables"
 import { Duration, Effect } from "effect"
 import type { Settling } from "./Settling.ts"
 import type { SteppedClock } from "./SteppedClock.ts"
@@ -70,9 +71,9 @@ const ALL_LOOKS = Duration.sum(Duration.minutes(5), Duration.seconds(5))
 /** Moments that loops may notice in {@link ALL_LOOKS}: the latest change, and those that time alone brings. */
 function* turns({ silent, tables }: IdleWork, changed: Instant.Instant) {
   yield changed
-  const { rota_override, silence } = tables.keyed
-  for (const { ends_at, starts_at } of [...silence.values(), ...rota_override.values()])
-    yield* [starts_at, ends_at]
+  for (const name of plannedNames)
+    for (const { ends_at, starts_at } of tables.keyed[name].values())
+      yield* ends_at === undefined ? [starts_at] : [starts_at, ends_at]
   if (silent === undefined) return
   for (const { last_seen_at } of tables.agents.values()) yield Instant.plus(last_seen_at, silent.staleAfter)
 }
@@ -80,9 +81,9 @@ function* turns({ silent, tables }: IdleWork, changed: Instant.Instant) {
 /** When open incidents, held notifications and expected checks are evaluated next, and rows of no agent removed. */
 function* evaluationTimes(tables: MemoryTables, now: Instant.Instant) {
   if (tables.removedRegistrations.size > 0) yield now
-  for (const { next_evaluation_at } of tables.keyed.expectation.values())
-    if (next_evaluation_at !== undefined) yield next_evaluation_at
-  for (const { next_evaluation_at } of tables.keyed.reported_alert.values()) yield next_evaluation_at
+  for (const name of evaluatedNames)
+    for (const { next_evaluation_at } of tables.keyed[name].values())
+      if (next_evaluation_at !== undefined) yield next_evaluation_at
   for (const open of Object.values(tables.openIncidents)) {
     for (const id of open.values()) {
       const at = tables.incidents.get(id)?.next_evaluation_at

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { testText } from "@tocsin/core/notifications/incidentText"
+import { testText } from "@tocsin/core/heart/notifications/incidentText"
 import { aFunction, asGiven, group, type Readers, required } from "@tocsin/client/options/readers"
 import { TocsinError } from "../TocsinError.ts"
 import type { NotifierOption } from "../notifiers/notifiers.ts"

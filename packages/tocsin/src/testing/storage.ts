@@ -2,7 +2,7 @@
  * A suite that every storage has to pass, as tests of vitest. Needs `vitest`, `@effect/vitest` and
  * `fast-check`, which `tocsin` itself does not.
  */
-import type { StorageError } from "@tocsin/core/ports/Storage"
+import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Context, Effect, Layer } from "effect"
 import { layersOf, type StorageChoice } from "../storages/storages.ts"
@@ -83,7 +83,14 @@ export const storageUnderTest = <Made>({
           const made = await make()
           return { made, opened: openedAt(storage(made)) }
         }),
-        ({ made, opened }) => Effect.promise(() => opened.verify().finally(() => remove?.(made))),
+        ({ made, opened }) =>
+          Effect.promise(async () => {
+            try {
+              return await opened.verify()
+            } finally {
+              await remove?.(made)
+            }
+          }),
       ),
       ({ opened }) => opened,
     ),

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { NotifierName } from "@tocsin/contract/Status"
-import type { DeliveryResult, Notifier } from "@tocsin/core/ports/Notifiers"
+import { NotifierName } from "@tocsin/contract/formats/Status"
+import type { DeliveryResult, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { propertyRuns, RUNS_FACTOR } from "@tocsin/testing/propertyRuns"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -38,7 +38,7 @@ interface Step {
   readonly seconds: number
 }
 
-interface Story {
+interface Scenario {
   readonly thresholds: readonly [staleAfter: number, deadAfter: number]
   readonly lease: number
   readonly answers: ReadonlyArray<Answer>
@@ -50,7 +50,7 @@ interface Story {
 const CHECK = "disk"
 const DEFERRED = { outcome: "deferred", error: "The receiver is busy." } as const
 
-const scenarios: fc.Arbitrary<Story> = fc.record({
+const scenarios: fc.Arbitrary<Scenario> = fc.record({
   thresholds: fc.constantFrom([2, 3.5], [7, 20], [120, 300], [61.001, 900.007]),
   lease: fc.constantFrom(7, 60, 180),
   answers: fc.array(fc.constantFrom<Answer>("delivered", "deferred", "later", "refused", "thrown"), {
@@ -103,7 +103,7 @@ const DECLARED = { check_id: CHECK, every: "90s" }
 const stepsOf = (...log: ReadonlyArray<Step["act"]>): ReadonlyArray<Step> =>
   log.map((act) => ({ act, agent: "a", status: "critical", seconds: 31 }))
 
-const plain = (steps: ReadonlyArray<Step>): Story => ({
+const plain = (steps: ReadonlyArray<Step>): Scenario => ({
   thresholds: [120, 300],
   lease: 60,
   answers: ["delivered"],
@@ -112,7 +112,7 @@ const plain = (steps: ReadonlyArray<Step>): Story => ({
 })
 
 /** Acts whose effect is found by loops that are idle at other times. */
-const ACTS: ReadonlyArray<Story> = [
+const ACTS: ReadonlyArray<Scenario> = [
   plain(stepsOf("silence", "result", "unsilence")),
   // A policy with `after`, and one without.
   plain(stepsOf("policy", "result", "policy")),
@@ -151,7 +151,7 @@ const BEGINNING: ReadonlyArray<Step> = [
 
 /** Tells a scenario to a monitor, and everything that anybody can see of it afterwards. */
 const tell = async (
-  scenario: Story,
+  scenario: Scenario,
   due: typeof nextDue,
   parts: ReadonlyArray<number> = [],
 ): Promise<ReadonlyArray<unknown>> => {
@@ -299,7 +299,7 @@ const inTurn = (answers: ReadonlyArray<Answer>) => {
   return () => answers[attempts++ % answers.length] ?? "delivered"
 }
 
-const pager = ({ answers, silences }: Story, note: (what: unknown) => void): NotifierOption => {
+const pager = ({ answers, silences }: Scenario, note: (what: unknown) => void): NotifierOption => {
   const next = inTurn(answers)
   let unanswered = silences
   return {
@@ -327,7 +327,7 @@ const pager = ({ answers, silences }: Story, note: (what: unknown) => void): Not
 }
 
 /** A receiver that is sent again what it may have forgotten. */
-const router = ({ answers }: Story, note: (what: unknown) => void): Notifier => {
+const router = ({ answers }: Scenario, note: (what: unknown) => void): Notifier => {
   const next = inTurn(answers)
   const answer = (): DeliveryResult => (next() === "deferred" ? DEFERRED : { outcome: "delivered" })
   const kind = NotifierName.make("alert_router")
@@ -355,7 +355,7 @@ describe("advance", () => {
       }),
       {
         numRuns: propertyRuns(20),
-        examples: ACTS.map((scenario): [Story] => [scenario]),
+        examples: ACTS.map((scenario): [Scenario] => [scenario]),
         // Shrinking a scenario that fails ends before the test's own limit, so that the seed is reported.
         interruptAfterTimeLimit: Math.max(30_000, 60_000 * RUNS_FACTOR),
       },

@@ -1,24 +1,29 @@
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import * as Instant from "@tocsin/contract/Instant"
-import type { NotifierName } from "@tocsin/contract/Status"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import {
   DEAD_LETTERS_FOR,
   LATE_AFTER,
   type NotificationMoments,
   notificationMoments,
-} from "@tocsin/core/health/HealthExamination"
-import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
-import { isEmptyPolicy } from "@tocsin/contract/PolicyDocument"
-import { eachPage } from "@tocsin/core/engine/lists/readPage"
-import { Receivers } from "@tocsin/core/notifications/Receivers"
-import { SERVICE_STOPPED } from "@tocsin/core/notifications/recordResults"
-import { PolicyInForce } from "@tocsin/core/policy/PolicyInForce"
-import { type Notifier, type TestReceipt, WatchdogReceiver } from "@tocsin/core/ports/Notifiers"
-import { Storage } from "@tocsin/core/ports/Storage"
-import { currentReceivers, servedReceivers, unusableReceivers } from "@tocsin/core/replicas/listedReceivers"
-import { liveReplicas } from "@tocsin/core/replicas/replicaState"
-import type { Ids } from "@tocsin/core/ports/Ids"
+} from "@tocsin/core/heart/health/HealthExamination"
+import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
+import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { eachPage } from "@tocsin/core/kernel/engine/lists/readPage"
+import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
+import { SERVICE_STOPPED } from "@tocsin/core/heart/notifications/recordResults"
+import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
+import { type Notifier, type TestReceipt, WatchdogReceiver } from "@tocsin/core/heart/notifications/Notifiers"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import {
+  currentReceivers,
+  servedReceivers,
+  unusableReceivers,
+} from "@tocsin/core/heart/replicas/listedReceivers"
+import { liveReplicas } from "@tocsin/core/heart/replicas/replicaState"
+import type { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { Duration, Effect, Redacted, Result, type Scope } from "effect"
+import { linkAdvice } from "../../links.ts"
 import { ageText, plural } from "../../output/texts.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
@@ -219,6 +224,13 @@ const examineEach = (settings: Settings, loaded: LoadedPolicy, isTested: boolean
     concurrency: "unbounded",
   })
 
+const linkFindings = (settings: Settings, document: PolicyDocument): Findings => {
+  const advice = linkAdvice(settings, document)
+  return advice === undefined
+    ? []
+    : [attention("links", `${advice}; ignore this if the servers get it elsewhere`)]
+}
+
 /** The receivers of the policy that the storage keeps. */
 export const examineStoredReceivers = Effect.fnUntraced(function* (
   settings: Settings,
@@ -235,17 +247,15 @@ export const examineStoredReceivers = Effect.fnUntraced(function* (
   )
   const valid = isEmptyPolicy(document) ? [] : [ok("policy", "the stored policy is valid")]
   const policy = problems.length > 0 ? problems : valid
+  const each = yield* examineEach(settings, { document, receivers }, isTested)
   return {
-    findings: [...policy, ...unread, ...(yield* examineEach(settings, { document, receivers }, isTested))],
+    findings: [...policy, ...unread, ...each, ...linkFindings(settings, document)],
     names: Array.from(new Set([...receivers.keys(), ...unavailable.keys()])),
     source: document.receivers === undefined ? "this shell's settings" : "the stored policy",
   }
 })
 
-/**
- * The policy file, if there is one, and all receivers; with `isTested` each sends a message marked
- * as a test.
- */
+/** The policy file, if there is one, and all receivers; with `isTested` each sends a message marked as a test. */
 export const examineReceivers = Effect.fnUntraced(
   function* (
     settings: Settings,
@@ -259,8 +269,9 @@ export const examineReceivers = Effect.fnUntraced(
     }
     const policy =
       settings.SERVICE_POLICY_FILE === undefined ? [] : [ok("policy", "the policy file is valid")]
+    const each = yield* examineEach(settings, loaded.success, isTested)
     return {
-      findings: [...policy, ...(yield* examineEach(settings, loaded.success, isTested))],
+      findings: [...policy, ...each, ...linkFindings(settings, loaded.success.document)],
       names: Array.from(loaded.success.receivers.keys()),
       source: "this shell's settings",
     }

@@ -1,9 +1,10 @@
 // Loaded by the doctor of a server on PostgreSQL: others do without the driver.
+import { inspectSessions, type SessionInspection } from "@tocsin/adapter-pg/inspection/inspectSessions"
 import * as PgInspection from "@tocsin/adapter-pg/inspection/inspectStorage"
 import { ownedByOthers } from "@tocsin/adapter-pg/migrations/migrate"
 import { PROCESS_CONNECTIONS } from "@tocsin/adapter-pg/PgStorage"
-import * as Instant from "@tocsin/contract/Instant"
-import { sizeText } from "@tocsin/contract/numberText"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { sizeText } from "@tocsin/contract/formats/numberText"
 import { Duration, Effect, type Redacted } from "effect"
 import { connectionAdvice } from "../../connections.ts"
 import { examineSchema } from "./examineStorage.ts"
@@ -15,22 +16,28 @@ const NOTABLE_OFFSET = Duration.seconds(1)
 /** Whether PostgreSQL is reachable, writable and durable; its schema, its connections and its clock. */
 export const examinePostgres = Effect.fnUntraced(function* (url: Redacted.Redacted, pepperCheck: string) {
   const now = yield* Instant.now
-  const both = Effect.all([PgInspection.inspectStorage({ url }), PgInspection.countServers({ url })])
-  const examined = Effect.map(both, ([found, servers]): Findings => [
-    serverFinding(found),
-    ...balancerFindings(servers),
-    permissionFinding(found),
-    ...limitFindings(found),
-    ...(found.schema === "newer" || found.schema === "foreign"
-      ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
-      : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
-    ...sequenceFindings(found),
-    safetyFinding(found),
-    connectionFinding(found),
-    clockFinding(found),
-  ])
+  const examined = Effect.gen(function* () {
+    const found = yield* PgInspection.inspectStorage({ url })
+    const sessions = found.isReadOnly ? NO_SESSIONS : yield* inspectSessions({ url })
+    return [
+      serverFinding(found),
+      ...balancerFindings(sessions),
+      permissionFinding(found),
+      ...limitFindings(found, sessions),
+      ...(found.schema === "newer" || found.schema === "foreign"
+        ? [failed("schema", SCHEMA_ADVICE[found.schema], "storage")]
+        : examineSchema(found, { now: Instant.plus(now, found.clockOffset), pepperCheck })),
+      ...sequenceFindings(found),
+      safetyFinding(found, sessions),
+      connectionFinding(found),
+      clockFinding(found),
+    ]
+  })
   return yield* orFailed("storage", examined)
 })
+
+/** A database that takes no writes is refused as such. */
+const NO_SESSIONS: SessionInspection = { servers: 1, isExchanged: false, commitWaitsFor: undefined }
 
 const SCHEMA_ADVICE = {
   newer: "written by a newer version of Tocsin: start that version or a later one",
@@ -75,16 +82,19 @@ const permissionFinding = ({
       )
 }
 
-const limitFindings = ({ hasty }: PgInspection.PgInspection): Findings =>
-  hasty.map((limit) =>
-    attention(
-      "limits",
-      `${limit} can end Tocsin's transactions: give its user at least 10s (ALTER ROLE … SET)`,
-    ),
-  )
+/** Each session of Tocsin sets its own limits, which last where no pooler exchanges sessions. */
+const limitFindings = ({ hasty }: PgInspection.PgInspection, { isExchanged }: SessionInspection): Findings =>
+  isExchanged
+    ? hasty.map((limit) =>
+        attention(
+          "limits",
+          `${limit} can end Tocsin's transactions, since a pooler exchanges their sessions: give its user at least 10s (ALTER ROLE … SET)`,
+        ),
+      )
+    : []
 
 /** Nothing fails: pages are older than what was acknowledged, and new agents are unknown. */
-const balancerFindings = (servers: number): Findings =>
+const balancerFindings = ({ servers }: SessionInspection): Findings =>
   servers < 2
     ? []
     : [
@@ -105,10 +115,26 @@ const sequenceFindings = ({ behind }: PgInspection.PgInspection): Findings =>
     ),
   )
 
-const safetyFinding = ({ unsafe }: PgInspection.PgInspection): Finding =>
-  unsafe.length === 0
+const safetyFinding = (
+  { unsafe }: PgInspection.PgInspection,
+  { commitWaitsFor: waits }: SessionInspection,
+): Finding => {
+  if (waits === "SyncRep")
+    return failed(
+      "durability",
+      "no commit ends: a synchronous standby does not answer. Repair it, or take it out of synchronous_standby_names",
+      "storage",
+    )
+  if (waits !== undefined)
+    return failed(
+      "durability",
+      `a commit did not end within 5 s, and waits for ${waits}: check PostgreSQL's disk and load`,
+      "storage",
+    )
+  return unsafe.length === 0
     ? ok("durability", "committed data survives a crash")
     : attention("durability", `${unsafe.join(", ")} off: a crash can lose acknowledged data; turn it on`)
+}
 
 const connectionFinding = ({ connectionLimit }: PgInspection.PgInspection): Finding => {
   const message = connectionAdvice(connectionLimit)

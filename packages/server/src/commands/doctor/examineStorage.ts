@@ -1,15 +1,9 @@
 import { existsSync } from "node:fs"
 import { dirname } from "node:path"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
-import * as Instant from "@tocsin/contract/Instant"
-import type { Integration } from "@tocsin/contract/Integrations"
-import { isNearlyFull } from "@tocsin/contract/isNearlyFull"
-import { sizeText } from "@tocsin/contract/numberText"
-import { MOST_OF_CHECK, type ReachedBounds } from "@tocsin/core/numbers/NumberBounds"
-import { Integrations } from "@tocsin/core/usecases/Integrations"
-import { Queries } from "@tocsin/core/usecases/Queries"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { sizeText } from "@tocsin/contract/formats/numberText"
 import { Duration, Effect } from "effect"
-import { ageText, countText } from "../../output/texts.ts"
 import { type Asked, examineUse, type Use } from "./examineUse.ts"
 import { attention, failed, type Findings, ok, orFailed } from "./Finding.ts"
 
@@ -55,69 +49,6 @@ export const examineSchema = (
   return [schema, rows, totals, ...examineUse(used, asked)]
 }
 
-/** That an integration soon refuses new checks, or has refused some of its requests. */
-const integrationFindings = (
-  { checks, last_refusal: refused, max_checks, name }: Integration,
-  now: Instant.Instant,
-): Findings => {
-  const check = `integration ${name}`
-  const full = `it has ${countText(checks)} of ${countText(max_checks)} checks, and refuses new ones beyond: delete checks, shorten forget_after, or add an integration`
-  return [
-    ...(isNearlyFull({ checks, max_checks }) ? [attention(check, full)] : []),
-    ...(refused === null
-      ? []
-      : [
-          attention(
-            check,
-            `it refused a request, or a part of one, ${ageText(refused.at, now)}: correct its sender or its options (${refused.message})`,
-          ),
-        ]),
-  ]
-}
-
-export const examineIntegrations = Effect.zipWith(
-  Integrations.use(({ noteworthy }) => noteworthy),
-  Instant.now,
-  (all, now) => all.flatMap((shown) => integrationFindings(shown, now)),
-)
-
-/** The bounds of numbers that are reached, where `most` series are kept in all. */
-export const numberFindings = ({ agents, all, checks }: ReachedBounds, most: number): Findings =>
-  [
-    ...(all
-      ? [
-          attention(
-            "numbers",
-            `there are ${countText(most)} series, and further ones are not kept: raise SERVICE_NUMBERS_SERIES`,
-          ),
-        ]
-      : []),
-    ...agents.map((agent) =>
-      attention(
-        `numbers of ${agent}`,
-        "it has a tenth of all series, and further ones are not kept: raise SERVICE_NUMBERS_SERIES",
-      ),
-    ),
-    ...checks.map(([agent, check]) =>
-      attention(
-        `numbers of ${agent}/${check}`,
-        `it has ${MOST_OF_CHECK} series, and further ones are not kept: use a plugin that states fewer`,
-      ),
-    ),
-  ].slice(0, MOST_NUMBER_NOTES)
-
-/** Whether further series of numbers would not be kept; `most` of 0 keeps none. */
-export const examineNumbers = (most: number) =>
-  most === 0
-    ? Effect.succeed<Findings>([])
-    : Effect.map(
-        Queries.use(({ numbers }) => numbers.reachedBounds(most)),
-        (reached) => numberFindings(reached, most),
-      )
-
-/** One plugin may run on many hosts. */
-const MOST_NUMBER_NOTES = 5
-
 /** Below these, a busy day of results, or one checkpoint of the log, may not fit. */
 const SPACE_TO_NOTE_BYTES = 1_073_741_824
 const SPACE_TO_FAIL_BYTES = 67_108_864
@@ -138,9 +69,10 @@ export const examineSqlite = Effect.fnUntraced(function* (file: string, pepperCh
   const now = yield* Instant.now
   const database = Effect.map(
     SqliteInspection.inspectStorage(file),
-    ({ applied = 0, bytes, ...content }): Findings => [
+    ({ applied = 0, bytes, deletedText: message, ...content }): Findings => [
       ok("storage", applied === 0 ? `${file} can be created` : `${file} can be opened, ${sizeText(bytes)}`),
       ...examineSchema({ ...content, applied }, { now, pepperCheck }),
+      ...(message === undefined ? [] : [attention("secrets", message)]),
     ],
   )
   const disk = Effect.map(SqliteInspection.inspectDisk(folder), (found) => diskFindings(found, folder))

@@ -1,5 +1,5 @@
-import * as Instant from "@tocsin/contract/Instant"
-import { NEVER_MARKED } from "@tocsin/core/model/ServiceHeartbeatRecord"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { NEVER_MARKED } from "@tocsin/core/kernel/model/ServiceHeartbeatRecord"
 import { Duration } from "effect"
 import { ageText } from "../../output/texts.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"

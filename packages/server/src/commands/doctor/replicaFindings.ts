@@ -1,9 +1,9 @@
-import type * as Instant from "@tocsin/contract/Instant"
-import type { ReplicaRecord } from "@tocsin/core/model/ReplicaRecord"
-import { agentHashes } from "@tocsin/core/replicas/agentHashes"
-import { type UnusableReceiver, unusableReceivers } from "@tocsin/core/replicas/listedReceivers"
-import { policyHashes } from "@tocsin/core/replicas/policyDifference"
-import { liveReplicas } from "@tocsin/core/replicas/replicaState"
+import type * as Instant from "@tocsin/contract/formats/Instant"
+import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
+import { agentHashes } from "@tocsin/core/features/enrolment/agentHashes"
+import { type UnusableReceiver, unusableReceivers } from "@tocsin/core/heart/replicas/listedReceivers"
+import { policyHashes } from "@tocsin/core/heart/replicas/policyDifference"
+import { liveReplicas } from "@tocsin/core/heart/replicas/replicaState"
 import { plural } from "../../output/texts.ts"
 import { attention, failed, type Finding, type Findings } from "./Finding.ts"
 
@@ -24,6 +24,19 @@ const agentFindings = (replicas: ReadonlyArray<ReplicaRecord>, now: Instant.Inst
         ),
       ]
 
+/** Reports that servers of several versions run: a rolling upgrade has not ended, or one was forgotten. */
+const versionFindings = (live: ReadonlyArray<ReplicaRecord>): Findings => {
+  const versions = Array.from(new Set(live.map(({ version }) => version))).toSorted()
+  return versions.length < 2
+    ? []
+    : [
+        attention(
+          "replicas",
+          `servers of versions ${versions.join(" and ")} run on one database: upgrade or stop the older ones; what they do not know cannot be added until then`,
+        ),
+      ]
+}
+
 /** Reports that running servers follow different policies, and receivers that they cannot use. */
 export const replicaFindings = (replicas: ReadonlyArray<ReplicaRecord>, now: Instant.Instant): Findings => {
   const live = liveReplicas(replicas, now)
@@ -32,7 +45,7 @@ export const replicaFindings = (replicas: ReadonlyArray<ReplicaRecord>, now: Ins
     const message = unusableText(each)
     return each.byNone ? failed("replicas", message, "failed") : attention("replicas", message)
   })
-  const findings = [...agentFindings(replicas, now), ...unusable]
+  const findings = [...versionFindings(live), ...agentFindings(replicas, now), ...unusable]
   if (hashes.length < 2) return findings
   const text = `${live.length} servers run with ${hashes.length} different policies: reload or restart those that differ; GET /ops/v1/policy lists them`
   return [attention("replicas", text), ...findings]

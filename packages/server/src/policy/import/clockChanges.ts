@@ -1,4 +1,4 @@
-import { timeZoneOf } from "@tocsin/contract/zoneClocks"
+import { timeZoneOf } from "@tocsin/contract/formats/zoneClocks"
 
 const MINUTE = 60_000
 const WEEK = 10_080 * MINUTE

@@ -1,5 +1,5 @@
-import { type Matcher, parseMatcher } from "@tocsin/contract/Matcher"
-import { formatMatcher } from "@tocsin/contract/matcherText"
+import { type Matcher, parseMatcher } from "@tocsin/contract/labels/Matcher"
+import { formatMatcher } from "@tocsin/contract/labels/matcherText"
 import { Result, Schema } from "effect"
 
 export const optionalText = Schema.optionalKey(Schema.String)

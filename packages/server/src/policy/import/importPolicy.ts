@@ -1,11 +1,11 @@
-import { describeIssue, fieldPath } from "@tocsin/contract/describeIssue"
-import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/ReceiverTypes"
-import { plainLine } from "@tocsin/contract/plainLine"
-import { NotifierKind } from "@tocsin/contract/Status"
-import { readPolicy } from "@tocsin/core/policy/readPolicy"
+import { describeIssue, fieldPath } from "@tocsin/contract/formats/describeIssue"
+import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/receivers/ReceiverTypes"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Result, Schema, SchemaParser } from "effect"
 import { parse, stringify, YAMLParseError } from "yaml"
 import { optionalTexts } from "./conditions.ts"
+import { namesOf } from "./receiverNames.ts"
 import { InhibitRule, takeInhibitions } from "./takeInhibitions.ts"
 import { receiversOf, Route, takeRoutes } from "./takeRoutes.ts"
 import { Intervals, takeTimes } from "./takeTimes.ts"
@@ -87,31 +87,6 @@ const takeReceiver = (given: Given, plain: string, { smtp_from }: Given = {}) =>
   return { name: plain, receiver, notes }
 }
 
-const MOST_NAME = 64
-/** Room for the number of one among equal names. */
-const MOST_BASE = 58
-
-const plainName = (name: string): string => {
-  const plain = name.toLowerCase().replace(/[^a-z0-9_]/gu, "_")
-  // A receiver of a policy that is named like a kind is of that kind.
-  const isOpen = /^[a-z]/u.test(plain) && !NotifierKind.literals.some((kind) => kind === plain)
-  return (isOpen ? plain : `r_${plain}`).slice(0, MOST_NAME)
-}
-
-/** The names of receivers as a policy has them, each its own. */
-const namesOf = (given: ReadonlyArray<string>) => {
-  const names = new Map<string, string>()
-  const used = new Set<string>()
-  for (const name of given) {
-    const plain = plainName(name)
-    let own = plain
-    for (let number = 2; used.has(own); number += 1) own = `${plain.slice(0, MOST_BASE)}_${number}`
-    used.add(own)
-    names.set(name, own)
-  }
-  return (name: string): string => names.get(name) ?? plainName(name)
-}
-
 /** Parts that may be empty. */
 const PARTS =
   /^(?:global|templates|receivers?|routes|continue|equal|group_by|inhibit_rules|\w*match(?:_re|ers)?|\w*time_intervals|\w+_configs)$/u
@@ -124,7 +99,7 @@ const parseYaml = (text: string): unknown =>
     merge: true,
   })
 
-const notYaml = (error: unknown): string => {
+export const notYaml = (error: unknown): string => {
   const [start] = (error instanceof YAMLParseError && error.linePos) || []
   return start === undefined ? "the file must be YAML" : `the file must be YAML; see line ${start.line}`
 }

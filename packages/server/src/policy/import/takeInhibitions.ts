@@ -1,5 +1,5 @@
-import { isPositive, MAX_MATCHERS } from "@tocsin/contract/Matcher"
-import { LABEL_FIELD } from "@tocsin/contract/matcherText"
+import { isPositive, MAX_MATCHERS } from "@tocsin/contract/labels/Matcher"
+import { LABEL_FIELD } from "@tocsin/contract/labels/matcherText"
 import { Schema } from "effect"
 import {
   type Alternatives,

@@ -1,5 +1,5 @@
-import { isPositive, MAX_MATCHERS } from "@tocsin/contract/Matcher"
-import { boundedMillis, durationText } from "@tocsin/contract/durationMillis"
+import { isPositive, MAX_MATCHERS } from "@tocsin/contract/labels/Matcher"
+import { boundedMillis, durationText } from "@tocsin/contract/formats/durationMillis"
 import { Schema } from "effect"
 import {
   type Alternatives,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { compileMatchers, parseMatcher } from "@tocsin/contract/Matcher"
+import { compileMatchers, parseMatcher } from "@tocsin/contract/labels/Matcher"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Result } from "effect"
 import * as fc from "fast-check"

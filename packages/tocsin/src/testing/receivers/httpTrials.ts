@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { testText } from "@tocsin/core/notifications/incidentText"
+import { testText } from "@tocsin/core/heart/notifications/incidentText"
 import { assertOne, CHECKS, SAME, TEST } from "./arrivals.ts"
 import { type Answers, type HttpReceiver, type Received, RECEIVERS_TEXT } from "./HttpReceiver.ts"
 import { mentions } from "./mentions.ts"

@@ -1,5 +1,5 @@
 // allowed
-import { Storage } from "@tocsin/core/ports/Storage"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"

@@ -1,4 +1,4 @@
 // refused: eslint(no-restricted-imports) Another package is imported by its name
-import { Storage } from "../../core/src/ports/Storage.ts"
+import { Storage } from "../../core/src/kernel/ports/Storage.ts"
 
 export const refused = Storage

@@ -1,0 +1,77 @@
+import { counted, lastPage, type Operations } from "../../documents/examples.ts"
+
+const KEY = "BGg1c2F4c1ZlcnlTZWNyZXRQb2ludE9mUDI1NkluNjVCeXRlc0FzQmFzZTY0dXJsLU5vdEFSZWFsT25lISE"
+
+const BROWSER = {
+  id: "5d2f1c9be07a4f3c8a16b4d2e9f00731",
+  operator: "ann",
+  name: "Firefox on Linux",
+  service: "updates.push.services.mozilla.com",
+  created_at: "2026-03-01T08:30:00.000Z",
+  taken_at: "2026-03-01T09:15:00.000Z",
+  shown_at: "2026-03-01T09:15:01.000Z",
+  last_error: null,
+}
+const parameters = { id: BROWSER.id }
+
+export const push: Operations = {
+  getPush: {
+    summary: "Show how browsers subscribe",
+    description:
+      "Shows the key by which a browser subscribes at its push service, and the receiver of the policy that names the caller. In place of the key, `problem` names the setting that is missing.",
+    success: {
+      ready: ["Browsers can subscribe", { public_key: KEY, receiver: "browser_ann" }],
+      problem: [
+        "A setting is missing",
+        {
+          problem:
+            "set SERVICE_PUSH_CONTACT to an address at which push services can write to you, such as mailto:ops@example.org",
+        },
+      ],
+    },
+  },
+  replacePushKey: {
+    summary: "Replace the key of browsers",
+    description:
+      "Makes another key, and removes all browsers, because each is bound to its key: people press *Notify this browser* again. Answers 409 where a setting is missing.",
+    success: { replaced: ["All browsers are removed", { public_key: KEY }] },
+  },
+  listSubscriptions: {
+    summary: "List browsers that get notifications",
+    description:
+      "Lists the caller's browsers, the latest first; for an admin those of everybody. No answer has an address or a key of a browser.",
+    ...lastPage(BROWSER),
+  },
+  createSubscription: {
+    summary: "Notify a browser",
+    description:
+      "Stores what `PushSubscription.toJSON()` gives in a browser, for the caller. The same browser again keeps its row: 200. A browser of another operator leaves that operator. Answers 409 for a shared token, for a push service that is not known, where a setting is missing, and for the 21st browser of an operator.",
+    request: {
+      usual: [
+        "A browser",
+        {
+          endpoint: "https://updates.push.services.mozilla.com/wpush/v2/gAAAAABk",
+          expirationTime: null,
+          keys: { p256dh: KEY, auth: "AAECAwQFBgcICQoLDA0ODw" },
+        },
+      ],
+    },
+    success: { stored: ["It gets notifications", { ...BROWSER, taken_at: null, shown_at: null }] },
+  },
+  removeSubscription: {
+    summary: "Remove a browser",
+    description:
+      "Removes one of the caller's browsers; for an admin one of anybody's. It gets nothing any more.",
+    parameters,
+    ...counted("It is removed", 1),
+  },
+  testSubscription: {
+    summary: "Send a test to a browser",
+    description:
+      "Sends a test to one of the caller's browsers; for an admin to one of anybody's. Answers what its push service said. `shown_at` of the browser says later that it has shown the test.",
+    parameters,
+    success: {
+      delivered: ["Its push service took it", { outcome: "delivered", status: 201, error: null }],
+    },
+  },
+}

@@ -1,0 +1,37 @@
+import { counted, type Operations } from "../../documents/examples.ts"
+
+const SECRETS = {
+  name: "phone",
+  keys: ["token", "url"],
+  changed_by: "ann",
+  changed_at: "2026-03-01T08:30:00.000Z",
+  receiver: "phone",
+  unreadable: false,
+}
+const parameters = { name: SECRETS.name }
+
+export const secrets: Operations = {
+  listSecrets: {
+    summary: "List stored secrets",
+    description:
+      "Lists the stored secrets of receivers by name, without their values. Those that no receiver of the policy names are unused. The list has no pages.",
+    success: { one: ["Those of one receiver", { items: [SECRETS] }] },
+  },
+  putSecrets: {
+    summary: "Store the secrets of a receiver",
+    description:
+      "Stores all secrets of one receiver, encrypted, in place of the former ones; they count on every server within 5 s. A policy names them by `secrets: NAME`. No answer, log or audit row has a value. Answers 409 where the server has no SERVICE_SECRETS_KEY, and if stored secrets would be more than 1,000, or more than 4 MiB together, encrypted.",
+    parameters,
+    request: {
+      usual: ["A topic of ntfy", { values: { url: "https://ntfy.example.org/ops", token: "tk_1" } }],
+    },
+    success: { stored: ["They are stored", SECRETS] },
+  },
+  removeSecrets: {
+    summary: "Delete stored secrets",
+    description:
+      "Deletes the stored secrets of one name. Answers 409 while a receiver of the policy names them. Safe to repeat.",
+    parameters,
+    ...counted("They are deleted", 1),
+  },
+}

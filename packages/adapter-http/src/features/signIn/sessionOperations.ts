@@ -1,0 +1,70 @@
+import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
+
+const SESSION = {
+  id: "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+  name: "oidc:ann",
+  role: "respond",
+  created_at: "2026-03-01T08:00:00.000Z",
+  expires_at: "2026-03-01T16:00:00.000Z",
+}
+
+export const sessions: Operations = {
+  getSignInOptions: {
+    summary: "Show how to sign in besides by a token",
+    description: "Shows what a page needs to begin a sign-in by OpenID Connect. Needs no token.",
+    success: {
+      oidc: [
+        "People sign in by OpenID Connect",
+        {
+          oidc: {
+            name: "Keycloak",
+            client_id: "tocsin",
+            scopes: "openid profile email",
+            redirect_uri: "https://tocsin.example.org/",
+            authorization_endpoint: "https://id.example.org/authorize",
+            end_session_url: "https://id.example.org/logout?client_id=tocsin",
+          },
+        },
+      ],
+      tokens: ["Operators have tokens alone", {}],
+    },
+  },
+  signIn: {
+    summary: "Begin a session",
+    description:
+      "Exchanges the code that the issuer returned to the page for a session. The answer shows its token, this once. Needs no token, and the header `Origin` of the public address. Answers 401 for a code or an ID token that does not count, 403 for a person without a role, 429 for an address with too many refused sign-ins, and 502 while the issuer fails.",
+    request: {
+      usual: ["A code", { code: "SplxlOBeZQQYbYS6WxSbIA", verifier: SECRET, nonce: "n-0S6_WzA2Mj" }],
+    },
+    success: {
+      shown_once: [
+        "A session begins",
+        {
+          token: `session_${SECRET}`,
+          name: SESSION.name,
+          role: SESSION.role,
+          expires_at: SESSION.expires_at,
+        },
+      ],
+    },
+  },
+  signOut: {
+    summary: "End your own session",
+    description:
+      "Ends the session whose token the request has. Other tokens stay as they are: the count is 0.",
+    ...counted("The session is over", 1),
+  },
+  listSessions: {
+    summary: "List sessions",
+    description:
+      "Lists the people who are signed in by OpenID Connect, the latest first, without their tokens.",
+    ...lastPage(SESSION),
+  },
+  endSession: {
+    summary: "End a session, or all of a person",
+    description:
+      "Ends the session of an ID, or all sessions of the person with a name, such as `oidc:ann`, at once. Their tokens end at the next request, on every replica. Safe to repeat.",
+    parameters: { id: SESSION.id },
+    ...counted("The session is over", 1),
+  },
+}

@@ -1,0 +1,121 @@
+import { OPEN_INCIDENT, counted, lastPage, type Operations } from "../../documents/examples.ts"
+
+const PAGE = { http: { url: "https://example.org/" } }
+const OUTPUT = "HTTP OK - 200 https://example.org/ in 0.092 s | time=0.092s size=1256B"
+
+const WATCH = {
+  name: "example.org",
+  every: "1m",
+  confirm: { bad: 2, good: 1 },
+  ...PAGE,
+  secrets: ["headers.x-key"],
+  is_of_policy: false,
+  is_paused: false,
+  paused_until: null,
+  status: "ok",
+  last: { at: "2026-03-01T08:30:12.000Z", status: "ok", output: OUTPUT },
+  unconfirmed: 0,
+  next_probe_at: "2026-03-01T08:31:12.000Z",
+  created_at: "2026-03-01T08:00:00.000Z",
+  created_by: "ann",
+}
+const PAUSED = { ...WATCH, is_paused: true, paused_until: "2026-03-01T10:30:12.000Z" }
+const parameters = { name: WATCH.name }
+
+export const watches: Operations = {
+  listWatches: {
+    summary: "List watches",
+    description: "Lists watches by name, without their secrets, of which it has the names.",
+    ...lastPage(WATCH),
+  },
+  getWatch: {
+    summary: "Show a watch",
+    description: "Shows a watch with its latest probe.",
+    parameters,
+    success: { probed: ["A watch", WATCH] },
+  },
+  removeWatch: {
+    summary: "Remove a watch",
+    description:
+      "Removes a watch with its check and history. Safe to repeat. Answers 409 for a watch of the policy.",
+    parameters,
+    ...counted("The watch is removed", 1),
+  },
+  createWatch: {
+    summary: "Create a watch",
+    description:
+      "Creates a watch, which is probed within seconds. Its check has its name, under the agent of SERVICE_WATCH_AGENT. Answers 409 if a watch has the name, and for options that a running server of another version lacks.",
+    request: {
+      usual: ["A page", { name: "example.org", ...PAGE }],
+      conditions: [
+        "A page whose JSON must be so",
+        {
+          name: "queue",
+          http: {
+            url: "https://shop.example/health",
+            expect: { json: { "/status": "ok", "/queue": "< 100" }, warning: { json: { "/queue": "< 20" } } },
+            time: { warning: "1s", critical: "3s" },
+          },
+        },
+      ],
+      port: [
+        "A port, often, where the first failure counts",
+        { name: "db", every: "15s", confirm: { bad: 1 }, tcp: { host: "db.example.org", port: 5_432 } },
+      ],
+    },
+    success: { created: ["The watch is created", { ...WATCH, status: null, last: null }] },
+  },
+  changeWatch: {
+    summary: "Change a watch",
+    description:
+      "Changes a watch, or pauses it until it is resumed. A probe that states no headers, auth and body keeps the former ones while the scheme, host and port of its url stay. Answers 409 for a watch of the policy.",
+    parameters,
+    request: {
+      often: ["Every 15 s", { every: "15s" }],
+      credentials: [
+        "A request with a body and credentials, which replace all former secrets",
+        {
+          http: {
+            url: "https://example.org/",
+            method: "POST",
+            auth: { basic: { user: "tocsin", password: "PASSWORD" } },
+            body: { query: "ping" },
+          },
+        },
+      ],
+      paused: ["Until it is resumed", { is_paused: true }],
+    },
+    success: { changed: ["The watch as changed", { ...WATCH, every: "15s" }] },
+  },
+  pauseWatch: {
+    summary: "Pause a watch",
+    description: "Pauses a watch for up to 24 h, or ends its pause.",
+    parameters,
+    request: { usual: ["Two hours", { for: "2h" }], resumed: ["End a pause", { for: "0s" }] },
+    success: { paused: ["The watch is paused", PAUSED] },
+  },
+  tryWatch: {
+    summary: "Probe an address now",
+    description:
+      "Runs the probe of a watch from the server, and answers with the result. Takes what creates a watch, or its probe alone, and stores nothing. Refuses link-local and cloud metadata addresses, loopback unless SERVICE_WATCH_LOOPBACK is set, and private ones if SERVICE_DENY_PRIVATE_TARGETS is. Answers 409 in a program that contains Tocsin.",
+    request: {
+      usual: ["A page", PAGE],
+      whole: ["A watch as it would be created", { name: "home", every: "30s", ...PAGE }],
+    },
+    success: { ok: ["The page is there", { status: "ok", output: OUTPUT, duration_ms: 92 }] },
+  },
+}
+
+export const liveViews: Operations = {
+  stream: {
+    summary: "Stream what to fetch again",
+    description:
+      "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most, and a client that names itself two.",
+    success: {
+      usual: [
+        "The beginning of a stream, and one event",
+        `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${OPEN_INCIDENT.opened_at}"}\n\n`,
+      ],
+    },
+  },
+}

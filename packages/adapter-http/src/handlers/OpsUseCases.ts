@@ -1,0 +1,20 @@
+import type { Context, Effect } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import type { OpsApi } from "@tocsin/contract/api/OpsApi"
+import type { CoreError } from "../response/failures.ts"
+
+/** A function for each endpoint, from its decoded parameters to its decoded answer. */
+export type UseCases<Endpoints extends Readonly<Record<string, HttpApiEndpoint.Constraint>>> = {
+  readonly [Name in keyof Endpoints]: (
+    request: Parameters<Endpoints[Name]["~Request"]>,
+  ) => Effect.Effect<Endpoints[Name]["~Success"]["Type"], CoreError>
+}
+type Parameters<Request> = Pick<Request, Extract<keyof Request, "params" | "query" | "headers" | "payload">>
+
+type Groups = (typeof OpsApi)["groups"]
+
+/** The use cases of one group of /ops/v1: `satisfies OpsUseCases<"rotas">`. */
+export type OpsUseCases<Name extends keyof Groups> = UseCases<Groups[Name]["endpoints"]>
+
+/** The services of which a function makes use cases. */
+export type ServicesOf<Make> = Make extends (services: Context.Context<infer R>) => unknown ? R : never

@@ -1,0 +1,188 @@
+import { Duration, Effect, Fiber } from "effect"
+import {
+  SMTPServer,
+  type SMTPServerDataStream,
+  type SMTPServerOptions,
+  type SMTPServerSession,
+} from "smtp-server"
+import { MOST_READ } from "./mailReader.ts"
+import * as replies from "./replies.ts"
+import type { Reply } from "./replies.ts"
+
+import { type Calls, makeCalls } from "./mailCalls.ts"
+import { followFiles, MailServerError, readPem, type TlsFiles } from "./tlsFiles.ts"
+
+/** The size of a mail that is offered. */
+const MOST_BYTES = 10_485_760
+const MOST_CONNECTIONS = 100
+const IDLE_FOR = Duration.minutes(5)
+const CONNECTED_FOR = Duration.minutes(10)
+/** Mails that arrive when the server stops have this long. */
+const STOPS_WITHIN = Duration.seconds(5)
+
+export interface MailServerOptions {
+  readonly host: string
+  /** 0 for one that the system chooses. */
+  readonly port: number
+  /** By which it greets. */
+  readonly name: string
+  readonly protocol: "smtp" | "lmtp"
+  /** PEM files; with them, STARTTLS is offered. */
+  readonly tls?: TlsFiles | undefined
+}
+
+class Refused extends Error {
+  readonly responseCode: number
+
+  constructor({ code, text }: Reply) {
+    super(text)
+    this.responseCode = code
+  }
+}
+
+/** The first bytes of a mail, unless it is too large, or its client has gone before its end. */
+const firstBytes = (stream: SMTPServerDataStream): Effect.Effect<Uint8Array | "gone" | "too_large"> =>
+  Effect.callback((resume) => {
+    const chunks: Array<Buffer> = []
+    let kept = 0
+    stream.on("data", (chunk: Buffer) => {
+      if (kept >= MOST_READ) return
+      chunks.push(chunk.subarray(0, MOST_READ - kept))
+      kept += chunk.length
+    })
+    stream.on("error", () => resume(Effect.succeed("gone")))
+    stream.on("close", () => resume(Effect.succeed("gone")))
+    stream.on("end", () => resume(Effect.succeed(stream.sizeExceeded ? "too_large" : Buffer.concat(chunks))))
+  })
+
+const DISABLED = ["AUTH", "XCLIENT", "XFORWARD", "WIZ", "SHELL", "KILL"]
+
+type Run = (effect: Effect.Effect<void>) => Fiber.Fiber<void>
+
+/** Ends the connection of a session, if it is still there. */
+const endSession = (server: SMTPServer, session: SMTPServerSession, { code, text }: Reply): boolean => {
+  const connection = Array.from(server.connections).find((each) => each.session === session)
+  connection?.send(code, text)
+  return connection !== undefined
+}
+
+const isTaken = ({ code }: Reply): boolean => code === replies.TAKEN.code
+
+/** The calls of the library for each connection, recipient and mail. */
+const handlers = (
+  { connected, count, recipient, recipientsOf, take }: Calls,
+  { isLmtp, run, server }: { readonly isLmtp: boolean; readonly run: Run; readonly server: () => SMTPServer },
+): Pick<SMTPServerOptions, "onClose" | "onConnect" | "onData" | "onRcptTo"> => {
+  const answer = (reply: Reply, callback: (error?: Error | null) => void): void => {
+    count(reply)
+    callback(isTaken(reply) ? null : new Refused(reply))
+  }
+  const endLong = (session: SMTPServerSession) =>
+    Effect.sync(() => {
+      if (endSession(server(), session, replies.TOO_LONG_CONNECTED)) count(replies.TOO_LONG_CONNECTED)
+    })
+  return {
+    onConnect: (session, callback) => {
+      const ending = run(Effect.andThen(Effect.sleep(CONNECTED_FOR), endLong(session)))
+      connected.set(session, { ending, unknown: 0, hasNamedKnown: false, isBusy: false })
+      callback()
+    },
+    onClose: (session) => {
+      const connection = connected.get(session)
+      if (connection !== undefined) run(Fiber.interrupt(connection.ending))
+    },
+    onRcptTo: ({ address }, session, callback) => {
+      run(Effect.map(recipient(address, session), (reply) => answer(reply, callback)))
+    },
+    onData: (stream, session, callback) => {
+      const connection = connected.get(session)
+      if (connection !== undefined) connection.isBusy = true
+      // Of a repeated recipient the library forgets one, and each has a reply of LMTP.
+      if (isLmtp) session.envelope.rcptTo = recipientsOf(session).map(() => ({ address: "", args: false }))
+      const taken = Effect.gen(function* () {
+        const bytes = yield* firstBytes(stream)
+        const all = typeof bytes === "string" ? [] : yield* take(bytes, session)
+        if (connection !== undefined) connection.isBusy = false
+        // Nobody hears the reply to a client that has gone.
+        if (bytes === "gone") return callback(new Refused(replies.UNAVAILABLE))
+        if (bytes === "too_large") return answer(replies.TOO_LARGE, callback)
+        if (!isLmtp) return answer(replies.replyToAll(all), callback)
+        all.forEach(count)
+        callback(
+          null,
+          all.map((reply) => (isTaken(reply) ? reply.text : new Refused(reply))),
+        )
+      })
+      run(taken)
+    },
+  }
+}
+
+/** Binds the address, and stops with the scope: mails that have arrived by then are stored. */
+const bind = (server: SMTPServer, { host, port }: MailServerOptions, { connected }: Calls) =>
+  Effect.acquireRelease(
+    Effect.callback<void, MailServerError>((resume) => {
+      const failed = ({ message }: Error): void => {
+        const remedy = "set SERVICE_MAIL_HOST and SERVICE_MAIL_PORT to an address that Tocsin can listen on"
+        resume(Effect.fail(new MailServerError({ message: `${message}; ${remedy}` })))
+      }
+      server.on("error", failed)
+      server.listen(port, host, () => {
+        server.off("error", failed)
+        // Clients that break off concern nobody.
+        server.on("error", () => {})
+        resume(Effect.void)
+      })
+    }),
+    () =>
+      Effect.callback<void>((resume) => {
+        for (const each of server.connections) {
+          if (connected.get(each.session)?.isBusy === true) continue
+          each.send(replies.SHUTS_DOWN.code, replies.SHUTS_DOWN.text)
+        }
+        server.close(() => resume(Effect.void))
+      }),
+  )
+
+/** One connection too many ends the oldest that has named no known recipient. */
+const makeRoom = (server: SMTPServer, { connected, count }: Calls): void => {
+  if (server.connections.size <= MOST_CONNECTIONS) return
+  for (const each of server.connections) {
+    if (connected.get(each.session)?.hasNamedKnown === true) continue
+    count(replies.MAKES_ROOM)
+    return each.send(replies.MAKES_ROOM.code, replies.MAKES_ROOM.text)
+  }
+}
+
+/** Listens for mails until the scope closes. */
+export const listen = Effect.fnUntraced(function* (options: MailServerOptions) {
+  const calls = yield* makeCalls
+  const run = Effect.runForkWith(yield* Effect.context())
+  const { tls } = options
+  const pem = tls === undefined ? undefined : yield* readPem(tls)
+  const isLmtp = options.protocol === "lmtp"
+  const server: SMTPServer = new SMTPServer({
+    name: options.name,
+    lmtp: isLmtp,
+    size: MOST_BYTES,
+    hidePIPELINING: !isLmtp,
+    hideENHANCEDSTATUSCODES: !isLmtp,
+    hideSTARTTLS: pem === undefined,
+    disabledCommands: pem === undefined ? [...DISABLED, "STARTTLS"] : DISABLED,
+    ...(pem !== undefined && { cert: pem.cert, key: pem.key }),
+    authOptional: true,
+    disableReverseLookup: true,
+    // Devices write addresses that are none, such as user.@example.org.
+    lenientAddressParsing: true,
+    socketTimeout: Duration.toMillis(IDLE_FOR),
+    closeTimeout: Duration.toMillis(STOPS_WITHIN),
+    logger: false,
+    ...handlers(calls, { isLmtp, run, server: () => server }),
+  })
+  // The library adds the connection to its own before the next turn.
+  server.server.on("connection", () => void setImmediate(() => makeRoom(server, calls)))
+  yield* bind(server, options, calls)
+  if (tls !== undefined && pem !== undefined) yield* Effect.forkScoped(followFiles(server, tls, pem.times))
+  const address = server.server.address()
+  return { port: typeof address === "object" && address !== null ? address.port : options.port }
+})

@@ -1,0 +1,76 @@
+const LATIN =
+  "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml"
+
+/** The names of characters that mails have: those of Latin-1, and punctuation. */
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ...LATIN.split(" ").map((name, place): [string, string] => [name, String.fromCharCode(160 + place)]),
+  ...Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", shy: "" }),
+  ...Object.entries({ euro: "€", hellip: "…", ndash: "–", mdash: "—", bull: "•", trade: "™" }),
+  ...Object.entries({ lsquo: "‘", rsquo: "’", sbquo: "‚", ldquo: "“", rdquo: "”", bdquo: "„" }),
+  ...Object.entries({ larr: "←", uarr: "↑", rarr: "→", darr: "↓", check: "✓", ensp: " ", emsp: " " }),
+  ...Object.entries({ lsaquo: "‹", rsaquo: "›", le: "≤", ge: "≥", ne: "≠", thinsp: " ", zwnj: "", zwj: "" }),
+])
+
+const HIGHEST = 0x10ffff
+
+const characterOf = (whole: string, name: string): string => {
+  if (!name.startsWith("#")) return NAMED.get(name) ?? whole
+  const code = /^#x/iu.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
+  if (code > HIGHEST || (code >= 0xd800 && code <= 0xdfff)) return "\ufffd"
+  return code === 160 ? " " : String.fromCodePoint(code)
+}
+
+const withoutEntities = (text: string): string =>
+  text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8}\d{0,2});/giu, characterOf)
+
+/** Elements that end a line. */
+const BLOCKS: ReadonlySet<string> = new Set(
+  "address article aside blockquote body br center dd div dl dt fieldset footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol p pre section table tbody tfoot thead title tr ul".split(
+    " ",
+  ),
+)
+/** Elements whose text nobody sees. */
+const UNSEEN: ReadonlySet<string> = new Set(["script", "style", "title", "template", "noscript"])
+
+const TAG = /^<(\/?)([a-z][a-z\d]*)/iu
+
+/** Where an element ends that begins at a place; the end of the text if it does not end. */
+const endOf = (lower: string, name: string, from: number): number => {
+  const close = lower.indexOf(`</${name}`, from)
+  return close === -1 ? lower.length : close
+}
+
+/** HTML as text: blocks and `<br>` end lines. Reads each character a bounded number of times. */
+export const htmlText = (html: string): string => {
+  const lower = html.toLowerCase().length === html.length ? html.toLowerCase() : html
+  const parts: Array<string> = []
+  let at = 0
+  while (at < html.length) {
+    const open = html.indexOf("<", at)
+    parts.push((open === -1 ? html.slice(at) : html.slice(at, open)).replace(/\s+/gu, " "))
+    if (open === -1) break
+    if (html.startsWith("<!--", open)) {
+      const close = html.indexOf("-->", open + 4)
+      at = close === -1 ? html.length : close + 3
+      continue
+    }
+    const [, slash = "", given = ""] = TAG.exec(html.slice(open, open + 32)) ?? []
+    const name = given.toLowerCase()
+    if (name === "" && html[open + 1] !== "!" && html[open + 1] !== "?" && html[open + 1] !== "/") {
+      parts.push("<")
+      at = open + 1
+      continue
+    }
+    const close = html.indexOf(">", open)
+    at = close === -1 ? html.length : close + 1
+    if (slash === "" && UNSEEN.has(name)) at = endOf(lower, name, at)
+    if (BLOCKS.has(name)) parts.push("\n")
+    else if (name === "td" || name === "th") parts.push(" ")
+  }
+  return withoutEntities(parts.join(""))
+    .split("\n")
+    .map((line) => line.replace(/ +/gu, " ").trim())
+    .filter((line, place, lines) => line !== "" || (lines[place - 1] ?? "") !== "")
+    .join("\n")
+    .trim()
+}

@@ -1,0 +1,83 @@
+import type { Worker } from "node:worker_threads"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { ReadsMail } from "@tocsin/core/features/integrations/mail/MailReader"
+import { Duration, Effect, type Scope, Semaphore } from "effect"
+import type { ThreadReply } from "./mailThread.ts"
+import { mailAsSent, type ParsedMail } from "./parseMail.ts"
+
+/** How long a mail may be read. */
+const LONGEST_READING = Duration.seconds(2)
+/** A busy machine needs a while for a new thread. */
+const LONGEST_START = Duration.seconds(20)
+/** Bytes of a mail that are kept and read. */
+export const MOST_READ = 1_048_576
+
+/** The memory of a thread that reads mails, in MiB: a mail of 1 MiB in any form needs less. */
+export const THREAD_MEGABYTES = 96
+
+const TOO_LONG = "a mail took longer than 2 s to read, so it counts by its fields and its text as sent"
+const TOO_LARGE = "a mail took too much memory to read, so it counts by its fields and its text as sent"
+
+/** The next reply of a thread, or why none comes. */
+const replyOf = (thread: Worker): Effect.Effect<ThreadReply | undefined> =>
+  Effect.callback((resume) => {
+    const replied = (reply: ThreadReply): void => resume(Effect.succeed(reply))
+    const ended = (): void => resume(Effect.succeed(undefined))
+    thread.once("message", replied)
+    thread.once("error", ended)
+    thread.once("exit", ended)
+    return Effect.sync(() => {
+      thread.off("message", replied)
+      thread.off("error", ended)
+      thread.off("exit", ended)
+    })
+  })
+
+/**
+ * Reads mails in a thread of its own, one at a time: however hostile a mail is, all else goes on. A mail that takes too
+ * long, or too much memory, ends the thread, and the next mail gets another.
+ */
+export const mailReader = Effect.fnUntraced(function* (
+  start: () => Worker,
+): Effect.fn.Return<ReadsMail, never, Scope.Scope> {
+  const one = yield* Semaphore.make(1)
+  let thread: Worker | undefined
+  const end = Effect.suspend(() => {
+    const ended = thread
+    thread = undefined
+    return ended === undefined ? Effect.void : Effect.asVoid(Effect.promise(() => ended.terminate()))
+  })
+  yield* Effect.addFinalizer(() => end)
+  const started = Effect.gen(function* () {
+    if (thread !== undefined) return thread
+    const next = start()
+    // An error without a listener would end the process.
+    next.on("error", () => {})
+    thread = next
+    const reply = yield* Effect.timeoutOrElse(replyOf(next), {
+      duration: LONGEST_START,
+      orElse: () => Effect.succeed(undefined),
+    })
+    if (reply !== "ready") yield* end
+    return thread
+  })
+  const parsed = Effect.fnUntraced(function* (mail: Uint8Array): Effect.fn.Return<ParsedMail> {
+    const reader = yield* started
+    if (reader === undefined) return mailAsSent(mail, TOO_LONG)
+    const copy = new Uint8Array(mail)
+    reader.postMessage(copy, [copy.buffer])
+    const reply = yield* Effect.timeoutOrElse(replyOf(reader), {
+      duration: LONGEST_READING,
+      orElse: () => Effect.succeed("too_long" as const),
+    })
+    if (typeof reply === "object") return reply
+    yield* end
+    return mailAsSent(mail, reply === "too_long" ? TOO_LONG : TOO_LARGE)
+  })
+  return (mail, sender) =>
+    Effect.map(one.withPermit(parsed(mail.subarray(0, MOST_READ))), ({ date, ...read }) => ({
+      ...read,
+      sender,
+      sent_at: date === undefined ? undefined : Instant.fromMillis(date),
+    }))
+})

@@ -1,0 +1,177 @@
+import type { Integration, IntegrationWithKey } from "@tocsin/client"
+import { parseCron } from "@tocsin/contract/formats/CronTimes"
+import { isNearlyFull } from "@tocsin/contract/integrations/isNearlyFull"
+import { SENDER_KINDS, senderKind } from "@tocsin/contract/integrations/senderKinds"
+import { senderLines } from "@tocsin/contract/integrations/senderLines"
+import { nextText } from "../../format/nextText.ts"
+import { numberText } from "../../format/times.ts"
+import { ZONES } from "../../format/zones.ts"
+import { now } from "../../state/clock.ts"
+import { listOf } from "../../state/lists.ts"
+import { linkTo } from "../../state/Route.ts"
+import { mayAdminister } from "../../state/session.ts"
+import type { Texts } from "../../view/FormField.ts"
+import { Form, refusal } from "../../view/forms.tsx"
+import { keptSecret, ShownOnce, Time } from "../../view/states.tsx"
+import { createNamed, type Kind, lastText, NamedTable } from "../../view/Named.tsx"
+
+/** The protocols, as people know them. */
+const KINDS = Object.entries(SENDER_KINDS).map(
+  ([kind, { senders }]) => [kind, `${kind}: ${senders}`] as const,
+)
+
+/** The texts to paste into the senders of an integration, which reach the server as this page does. */
+export const textsOf = (made: IntegrationWithKey): ReadonlyArray<string> =>
+  senderLines(made, globalThis.location.origin).map(([, text]) => text)
+
+const optionsIn = (text: string): unknown => {
+  try {
+    return text === "" ? {} : JSON.parse(text)
+  } catch {
+    throw refusal("The options must be a JSON object.")
+  }
+}
+
+/** All but the one by which the service reports its own watches. */
+const listSenders = () => {
+  const all = listOf<Integration>("ops/v1/integrations", {})
+  const read = async (cursor: string | undefined) => {
+    const page = await all.read(cursor)
+    return { ...page, items: page.items.filter(({ kind }) => kind !== "watch") }
+  }
+  return { ...all, read }
+}
+
+const subjectOf = ({ awaited_watchdog, created_by, last_refusal: refused }: Integration) => (
+  <>
+    by {created_by}
+    {awaited_watchdog !== null && `, waits for the first ${awaited_watchdog}: it is missed from then on`}
+    {refused !== null && (
+      <>
+        , refused <Time at={refused.at} />: {refused.message}
+      </>
+    )}
+  </>
+)
+
+export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
+  noun: "integration",
+  title: "Integrations",
+  path: "ops/v1/integrations",
+  list: listSenders,
+  empty: ["No integrations yet", "Cron jobs and other monitors report through one."],
+  subjectOf,
+  label: ["Kind", ({ kind }) => <em class="is-taken">{kind}</em>],
+  when: [
+    "Last report",
+    ({ last_request_at, name, overdue }) => (
+      <>
+        {lastText("reported", last_request_at, "no report yet")}
+        {overdue > 0 && (
+          <>
+            ,{" "}
+            <a href={linkTo("checks", [], { state: "late", filter: `${name}/` })}>
+              {numberText(overdue)} late
+            </a>
+          </>
+        )}
+      </>
+    ),
+  ],
+  noteOf: ({ checks, is_closed, max_checks }) =>
+    is_closed
+      ? "key blocked"
+      : isNearlyFull({ checks, max_checks }) && `${numberText(checks)} of ${numberText(max_checks)} checks`,
+  creates: "Create integration",
+  fieldsOf: (former) => ({
+    ...(former === undefined && { kind: { label: "Kind", options: KINDS, initial: "ping" } }),
+    options: {
+      label: "Options (JSON)",
+      isWide: true,
+      initial: former === undefined ? "" : JSON.stringify(former.options),
+      example: ({ kind = "" }) => senderKind(kind)?.options,
+    },
+  }),
+  bodyOf: ({ options = "", ...given }) => ({ ...given, options: optionsIn(options) }),
+  warning: "Its checks and their history go with it.",
+  replaces: ["New key", "Replaced the key"],
+  secretOf: (made) => ({ title: `Lines to paste for ${made.name}`, texts: textsOf(made) }),
+}
+
+/** How often a job runs, as its address says it: with a margin after which it is late. */
+const SCHEDULES = [
+  ["every=1h&after=3h", "every hour"],
+  ["every=1d&after=26h", "every day"],
+  ["every=7d&after=8d", "every week"],
+  ["cron", "at the times of its line in the crontab"],
+] as const
+const hasTimes = ({ schedule }: Texts): boolean => schedule === "cron"
+
+/** The query that declares the times. A crontab reads a percent sign as the end of a line. */
+const queryOf = ({ cron = "", tz = "" }: Texts): string => {
+  const times = parseCron(cron)
+  if ("message" in times) throw refusal(`The times ${times.message}.`)
+  return `cron=${cron.split(/\s+/).join("+")}&tz=${tz}`
+}
+
+const linesOfJob = keptSecret()
+
+/** Declares a job of a crontab: how often it runs, and the line that reports it. */
+export const Job = () => {
+  const add = async ({ job = "", ...texts }: Texts) => {
+    const schedule = hasTimes(texts) ? queryOf(texts) : texts["schedule"]
+    const secretOf = (made: IntegrationWithKey) => ({
+      title: `Append this to the line of ${made.name} in the crontab`,
+      texts: textsOf(made).slice(0, 1),
+    })
+    const body = { name: job, kind: "ping", options: { check: job, schedule } }
+    return createNamed({ ...INTEGRATIONS, secretOf }, body, linesOfJob)
+  }
+  return (
+    <>
+      <Form
+        fields={{
+          job: { label: "Job", example: "backup" },
+          schedule: { label: "Runs", options: SCHEDULES, initial: SCHEDULES[1][0] },
+          cron: {
+            label: "Times",
+            initial: "0 3 * * *",
+            isAsked: hasTimes,
+            hint: (texts) => nextText(texts, now.peek()),
+          },
+          // That of the browser is often not the zone of a crontab's machine.
+          tz: {
+            label: "Time zone",
+            options: [["", "choose"], ...ZONES],
+            isAsked: hasTimes,
+            isNeeded: hasTimes,
+          },
+        }}
+        acts={[["Add a job", add, "main"]]}
+      />
+      <ShownOnce of={linesOfJob} />
+      <p class="lead">
+        Tocsin expects a job from its first report on. So run the new line once: from then on, a run that is
+        late or missing opens an incident, whose severity is <i>critical</i>.
+      </p>
+    </>
+  )
+}
+
+export const Integrations = () => (
+  <>
+    {mayAdminister.value && (
+      <>
+        <h2>A cron job</h2>
+        <Job />
+        <h2>Other senders</h2>
+      </>
+    )}
+    <NamedTable of={INTEGRATIONS}>
+      <p class="lead">
+        Senders report by requesting an address, without an agent. Each check appears with its first report,
+        and is expected from then on if it says how often it reports.
+      </p>
+    </NamedTable>
+  </>
+)

@@ -1,0 +1,45 @@
+import type { NotifierTest, PolicyInForce } from "@tocsin/client"
+import { segment } from "../../api/request.ts"
+import { changePolicy, firingsText } from "../../state/policyActions.ts"
+import type { Entry } from "./receiverForms.ts"
+import { call } from "../../state/session.ts"
+
+export const entriesOf = ({ policy }: PolicyInForce): Readonly<Record<string, Entry>> =>
+  policy.receivers ?? {}
+
+const pathOf = (name: string): string => `ops/v1/receivers/${segment(name)}`
+
+/** More than the 15 s for which the service waits for the receiver. */
+const TEST_MILLIS = 20_000
+
+const sendTest = (path: string, body?: unknown): Promise<NotifierTest> =>
+  call<NotifierTest>("POST", path, { body, timeoutMillis: TEST_MILLIS })
+
+export const testText = ({ error, outcome }: NotifierTest): string =>
+  `the test was ${outcome}${error === null ? "" : `, ${error}`}`
+
+/** Sends a test message to a receiver in force, and says what came of it. */
+export const testReceiver = async (name: string): Promise<string> =>
+  testText(await sendTest(`ops/v1/notifiers/${segment(name)}/test`))
+
+/** A receiver with its secrets as a form has them. */
+interface WrittenReceiver {
+  readonly name: string
+  readonly body: { readonly receiver: Entry; readonly values?: Readonly<Record<string, string>> }
+}
+
+/** Sends a test message to a receiver that is not saved. */
+export const tryReceiver = ({ body, name }: WrittenReceiver): Promise<NotifierTest> =>
+  sendTest(`${pathOf(name)}/try`, body)
+
+/** A change of the policy, and what it did. */
+const change = async (text: string, ...made: Parameters<typeof changePolicy>) => {
+  const changed = await changePolicy(...made)
+  return changed && { text: `${text}${firingsText(changed.firings, "the policy")}` }
+}
+
+export const saveReceiver = ({ hash }: PolicyInForce, { body, name }: WrittenReceiver) =>
+  change(`Saved ${name}`, "PUT", pathOf(name), { body, ifMatch: hash })
+
+export const deleteReceiver = ({ hash }: PolicyInForce, name: string) =>
+  change(`Deleted ${name}`, "DELETE", pathOf(name), { ifMatch: hash })

@@ -1,0 +1,208 @@
+import { useSignal } from "@preact/signals"
+import type { IncidentDetail } from "@tocsin/client"
+import { limitsAgents } from "@tocsin/contract/labels/matcherText"
+import { useEffect } from "preact/hooks"
+import { isUnreached } from "../../api/ApiFailure.ts"
+import { segment } from "../../api/request.ts"
+import { countText, momentText } from "../../format/times.ts"
+import { now } from "../../state/clock.ts"
+import { titleOf } from "../../state/incidentActions.ts"
+import { route, setParameters } from "../../state/location.ts"
+import { parseSelection } from "../../state/Route.ts"
+import { useDraft } from "../../state/drafts.ts"
+import { call } from "../../state/session.ts"
+import {
+  create,
+  keyMatchers,
+  matchersText,
+  type NewSilences,
+  oneOfEachKey,
+  parseMatchers,
+  preview,
+  noEnd,
+  readEnd,
+} from "./silenceActions.ts"
+import { useLater } from "../../state/useLater.ts"
+import { Fields } from "../../view/Fields.tsx"
+import { ActionButton, bound, Fault, Field } from "../../view/forms.tsx"
+import { FailureNote } from "../../view/states.tsx"
+import { useResource } from "../../view/usePages.ts"
+
+const SPANS = ["30m", "1h", "2h", "4h", "8h", "1d", "3d", "7d", "08:00"]
+/** While the operator types, the preview waits for a pause. */
+const TYPING_MILLIS = 250
+
+/** Above so many, no change reads the preview again: it takes a request for each silence. */
+const MANY = 10
+
+/** The incidents that the address names, to be silenced by their keys. */
+const useIncidents = (ids: ReadonlyArray<string>) =>
+  useResource(`to silence ${ids.join()}`, [], async () => {
+    const found: Array<IncidentDetail["incident"]> = []
+    for (const id of ids) {
+      const { incident } = await call<IncidentDetail>("GET", `ops/v1/incidents/${segment(id)}`)
+      found.push(incident)
+    }
+    return oneOfEachKey(found)
+  })
+
+const Preview = ({ silences }: { readonly silences: NewSilences }) => {
+  const asked = useSignal(silences)
+  const text = JSON.stringify([silences.lists, silences.ends, silences.startsAt])
+  useLater(() => (asked.value = silences), TYPING_MILLIS, [text])
+  const { lists, ends, startsAt } = asked.value
+  const { value, failure } = useResource(
+    `preview ${JSON.stringify([lists, ends, startsAt])}`,
+    lists.length > MANY ? [] : ["incidents", "agents"],
+    () => preview({ lists, ends, startsAt, comment: "" }),
+  )
+  const isLimited = lists.every((matchers) => matchers.some(limitsAgents))
+  const counts = value && [
+    countText(value.open_incidents, "open incident"),
+    // Without a matcher on agents, these are all agents, of which only matching incidents are silenced.
+    ...(isLimited ? [countText(value.agents, "agent")] : []),
+  ]
+  const isNothing = value?.open_incidents === 0 && !(isLimited && value.agents > 0)
+  if (failure !== undefined && !isUnreached(failure)) return <FailureNote failure={failure} />
+  return (
+    <p role="status" class={isNothing ? "preview is-warning" : "preview"}>
+      {counts === undefined
+        ? "Counting …"
+        : `${startsAt === undefined ? "It covers" : "If it began now, it would cover"} ${counts.join(" and ")}`}
+      {value !== undefined && startsAt === undefined && value.held_now > 0 && (
+        <small> {countText(value.held_now, "notification")} would be held now</small>
+      )}
+      {isNothing && <small> Nothing matches now. Are the names right?</small>}
+    </p>
+  )
+}
+
+/** The values of the fields, and the silences that they make so far. */
+const useForm = () => {
+  const ids = parseSelection(route.value.parameters["incidents"])
+  const { value: incidents = [], failure } = useIncidents(ids)
+  const text = useDraft("matchers", route.value.parameters["matchers"] ?? "")
+  const span = useDraft("span", "2h")
+  const starts = useDraft("start", "")
+  const comment = useDraft("comment", "")
+  /** The keys that were silenced before a failure: to try again must not silence them twice. */
+  const made = useDraft<ReadonlyArray<string>>("made", [])
+  const left = incidents.filter(({ incident_key }) => !made.value.includes(incident_key))
+  const isSingle = incidents.length === 1
+  const [first] = incidents
+  const given = isSingle && first !== undefined ? keyMatchers(first.incident_key) : undefined
+  useEffect(() => {
+    if (given !== undefined && text.peek() === "") text.value = matchersText(given)
+  }, [isSingle, first?.id])
+  const { matchers, fault } = parseMatchers(text.value, given)
+  const lists =
+    incidents.length > 1
+      ? left.map(({ incident_key }) => keyMatchers(incident_key))
+      : matchers.length > 0
+        ? [matchers]
+        : []
+  const begin = Date.parse(starts.value)
+  // The service takes a start in the past as now.
+  const startsAt = begin > now.value ? new Date(begin).toISOString() : undefined
+  const end = readEnd(span.value.trim(), startsAt === undefined ? now.value : begin)
+  const silences: NewSilences | undefined =
+    end && lists.length > 0 ? { lists, ends: end.ends, startsAt, comment: comment.value.trim() } : undefined
+  const missing = [
+    ...(lists.length === 0 && fault === undefined ? ["a matcher"] : []),
+    ...(comment.value.trim() === "" ? ["a comment"] : []),
+  ]
+  return { failure, incidents, left, text, span, starts, comment, made, fault, begin, end, silences, missing }
+}
+
+type Form = ReturnType<typeof useForm>
+
+const Subjects = ({ incidents, left, text }: Pick<Form, "incidents" | "left" | "text">) =>
+  incidents.length > 1 ? (
+    <ul class="subjects" aria-label="To be silenced">
+      {left.map((incident) => (
+        <li key={incident.id}>
+          <code>{incident.incident_key}</code> {titleOf(incident)}
+        </li>
+      ))}
+    </ul>
+  ) : (
+    <Field
+      label="Matchers, one a line"
+      hasLines
+      placeholder={"agent_id glob web-*\nlabel:env = prod"}
+      {...bound(text)}
+    />
+  )
+
+const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "missing" | "span">) =>
+  end === undefined ? (
+    <Fault text={noEnd(span.value)} />
+  ) : (
+    <p class="lead">
+      {begin <= now.value && "Starts now. "}
+      Ends {momentText(end.at, now.value)}.{missing.length > 0 && ` Still missing: ${missing.join(", ")}.`}
+    </p>
+  )
+
+const submit = async ({ silences, made, text, comment, starts }: Form) => {
+  if (silences === undefined) return undefined
+  const keys: Array<string> = []
+  const done = await create(silences, (created) => {
+    keys.push(...created.map(({ value }) => value))
+  }).finally(() => (made.value = [...made.value, ...keys]))
+  if (done === undefined) return undefined
+  text.value = ""
+  comment.value = ""
+  starts.value = ""
+  setParameters({ incidents: "", matchers: "", new: "" })
+  return done
+}
+
+/** Creates silences: of what matchers say, or of the incidents that the address names. */
+export const SilenceForm = () => {
+  const form = useForm()
+  const { failure, span, starts, comment, fault, end, silences } = form
+  return (
+    <Fields class="act-form" aria-label="New silence">
+      {failure !== undefined && <FailureNote failure={failure} />}
+      <Subjects {...form} />
+      <div class="form-row">
+        <label>
+          For
+          <input
+            class="short"
+            list="spans"
+            value={span}
+            title="A duration such as 2h, or a time such as 08:00"
+            aria-invalid={end === undefined}
+            onInput={(event) => (span.value = event.currentTarget.value)}
+          />
+          <datalist id="spans">
+            {SPANS.map((each) => (
+              <option key={each} value={each} />
+            ))}
+          </datalist>
+        </label>
+        <Field label="Starts" type="datetime-local" {...bound(starts)} />
+        <Field
+          label="Comment"
+          isWide
+          required
+          placeholder="why, for the others"
+          maxLength={1024}
+          {...bound(comment)}
+        />
+        <ActionButton
+          kind="main"
+          isDisabled={silences === undefined || silences.comment === ""}
+          does={() => submit(form)}
+        >
+          Silence
+        </ActionButton>
+      </div>
+      <Fault text={fault ?? ""} />
+      <Ending {...form} />
+      {silences !== undefined && <Preview silences={silences} />}
+    </Fields>
+  )
+}

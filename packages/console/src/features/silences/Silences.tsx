@@ -1,0 +1,151 @@
+import { silenceColumns } from "@tocsin/contract/silences/silenceColumns"
+import type { Silence, WindowList } from "@tocsin/client"
+import { momentText, rangeText } from "../../format/times.ts"
+import { now } from "../../state/clock.ts"
+import { listOf, MOST } from "../../state/lists.ts"
+import { route } from "../../state/location.ts"
+import { linkTo } from "../../state/Route.ts"
+import { mayRespond } from "../../state/session.ts"
+import { expire, extend, matchersText } from "./silenceActions.ts"
+import { Export } from "../../view/Export.tsx"
+import { ActionButton } from "../../view/forms.tsx"
+import { column, type Columns, Listing } from "../../view/Listing.tsx"
+import { Empty, Mark, ReadingNote, Time } from "../../view/states.tsx"
+import { chosen, Tabs } from "../../view/navigation.tsx"
+import { usePages, useRead } from "../../view/usePages.ts"
+import { SilenceForm } from "./SilenceForm.tsx"
+
+const TABS = [
+  ["all", "All", "No silences yet"],
+  ["active", "Active", "Nothing is silenced"],
+  ["scheduled", "Scheduled", "No silence is scheduled"],
+  ["expired", "Expired", "No silence has ended"],
+] as const
+
+/** When it begins or ends: how far off that is, and which time. */
+const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Silence }) => {
+  if (state === "expired")
+    return (
+      <span class="when">
+        ended <Time at={ends_at} />
+      </span>
+    )
+  const [word, at] = state === "scheduled" ? ["starts", starts_at] : ["ends", ends_at]
+  const [moment, end] = [Date.parse(at), Date.parse(ends_at)]
+  return (
+    <>
+      <span class="when">
+        {word} <Time at={at} />
+      </span>
+      <span class="exact">
+        <span class="word">{word} </span>
+        {momentText(moment, now.peek())}
+        {state === "scheduled" && ` – ${momentText(end, moment)}`}
+      </span>
+    </>
+  )
+}
+
+const COLUMNS: Columns<Silence> = [
+  column("State", "6.5rem", ({ state }) => <Mark state={state} />),
+  column("Comment and matchers", 1, ({ comment, matchers }) => (
+    <>
+      <b>{comment}</b>
+      <code class="subject">{matchersText(matchers).replaceAll("\n", ", ")}</code>
+    </>
+  )),
+  column("By", "minmax(4rem, 0.3fr)", ({ created_by }) => (
+    <span class="notes">
+      <em>{created_by}</em>
+    </span>
+  )),
+  column("Time", "8.5rem", (silence) => <When silence={silence} />),
+  column(
+    "",
+    "9.75rem",
+    (silence) =>
+      mayRespond.value &&
+      silence.state !== "expired" && (
+        <span class="actions">
+          <ActionButton describes="Extend it by 1 hour" does={() => extend(silence)}>
+            Extend 1 h
+          </ActionButton>
+          <ActionButton kind="danger" describes="End it now" does={() => expire(silence)}>
+            End
+          </ActionButton>
+        </span>
+      ),
+  ),
+]
+
+const Windows = ({ items }: WindowList) => {
+  if (items.length === 0)
+    return (
+      <p class="lead">
+        The policy has none. It defines windows that recur; for a single one, create a silence that starts
+        later.
+      </p>
+    )
+  return (
+    <ul class="windows" aria-label="Maintenance windows">
+      {items.map(({ name, comment, cron, tz, occurrences, ...window }) => (
+        <li key={name}>
+          <p>
+            <b>{name}</b> {comment}
+          </p>
+          <p class="lead">
+            <code>{cron}</code> {tz}, for {window.for}
+          </p>
+          <ol class="times" aria-label={`Next times of ${name}`}>
+            {occurrences.map(({ starts_at, ends_at }) => (
+              <li key={starts_at}>
+                {rangeText(starts_at, ends_at, now.value)}{" "}
+                {Date.parse(starts_at) > now.value ? <Time at={starts_at} isAlone /> : <b>now</b>}
+              </li>
+            ))}
+          </ol>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+export const Silences = () => {
+  const { tab: wanted, incidents = "", matchers = "" } = route.value.parameters
+  const isNew = incidents + matchers !== "" || route.value.parameters["new"] === "yes"
+  const [tab, , nothing] = chosen(TABS, wanted)
+  const list = (limit?: number) =>
+    listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }, limit)
+  const listed = usePages(list())
+  const windows = useRead<WindowList>("ops/v1/windows")
+  return (
+    <>
+      {mayRespond.value && isNew && <SilenceForm key={`${incidents} ${matchers}`} />}
+      {mayRespond.value && !isNew && (
+        <div class="filters">
+          <a class="button" href={linkTo("silences", [], { new: "yes" })}>
+            New silence
+          </a>
+        </div>
+      )}
+      <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS}>
+        <Export name="silences" columns={silenceColumns} lists={[list(MOST)]} />
+      </Tabs>
+      <Listing
+        label="Silences"
+        kind="silence"
+        columns={COLUMNS}
+        listed={listed}
+        keyOf={({ id }) => id}
+        size="double"
+        empty={<Empty title={nothing}>{mayRespond.value && "Create one, here or from an incident."}</Empty>}
+      />
+      <h2>Maintenance windows</h2>
+      <ReadingNote reading={windows} />
+      {windows.value !== undefined && <Windows {...windows.value} />}
+      <p class="after">
+        <a href={linkTo("system")}>The policy in force</a>
+      </p>
+    </>
+  )
+}

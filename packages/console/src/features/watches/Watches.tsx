@@ -1,0 +1,188 @@
+import { useSignal } from "@preact/signals"
+import type { Watch, WatchTrial } from "@tocsin/client"
+import { headlineOf } from "@tocsin/contract/formats/headline"
+import { addressOfWatch, watchOfAddress } from "@tocsin/contract/watches/watchOfAddress"
+import { segment } from "../../api/request.ts"
+import { linkTo } from "../../state/Route.ts"
+import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.ts"
+import type { FormField, Options, Texts } from "../../view/FormField.ts"
+import { ActionButton, type FormAct, QuietButton } from "../../view/forms.tsx"
+import { HEADER_EXAMPLE, JSON_EXAMPLE, OPTIONS, probeOf, textsOf, watchOf } from "./watchForm.ts"
+import { Mark, Missing, TimeAfter } from "../../view/states.tsx"
+import { StatusStrip, StripReader } from "../../view/StatusStrip.tsx"
+import { type Kind, NamedForm, NamedTable } from "../../view/Named.tsx"
+import { useRead } from "../../view/usePages.ts"
+
+const PATH = "ops/v1/watches"
+/** The agent that has the results of watches. */
+export const WATCHER = "watches"
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((one) => [one] as const)
+const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
+
+/** The choices of a field whose value may be another one than these. */
+const withOption = (options: Options, value: string): Options =>
+  options.some(([each]) => each === value) ? options : [...options, [value]]
+
+/** Results that do not count yet. */
+const unconfirmedText = ({ confirm, last, unconfirmed }: Watch): string =>
+  unconfirmed === 0
+    ? ""
+    : `${unconfirmed} of ${last?.status === "ok" ? `${confirm.good} successes` : `${confirm.bad} failures`}`
+
+const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
+  <ActionButton
+    describes={`${is_paused ? "Resume" : "Pause"} ${name}`}
+    does={() => {
+      const [done, span] = is_paused ? [`Resumed ${name}`, "0s"] : [`Paused ${name} for 8 h`, "8h"]
+      return carryOut(done, "POST", `${PATH}/${segment(name)}/pause`, { body: { for: span } })
+    }}
+  >
+    {is_paused ? "Resume" : "Pause 8 h"}
+  </ActionButton>
+)
+
+const drawTimes = ({ every, last }: Watch) => (
+  <>
+    every {every}
+    <TimeAfter text=", probed " at={last?.at} />
+  </>
+)
+
+const rareFields = (former: Watch | undefined): Readonly<Record<string, FormField>> => {
+  const days = { type: "number", min: 1, max: 3_650 } as const
+  const kept = former?.secrets?.length ? `; blank keeps ${former.secrets.join(", ")} at this host` : ""
+  const fields: Readonly<Record<(typeof OPTIONS)[number], FormField>> = {
+    text: { label: "The page must contain" },
+    not_text: { label: "The page must not contain" },
+    json: { label: "JSON must have", hasLines: true, example: `${JSON_EXAMPLE}\n/queue: < 100` },
+    header: { label: "The head must have", hasLines: true, example: "content-type: ~ text/*" },
+    statuses: { label: "Statuses that are ok", example: "200, 300-399" },
+    method: { label: "Method", options: METHODS },
+    slow: { label: "Slow: a warning after", example: "1s" },
+    late: { label: "Critical after", example: "3s" },
+    warning: { label: "Certificate: warning days", ...days },
+    critical: { label: "Critical days", ...days },
+    headers: { label: `Header fields to send${kept}`, hasLines: true, example: HEADER_EXAMPLE },
+    token: { label: "Bearer token to send", type: "password" },
+    body: { label: "Body to send", hasLines: true, example: '{"query": "ping"}' },
+  }
+  const before: Texts = former === undefined ? { method: "GET" } : textsOf(former)
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      { ...field, isRare: true, initial: before[name] ?? "" },
+    ]),
+  )
+}
+
+const WATCHES: Kind<Watch> = {
+  noun: "watch",
+  title: "Watches",
+  path: PATH,
+  size: "watch",
+  empty: ["No page is watched yet", "The server itself probes pages and ports."],
+  subjectOf: ({ last }) => (last === null ? "not probed yet" : headlineOf(last.output)),
+  linkOf: ({ name }) => linkTo("checks", [WATCHER, name]),
+  label: [
+    "State",
+    (watch) => (
+      <Mark
+        state={watch.status ?? "pending"}
+        word={watch.status ?? (unconfirmedText(watch) || "not probed")}
+      />
+    ),
+  ],
+  when: ["Probes", drawTimes],
+  noteOf: (watch) => (watch.is_paused ? "paused" : watch.status !== null && unconfirmedText(watch)),
+  stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
+  actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
+  creates: "Watch",
+  fieldsOf: (former) => ({
+    address: {
+      label: "Address",
+      initial: former === undefined ? "" : addressOfWatch(former),
+      example: "https://example.org/",
+      refusedAs: /(?:(?:http|websocket)\.url|(?:tcp|tls|ping)\.host)\b/,
+    },
+    ...(former === undefined && {
+      name: { label: "Name", example: ({ address = "" }) => watchOfAddress(address)?.name },
+    }),
+    every: {
+      label: "Every",
+      options: withOption(PERIODS, former?.every ?? "1m"),
+      initial: former?.every ?? "1m",
+    },
+    bad: {
+      label: "Failures in a row",
+      type: "number",
+      min: 1,
+      max: 10,
+      initial: `${former?.confirm.bad ?? 2}`,
+    },
+    ...rareFields(former),
+  }),
+  bodyOf: ({ address = "", bad, every, ...texts }, former) => {
+    const settings = { every, confirm: { good: former?.confirm.good ?? 1, bad: Number(bad) } }
+    const before = former && textsOf(former)
+    const isSame = OPTIONS.every((option) => (texts[option] ?? "") === (before?.[option] ?? ""))
+    if (former !== undefined && isSame && address === addressOfWatch(former)) return settings
+    const { name, probe } = watchOf(address)
+    return { ...settings, ...probeOf(probe, texts, former), ...(former === undefined && { name }) }
+  },
+  isFixed: ({ is_of_policy }) => is_of_policy,
+  warning: "Its check and its history go with it.",
+}
+
+interface WatchActionsProps extends Pick<Watch, "name"> {
+  /** A watch has no check before its first results agree. */
+  readonly hasNoCheck?: boolean
+}
+
+/** The watch that a check has its results from, beside these, and acts on it. */
+export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) => {
+  const changed = useSignal<Watch | undefined>(undefined)
+  const shown = useSignal<undefined>(undefined)
+  const { value: watch, failure } = useRead<Watch>(`${PATH}/${segment(name)}`)
+  if (hasNoCheck && failure?.code === "not_found")
+    return <Missing what="watch" name={name} others={linkTo("watches")} />
+  if (watch === undefined) return null
+  return (
+    <>
+      {hasNoCheck && <p>None of its results counts yet.</p>}
+      <p class="facts">
+        <code>{addressOfWatch(watch)}</code>, {drawTimes(watch)}
+      </p>
+      <div class="actions">
+        {mayRespond.value && <Pause {...watch} />}
+        {mayAdminister.value && !watch.is_of_policy && (
+          <QuietButton describes={`Change the watch ${name}`} does={() => (changed.value = watch)}>
+            Change
+          </QuietButton>
+        )}
+      </div>
+      {changed.value !== undefined && <NamedForm of={WATCHES} changed={changed} shown={shown} />}
+    </>
+  )
+}
+
+/** The watches, and the result of a trial of what the form says. */
+export const Watches = () => {
+  const trial = useSignal<WatchTrial | undefined>(undefined)
+  const attempt: FormAct[1] = async ({ address, ...texts }) => {
+    trial.value = undefined
+    trial.value = await call<WatchTrial>("POST", `${PATH}/try`, {
+      body: probeOf(watchOf(address).probe, texts),
+    })
+    return undefined
+  }
+  return (
+    <NamedTable of={WATCHES} acts={[["Try", attempt]]} onSave={() => (trial.value = undefined)}>
+      <StripReader />
+      {trial.value !== undefined && (
+        <p role="status">
+          <Mark state={trial.value.status} /> {trial.value.output}
+        </p>
+      )}
+    </NamedTable>
+  )
+}

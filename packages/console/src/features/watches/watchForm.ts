@@ -1,0 +1,131 @@
+import type { Watch } from "@tocsin/client"
+import { WATCH_ADDRESSES, watchOfAddress, type WatchOfAddress } from "@tocsin/contract/watches/watchOfAddress"
+import type { Texts } from "../../view/FormField.ts"
+import { refusal } from "../../view/forms.tsx"
+
+/** The name and the probe of an address. */
+export const watchOf = (address = "") => {
+  const watch = watchOfAddress(address)
+  if (watch === undefined) throw refusal(`Write ${WATCH_ADDRESSES}.`)
+  return watch
+}
+
+/** The options of a probe in the form, beside its address. */
+export const OPTIONS = [
+  ...(["text", "not_text", "json", "header", "statuses", "method"] as const),
+  ...(["slow", "late", "warning", "critical", "headers", "token", "body"] as const),
+] as const
+
+const linesOf = (values: Readonly<Record<string, unknown>> = {}): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("\n")
+
+/** The options of a watch, as the texts of its form. */
+export const textsOf = (watch: Watch): Texts => {
+  const { dns, http, ping, tcp, tls, websocket } = watch
+  const { header, json, not_text = "", status = http?.status, text = http?.text } = http?.expect ?? {}
+  const days = http?.days ?? tls?.days
+  const time = (http ?? tls ?? tcp ?? dns ?? ping ?? websocket)?.time
+  return {
+    text: text ?? tcp?.expect ?? websocket?.expect ?? "",
+    not_text,
+    json: linesOf(json),
+    header: linesOf(header),
+    statuses: status?.join(", ") ?? "",
+    method: http?.method ?? "GET",
+    slow: time?.warning ?? "",
+    late: time?.critical ?? "",
+    warning: `${days?.warning ?? ""}`,
+    critical: `${days?.critical ?? ""}`,
+  }
+}
+
+/** Numbers and ranges, as a request has them. */
+const numbersIn = (text = ""): ReadonlyArray<number | string> | undefined =>
+  text === "" ? undefined : text.split(/[,\s]+/).map((one) => (one.includes("-") ? one : Number(one)))
+
+const pairsIn = (text = "", example: string): ReadonlyArray<readonly [string, string]> =>
+  text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      const [, name, value] = /^([^:\s]+):\s*(.+)$/.exec(line.trim()) ?? []
+      if (name === undefined || value === undefined) throw refusal(`Write one in each line: ${example}`)
+      return [name, value] as const
+    })
+
+const orNone = <A extends object>(found: A): A | undefined =>
+  Object.values(found).every((each) => each === undefined) ? undefined : found
+
+const headersIn = (text = "") => {
+  const pairs = pairsIn(text, HEADER_EXAMPLE)
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
+}
+export const HEADER_EXAMPLE = "authorization: Bearer KEY"
+export const JSON_EXAMPLE = "/data/0/state: ok"
+
+/** Numbers, true, false and null are those values; all else is text. */
+const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/
+
+const valuesIn = (text = "", example: string) => {
+  const pairs = pairsIn(text, example)
+  if (pairs.length === 0) return undefined
+  return Object.fromEntries(
+    pairs.map(([name, value]) => [name, LITERAL.test(value) ? JSON.parse(value) : value]),
+  )
+}
+
+/** The options that only a page has. Statuses and texts stand in `expect` where anything else does. */
+const pageOptions = (texts: Texts, former: Watch["http"]) => {
+  const { body = "", header, headers, json, method, not_text = "", statuses, text = "", token = "" } = texts
+  const given = { text: text || undefined, status: numbersIn(statuses) }
+  const beside = {
+    not_text: not_text || undefined,
+    json: valuesIn(json, JSON_EXAMPLE),
+    header: valuesIn(header, "content-type: ~ text/*"),
+    warning: former?.expect?.warning,
+  }
+  const isPlain = orNone(beside) === undefined && !given.status?.some((one) => typeof one === "string")
+  const wanted = isPlain ? { ...given, expect: undefined } : { expect: { ...given, ...beside } }
+  const kept = { text: undefined, status: undefined }
+  return {
+    ...kept,
+    ...wanted,
+    method: method === "GET" ? undefined : method,
+    headers: headersIn(headers),
+    auth: token === "" ? undefined : { bearer: token },
+    body: body === "" ? undefined : body,
+  }
+}
+
+/**
+ * The probe of an address, with the options of the form, and those of the former one that the form lacks;
+ * header fields, a token and a body are secrets, which no answer shows.
+ */
+export const probeOf = (
+  probe: WatchOfAddress["probe"],
+  texts: Texts,
+  { dns, http, ping, tcp, tls, websocket }: Partial<Watch> = {},
+) => {
+  const { critical, late, slow, text = "", warning } = texts
+  const [warnedAt, criticalAt] = [numbersIn(warning)?.[0], numbersIn(critical)?.[0]]
+  const days = orNone({ warning: warnedAt, critical: criticalAt })
+  const time = orNone({ warning: slow || undefined, critical: late || undefined })
+  const page = pageOptions(texts, http)
+  if ("http" in probe) return { http: { ...http, ...page, days, time, ...probe.http } }
+  const { headers, text: _text, ...ofPages } = { ...page, ...page.expect, expect: undefined }
+  if (orNone(ofPages) !== undefined)
+    throw refusal(
+      "Only a page has statuses, JSON, a method, a token, a body and header fields of its answer.",
+    )
+  const expect = text || undefined
+  if ("websocket" in probe) return { websocket: { ...websocket, headers, expect, time, ...probe.websocket } }
+  if (headers !== undefined) throw refusal("Only pages and wss:// addresses get header fields.")
+  if ("tcp" in probe && days === undefined) return { tcp: { ...tcp, expect, time, ...probe.tcp } }
+  if (expect !== undefined) throw refusal("Only pages, ports and WebSockets have a text.")
+  if ("tls" in probe) return { tls: { ...tls, port: undefined, days, time, ...probe.tls } }
+  if (days !== undefined) throw refusal("Only pages and tls:// addresses have a certificate.")
+  if ("ping" in probe) return { ping: { ...ping, time, ...probe.ping } }
+  return { dns: { ...dns, time, ...("dns" in probe && probe.dns) } }
+}

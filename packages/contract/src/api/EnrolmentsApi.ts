@@ -1,0 +1,18 @@
+import { HttpApiSchema } from "effect/http-api"
+import * as enrolments from "../enrolment/Enrolments.ts"
+import { ActionCountResponse } from "../v1/Responses.ts"
+import { operatorsGroup, paged, role } from "./operation.ts"
+
+/** Enrolments (docs/rules.md#enrolment). */
+export class EnrolmentsApi extends operatorsGroup(
+  "enrolments",
+  role.admin.get("listEnrolments", "/enrolments", paged(enrolments.Enrolment, "EnrolmentPage")),
+  role.admin.delete("removeEnrolment", "/enrolments/:id", {
+    params: enrolments.EnrolmentPath,
+    success: ActionCountResponse,
+  }),
+  role.admin.post("createEnrolment", "/enrolments", {
+    payload: enrolments.CreateEnrolmentRequest,
+    success: enrolments.EnrolmentWithToken.pipe(HttpApiSchema.status(201)),
+  }),
+) {}

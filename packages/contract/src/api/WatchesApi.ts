@@ -1,0 +1,39 @@
+import { HttpApiSchema } from "effect/http-api"
+import { ActionCountResponse } from "../v1/Responses.ts"
+import * as watches from "../watches/Watches.ts"
+import { Conflict, NotFound } from "./ApiErrors.ts"
+import { operatorsGroup, paged, role } from "./operation.ts"
+
+const watch = { params: watches.WatchPath, success: watches.Watch }
+
+/** Probes of the service (docs/rules.md#watches). */
+export class WatchesApi extends operatorsGroup(
+  "watches",
+  role.read.get("listWatches", "/watches", paged(watches.Watch, "WatchPage")),
+  role.read.get("getWatch", "/watches/:name", { ...watch, error: NotFound.wire }),
+  role.admin.delete("removeWatch", "/watches/:name", {
+    ...watch,
+    success: ActionCountResponse,
+    error: Conflict.wire,
+  }),
+  role.admin.post("tryWatch", "/watches/try", {
+    payload: watches.TryWatchRequest,
+    success: watches.WatchTrial,
+    error: Conflict.wire,
+  }),
+  role.admin.post("createWatch", "/watches", {
+    payload: watches.CreateWatchRequest,
+    success: watches.Watch.pipe(HttpApiSchema.status(201)),
+    error: Conflict.wire,
+  }),
+  role.admin.patch("changeWatch", "/watches/:name", {
+    ...watch,
+    payload: watches.ChangeWatchRequest,
+    error: [NotFound.wire, Conflict.wire],
+  }),
+  role.respond.post("pauseWatch", "/watches/:name/pause", {
+    ...watch,
+    payload: watches.PauseWatchRequest,
+    error: [NotFound.wire, Conflict.wire],
+  }),
+) {}

@@ -1,0 +1,119 @@
+import { isClosing, namesError } from "./closingLines.ts"
+import { isPerformance } from "./performanceWords.ts"
+
+/** Sequences that colour a text, move the cursor or set a title on a terminal (ECMA-48), also without their end. */
+const SEQUENCES =
+  // oxlint-disable-next-line eslint/no-control-regex -- the sequences begin with them
+  /\u001b[\]PX^_][^\u0007\u001b\r\n]*(?:\u0007|\u001b\\)|\u001b\[[0-?]*[ -/]*[@-~]?|\u001b[\]PX^_][\d;]*|\u001b[ -/]*[0-~]?|\u009b[0-?]*[@-~]/gu
+
+/** A text without the sequences by which programs colour it on a terminal. */
+export const withoutSequences = (text: string): string => text.replace(SEQUENCES, "")
+
+/** Stands for bytes of an output that were cut. */
+export const markerOf = (bytes: number): string => `...[truncated ${bytes} bytes]`
+
+const MARKER = /\.\.\.\[truncated \d+ bytes\]$/u
+
+/**
+ * The longest part of an output that leaves the system, in characters (docs/rules.md#incidents,
+ * docs/rules.md#notifiers).
+ */
+const MOST_CHARACTERS = 512
+
+/** UTF-16 units of a character. */
+const MOST_UNITS = 2
+
+/** The beginning of a line, at most 512 characters. */
+const shortened = (line: string): string =>
+  // Most lines are also short in UTF-16 units, and need no splitting into code points.
+  line.length <= MOST_CHARACTERS
+    ? line
+    : // Splits no more than it keeps: a batch can contain a megabyte of output.
+      Array.from(line.slice(0, MOST_CHARACTERS * MOST_UNITS))
+        .slice(0, MOST_CHARACTERS)
+        .join("")
+
+/** A line of an output without its performance data. */
+export const withoutPerformance = (line: string): string => {
+  const said = line.replace(MARKER, "")
+  const bar = said.indexOf("|")
+  if (bar < 0) return line
+  // Before the marker, the last word may be half a number.
+  return isPerformance(said.slice(bar + 1), said !== line) ? said.slice(0, bar).trimEnd() : line
+}
+
+/** A character that people can see. Controls and formats, such as a zero-width space, leave a line blank. */
+export const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u
+
+const wordsOf = (text: string): string =>
+  withoutPerformance(withoutSequences(text).trim()).replace(MARKER, "").trim()
+
+/** An output that begins with the place where a program in Python or Node.js failed, or with a drawn line. */
+const OPENING =
+  /^(?:Traceback \(most recent call last\):|File ".+", line \d+|(?:node:\S+|\S+\.[cm]?[jt]s):\d+|([-=*_#~+])\1{2,})$/u
+const REASON = /error|exception|fail|could not/iu
+/** As Python joins the tracebacks of two errors, and Node.js ends. */
+const NO_REASON = /:$|^(?:Node\.js v|\s)/u
+
+/**
+ * An output in one line of at most 512 characters: the first that is not blank, without terminal sequences,
+ * performance data and the marker of what was cut. A carriage return ends a line. Behind a traceback or a drawn line,
+ * it is the last line that names an error or follows a place in a program, or else the first.
+ */
+export const headlineOf = (output: string | undefined): string | undefined => {
+  let said: string | undefined
+  let reason: string | undefined
+  let before: string | undefined
+  for (const [line] of (output ?? "").matchAll(/[^\r\n]+/gu)) {
+    const words = wordsOf(line)
+    if (!VISIBLE.test(words)) continue
+    if (!OPENING.test(words)) {
+      if (before === undefined) return shortened(words)
+      said ??= words
+      if ((/^\s/u.test(before) || REASON.test(words)) && !NO_REASON.test(line)) reason = words
+    }
+    before = line
+  }
+  const headline = reason ?? said ?? before?.trim()
+  return headline && shortened(headline)
+}
+
+/** A reason stands near the end; an error far above it was overcome. */
+const SEARCHED_LINES = 40
+
+/** The line that says why a job failed: before the words with which known programs close, else the last that names an error. */
+const reasonIn = (lines: ReadonlyArray<string>): string | undefined => {
+  const last = lines.at(-1)
+  const open = lines.slice(0, lines.findLastIndex((line) => !isClosing(line)) + 1)
+  const reason = open.findLast((line) => namesError(line) && !isClosing(line))
+  if (reason !== undefined || last === undefined) return reason
+  return namesError(last) ? last : (open.at(-1) ?? last)
+}
+
+/** The headline of a job that failed: how it ended, and why, by the end of its output. */
+export const failureHeadline = (end: string, output: string): string => {
+  const lines = withoutSequences(output)
+    .split(/[\r\n]/u)
+    .filter((line) => VISIBLE.test(withoutPerformance(line)))
+  const reason = reasonIn(lines.slice(-SEARCHED_LINES))
+  return shortened(reason === undefined ? end : `${end}: ${reason.trim()}`)
+}
+
+const JOB_END = /^(?:exit \d+|failed|ended by \w+|timed out after [\d.]+ s)(?=: |$)/u
+const ONLY_MARKER = new RegExp(`^${MARKER.source}`, "u")
+
+/** Whether an output is that of a job, of which the end counts: its headline comes first, or the marker of what was cut. */
+export const isJobOutput = (output: string): boolean => {
+  const [first = "", ...rest] = output.split("\n")
+  const end = JOB_END.exec(first)?.[0]
+  if (end === undefined) return ONLY_MARKER.test(first)
+  const said = rest.join("\n")
+  // Its line may be cut off, or be the last one, which earlier versions took.
+  return (
+    ONLY_MARKER.test(rest[0] ?? "") ||
+    failureHeadline(end, said) === first ||
+    withoutSequences(said)
+      .split(/[\r\n]/u)
+      .some((line) => shortened(`${end}: ${line.trim()}`) === first)
+  )
+}

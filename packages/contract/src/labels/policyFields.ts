@@ -1,0 +1,57 @@
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { MATCHERS_RULE, MAX_MATCHERS, Matcher, parseMatcher } from "./Matcher.ts"
+import { formatMatcher } from "./matcherText.ts"
+import { NotifierName } from "../formats/Status.ts"
+
+/** A matcher as a policy writes it: `label:team = db`. */
+const MatcherText = Schema.String.annotate({
+  description: "A field, an operator (=, != or glob) and a value, such as: label:team = db",
+}).pipe(
+  Schema.decodeTo(
+    Schema.toType(Matcher),
+    SchemaTransformation.transformEffect<Matcher, string>({
+      decode: (written, options) =>
+        Result.match(parseMatcher(written), {
+          onSuccess: (matcher) => Effect.succeed(matcher),
+          onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, written, options)),
+        }),
+      encode: (matcher) => Effect.succeed(formatMatcher(matcher)),
+    }),
+  ),
+)
+export const match = Schema.Array(MatcherText).check(Schema.isMaxLength(MAX_MATCHERS, MATCHERS_RULE))
+
+export const whole = (minimum: number, maximum: number) => {
+  const rule = { expected: `an integer from ${minimum} to ${maximum}` }
+  return Schema.Number.check(Schema.isInt(rule), Schema.isBetween({ minimum, maximum }, rule))
+}
+const TEXT_RULE = { expected: "a text of 1 to 1,024 characters" }
+export const text = (description: string) =>
+  Schema.String.check(Schema.isMinLength(1, TEXT_RULE), Schema.isMaxLength(1_024, TEXT_RULE)).annotate({
+    description,
+  })
+
+export const cron = text("Five fields: minute, hour, day, month, weekday.")
+export const tz = text("An IANA time zone, such as Europe/Berlin.")
+
+export const hours = Schema.String.check(
+  Schema.isPattern(/^(?:[01]\d|2[0-3]):[0-5]\d-(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/u, {
+    expected: "two times of day, such as 22:00-07:00; 24:00 may end them",
+  }),
+)
+export const days = Schema.optionalKey(
+  Schema.Union([
+    text("Weekdays as in cron, such as mon-fri."),
+    Schema.NonEmptyArray(Schema.Literals(["mon", "tue", "wed", "thu", "fri", "sat", "sun"])),
+  ]).annotate({
+    expected: "weekdays as in cron, such as mon-fri, or a list such as [mon, fri]",
+    description: "The weekdays on which the hours begin; every day by default.",
+  }),
+)
+
+const MOST_TOGETHER = 5
+export const TOGETHER_RULE = { expected: `a list of 1 to ${MOST_TOGETHER} receivers, each once` }
+export const receiversTogether = Schema.NonEmptyArray(NotifierName).check(
+  Schema.isMaxLength(MOST_TOGETHER, TOGETHER_RULE),
+  Schema.isUnique(TOGETHER_RULE),
+)

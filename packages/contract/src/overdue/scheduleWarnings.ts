@@ -1,0 +1,40 @@
+import { zoneWarning } from "../formats/timeZoneName.ts"
+
+/** Whether a field leaves out days. */
+const isNamed = (field: string): boolean => !/^\*(?:\/0*1)?(?:$|,)/u.test(field)
+
+/** Parts of a line that other crons read otherwise, and the line to write instead (docs/late.md#declare-what-must-report). */
+const DIFFERENT: ReadonlyArray<
+  readonly [isRead: (day: string, weekday: string) => boolean, warning: string]
+> = [
+  [
+    (day, weekday) => isNamed(day) && isNamed(weekday),
+    "names a day of the month and a weekday: most crons fire on each of both, others, such as that of systemd, on days that are both; write * for one of them",
+  ],
+  [
+    (day) => /\*\/(?!0*1(?:,|$))/u.test(day),
+    "has a step in its days: most crons begin it at day 1, busybox at day 0; list the days, such as 1-31/2",
+  ],
+  [
+    (_, weekday) => /\b7\b/u.test(weekday),
+    "has the weekday 7, and that of systemd takes 5-7 for every day: write 0 or sun for Sunday",
+  ],
+  [(day) => /^l$/iu.test(day), "has L for the last day, which few crons know"],
+]
+
+const cronWarning = (cron: string): string | undefined => {
+  const [, , day = "", , weekday = ""] = cron.trim().split(/\s+/u)
+  return DIFFERENT.find(([isRead]) => isRead(day, weekday))?.[1]
+}
+
+/** A field of a schedule that is valid, and that other crons or most people read otherwise. */
+export const scheduleWarnings = ({
+  cron,
+  tz,
+}: {
+  readonly cron?: string | undefined
+  readonly tz?: string | undefined
+}) =>
+  Object.entries({ cron: cron && cronWarning(cron), tz: tz && zoneWarning(tz) }).flatMap(([field, message]) =>
+    message === undefined || message === "" ? [] : [{ path: [field], message }],
+  )

@@ -1,0 +1,22 @@
+import { Schema } from "effect"
+import { closedStruct, named } from "../formats/Fields.ts"
+
+/** The most code points of a title. */
+export const LONGEST_TITLE = 100
+
+// `\s` has the blanks that are no control characters, too.
+const TITLE = new RegExp(String.raw`^(?!\s)[^\p{Cc}]{1,${LONGEST_TITLE}}(?<!\s)$`, "u")
+
+/** A name of a check for people (docs/rules.md#titles). */
+const Title = Schema.String.check(
+  Schema.isPattern(TITLE, {
+    identifier: "Title",
+    description: `1 to ${LONGEST_TITLE} characters, without control characters and blanks at its ends.`,
+    expected: `1 to ${LONGEST_TITLE} characters, without control characters and blanks at its ends`,
+  }),
+)
+
+export const TitleRequest = closedStruct({
+  title: Schema.NullOr(Title).annotate({ description: "null takes the title back." }),
+}).annotate(named("TitleRequest", "What people call it."))
+export type TitleRequest = typeof TitleRequest.Type

@@ -1,0 +1,141 @@
+import { Schema } from "effect"
+import { DurationText } from "../formats/DurationText.ts"
+import { closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
+import { CheckId } from "../formats/Identifiers.ts"
+import { InstantFromString } from "../formats/Instant.ts"
+import { CheckStatus } from "../formats/Status.ts"
+import { placedHeaders, policySecrets } from "./policySecrets.ts"
+import {
+  bounded,
+  DnsWatch,
+  httpFields,
+  PingWatch,
+  probes,
+  socketFields,
+  TcpWatch,
+  TlsWatch,
+} from "./WatchProbe.ts"
+
+export const WatchTrial = Schema.Struct({
+  status: CheckStatus,
+  output: Schema.String.annotate({
+    description: "The status and the time, in words; of the answer's body, only the wanted text.",
+  }),
+  duration_ms: NonNegativeInteger.annotate({ description: "How long the probe took, in milliseconds." }),
+}).annotate(named("WatchTrial", "The result of a probe that nothing stores."))
+export type WatchTrial = typeof WatchTrial.Type
+
+const times = bounded(1, 10)
+
+const Confirm = closedStruct({
+  bad: optional(times, "How many results in a row must not be ok: 2 unless given."),
+  good: optional(times, "How many results in a row must be ok: 1 unless given."),
+}).annotate(named("WatchConfirm", "When a status counts."))
+
+const Every = DurationText({ min: "10 seconds", max: "1 day" })
+
+const settings = {
+  every: optional(Every, "The time from one probe to the next: 1m unless given."),
+  confirm: optional(Confirm, "When a status counts."),
+  ...probes,
+}
+
+/** The usual time from one probe to the next, in milliseconds. */
+export const USUAL_EVERY_MILLIS = 60_000
+
+/** The usual numbers of results that make a status count. */
+export const USUAL_CONFIRM = { bad: 2, good: 1 } as const
+
+export const MOST_WATCHES = 1_000
+
+/** Names a watch, and its check. */
+const WatchName = CheckId
+
+export const CreateWatchRequest = closedStruct({ name: WatchName, ...settings }).annotate(
+  named("CreateWatchRequest", "A new watch, with exactly one probe."),
+)
+export type CreateWatchRequest = typeof CreateWatchRequest.Type
+
+/** The body of POST watches/try (docs/rules.md#watches). */
+export const TryWatchRequest = closedStruct({
+  name: optional(WatchName, "Any name: a trial has none."),
+  ...settings,
+}).annotate(named("TryWatchRequest", "A watch as it would be created, or its probe alone."))
+export type TryWatchRequest = typeof TryWatchRequest.Type
+
+/** A watch that a policy defines. Its passwords and tokens stay outside the policy. */
+export const PolicyWatch = Schema.Struct({
+  name: WatchName,
+  ...settings,
+  http: Schema.optionalKey(Schema.Struct({ ...httpFields, ...policySecrets })),
+  websocket: Schema.optionalKey(Schema.Struct({ ...socketFields, headers: placedHeaders })),
+})
+export type PolicyWatch = typeof PolicyWatch.Type
+
+export const ChangeWatchRequest = closedStruct({
+  ...settings,
+  is_paused: optional(Schema.Boolean, "Whether to probe no more until false is sent."),
+}).annotate(
+  named(
+    "ChangeWatchRequest",
+    "Absent fields stay as they are. A probe replaces the former one. One without headers, auth and body keeps the former ones while the scheme, host and port of its url stay.",
+  ),
+)
+export type ChangeWatchRequest = typeof ChangeWatchRequest.Type
+
+export const PauseWatchRequest = closedStruct({
+  for: DurationText({ min: "0 seconds", max: "1 day" }).annotateKey({
+    description: "For how long to probe no more, up to 24h; 0s ends a pause.",
+  }),
+}).annotate(named("PauseWatchRequest", "How long a pause lasts."))
+export type PauseWatchRequest = typeof PauseWatchRequest.Type
+
+/** A watch as it is shown: without its secrets. */
+export const Watch = Schema.Struct({
+  name: WatchName,
+  every: Schema.toEncoded(Every),
+  confirm: Schema.Struct({ bad: times, good: times }),
+  http: optional(Schema.toEncoded(Schema.Struct(httpFields)), "Asks for a page. Its secrets are not shown."),
+  tcp: optional(Schema.toEncoded(TcpWatch), "Connects to a port."),
+  tls: optional(Schema.toEncoded(TlsWatch), "Examines the certificate of a server."),
+  dns: optional(Schema.toEncoded(DnsWatch), "Resolves a name."),
+  ping: optional(Schema.toEncoded(PingWatch), "Sends packets to a host."),
+  websocket: optional(
+    Schema.toEncoded(Schema.Struct(socketFields)),
+    "Opens a WebSocket. Its secrets are not shown.",
+  ),
+  secrets: optional(
+    Schema.Array(Schema.String),
+    "The names of its secrets, such as headers.x-key, auth and body; absent if it has none.",
+  ),
+  is_of_policy: Schema.Boolean.annotateKey({
+    description: "Whether the policy defines it: then only the policy changes or removes it.",
+  }),
+  is_paused: Schema.Boolean,
+  paused_until: Schema.NullOr(InstantFromString).annotateKey({
+    description: "When its pause ends; null without one, and for one that lasts until it is ended.",
+  }),
+  status: Schema.NullOr(CheckStatus).annotateKey({
+    description: "The status that counts; null before the first one.",
+  }),
+  last: Schema.NullOr(
+    Schema.Struct({ at: InstantFromString, status: CheckStatus, output: Schema.String }).annotate(
+      named("WatchProbe", "The result of the latest probe."),
+    ),
+  ).annotateKey({ description: "The latest probe, whether its status counts or not." }),
+  unconfirmed: NonNegativeInteger.annotateKey({
+    description: "How many results in a row contradict the status that counts.",
+  }),
+  next_probe_at: InstantFromString,
+  created_at: InstantFromString,
+  created_by: Schema.String.annotateKey({ description: "The operator who created it." }),
+}).annotate(named("Watch", "A probe that the service repeats."))
+export type Watch = typeof Watch.Type
+
+export const WatchPath = Schema.Struct({
+  name: WatchName.annotateKey({ description: "The name of a watch." }),
+})
+
+/** Its columns as CSV: see `csvText`. */
+export const watchColumns =
+  "name every confirm http tcp tls dns ping websocket secrets is_of_policy is_paused paused_until status last unconfirmed next_probe_at created_at created_by"

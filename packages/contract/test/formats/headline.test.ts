@@ -1,0 +1,211 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { failureHeadline, headlineOf, isJobOutput } from "../../src/formats/headline.ts"
+import { lastOutput } from "../../src/formats/outputText.ts"
+import { plainLine } from "../../src/formats/plainLine.ts"
+
+/** The headline of a text, and the number of characters split off for it. */
+const counted = (output: string): { readonly line: string | undefined; readonly characters: number } => {
+  const steps: { next: () => unknown } = Object.getPrototypeOf(""[Symbol.iterator]())
+  const { next } = steps
+  let characters = 0
+  steps.next = function (this: unknown) {
+    characters += 1
+    return next.call(this)
+  }
+  try {
+    return { line: headlineOf(output), characters }
+  } finally {
+    steps.next = next
+  }
+}
+
+describe("a headline", () => {
+  it("is the first line that is not blank, of at most 512 characters, each of them whole", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "é", "😀", "\n", "\r", " "), maxLength: 1_200 })
+    const long = fc.string({ unit: fc.constantFrom("a", "é", "😀"), minLength: 500, maxLength: 1_200 })
+    fc.assert(
+      fc.property(fc.oneof(text, long), (output) => {
+        const [line = ""] = output.split(/[\r\n]/).flatMap((one) => one.trim() || [])
+        const kept = Array.from(line).slice(0, 512).join("")
+        assert.strictEqual(headlineOf(output), kept === "" ? undefined : kept)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it.each(["a", "😀"])("of %s splits off no more characters than it may keep", (character) => {
+    const { line, characters } = counted(character.repeat(8_192))
+    assert.strictEqual(line, character.repeat(512))
+    assert.isAtMost(characters, 2 * 512 + 1)
+  })
+
+  it.each<[string, string | undefined]>([
+    ["", undefined],
+    [" \n\t\r\n", undefined],
+    ["\n\nDISK CRITICAL - / is full", "DISK CRITICAL - / is full"],
+    [" \r\n\u001b[0m\n\u001b[31merror\u001b[0m: no route", "error: no route"],
+    ["\u0001\u0002\n\u200b\n\u00ad\u2060\ufeff\nno route", "no route"],
+    ["\u0001\n\u007f\n\u200b", undefined],
+    ["a\u200bb\nc", "a\u200bb"],
+    ["\ue0b0 prompt", "\ue0b0 prompt"],
+    ["10 %\r20 %\rdone\n", "10 %"],
+    ["\u001b]0;a title\u0007\u001b[1;38:2::255:0:0mred\u001b[m", "red"],
+    ["\u001b]8;;https://a.example\u001b\\a link\u001b]8;;\u001b\\ and more", "a link and more"],
+    ["\u001b(B\u001b[?25l\u001b[2K\u009b1mbold\u001b", "bold"],
+    ["\u001b]0;a title without its end", "a title without its end"],
+    ["\u001bP1;2;no end of a string", "no end of a string"],
+    ["cut within a colour \u001b[1;31", "cut within a colour"],
+    ["\u001b[38;5;\nred", "red"],
+    // Cut: at the start, behind a headline, and at the end.
+    ["...[truncated 5756 bytes]\nlast words", "last words"],
+    ["...[truncated 5756 bytes]", undefined],
+    ["\n  first words...[truncated 9 bytes]", "first words"],
+    ["[truncated 9 bytes] is not ours", "[truncated 9 bytes] is not ours"],
+    // Performance data.
+    ["DISK OK - 3 GiB free | /=12GiB;20;10;0;100 '/var log'=1.5%", "DISK OK - 3 GiB free"],
+    ["LOAD OK |", "LOAD OK"],
+    ["\n| a=1 b=2\nmore words|c=1", "more words"],
+    ["| a=1", undefined],
+    ["cat a | grep b failed", "cat a | grep b failed"],
+    ["a=1 | b=2 and words", "a=1 | b=2 and words"],
+    ["TEMP OK | t=1,5C", "TEMP OK"],
+    ["TEMP OK | t=U", "TEMP OK"],
+    [
+      "PING CRITICAL - Packet loss = 100%|rta=U;100;500;; pl=100%;20;60;0;",
+      "PING CRITICAL - Packet loss = 100%",
+    ],
+    ["OK: Accepted: 37.00/s | 'accepted'=37.00connections/s;;;0; o''brien=25;1;2", "OK: Accepted: 37.00/s"],
+    ["OK - a | b, see http://x/?a=1", "OK - a | b, see http://x/?a=1"],
+    [
+      'Traceback (most recent call last):\n  File "check.py", line 3, in <module>\n    main()\nValueError: no disk\n',
+      "ValueError: no disk",
+    ],
+    ["Traceback (most recent call last):", "Traceback (most recent call last):"],
+    ["A OK | a=1 | b=2", "A OK | a=1 | b=2"],
+    ["DISK OK | a=1 b=2;3;...[truncated 800 bytes]", "DISK OK"],
+    ["DISK OK | a=1 'b c=...[truncated 800 bytes]", "DISK OK | a=1 'b c="],
+    ["DISK OK | a=1 b...[truncated 800 bytes]", "DISK OK"],
+  ])("of %j is %j", (output, expected) => assert.strictEqual(headlineOf(output), expected))
+
+  it.each([
+    ["exit 11", "begin\nerror: disk full\n\n \n", "exit 11: error: disk full"],
+    ["failed", "", "failed"],
+    ["failed", " \n\u001b[0m\n", "failed"],
+    ["exit 1", "disk full\n\u200b\n\u0007\n", "exit 1: disk full"],
+    ["exit 1", " | x=1", "exit 1"],
+    ["exit 1", "disk full\n| x=1 y=2", "exit 1: disk full"],
+    ["timed out after 5 s", "10 %\r90 %\r", "timed out after 5 s: 90 %"],
+    ["ended by SIGKILL", "\u001b[31mno memory\u001b[0m", "ended by SIGKILL: no memory"],
+    ["exit 1", "x".repeat(600), `exit 1: ${"x".repeat(504)}`],
+  ])("of a job that %s begins with that: %j", (end, output, expected) => {
+    assert.strictEqual(failureHeadline(end, output), expected)
+  })
+})
+
+// Outputs of Debian 12's borgmatic 1.7.7, certbot 2.1.0, git 2.39.5, GNU Make 4.3, GNU tar 1.34, restic 0.14.0,
+// rsync 3.5.0, pg_dump 15 and Python 3.11, of Node.js 20 and 24 and of npm 11, which failed on purpose.
+describe("the headline of a failed program", () => {
+  it.each([
+    [
+      "borgmatic",
+      "summary:\nbm.yaml: Error running configuration file\n/srv/repo.borg: Error running actions for repository\nRepository /srv/repo.borg does not exist.\nCommand 'borg create /srv/repo.borg::{hostname} /etc' returned non-zero exit status 2.\n\nNeed some help? https://torsion.org/borgmatic/#issues",
+      "Repository /srv/repo.borg does not exist.",
+    ],
+    [
+      "certbot",
+      "Saving debug log to /var/log/letsencrypt/letsencrypt.log\nNo certificate found with name a (expected /etc/letsencrypt/renewal/a.conf).\nAsk for help or search for solutions at https://community.letsencrypt.org. See the logfile a.log or re-run Certbot with -v for more details.",
+      "No certificate found with name a (expected /etc/letsencrypt/renewal/a.conf).",
+    ],
+    [
+      "git",
+      "Cloning into 'x'...\nssh: connect to host 127.0.0.1 port 22: Connection refused\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.",
+      "fatal: Could not read from remote repository.",
+    ],
+    [
+      "git push",
+      "error: src refspec main does not match any\nerror: failed to push some refs to 'https://127.0.0.1:9/x.git'",
+      "error: src refspec main does not match any",
+    ],
+    ["make", "false\nmake: *** [Makefile:2: all] Error 1", "make: *** [Makefile:2: all] Error 1"],
+    [
+      "make in folders",
+      "gcc a.c\ncc1: fatal error: a.c: No such file or directory\ncompilation terminated.\nmake[1]: *** [Makefile:2: all] Error 1\nmake[1]: Leaving directory '/srv/sub'\nmake: *** [Makefile:2: all] Error 2",
+      "cc1: fatal error: a.c: No such file or directory",
+    ],
+    [
+      "Node.js",
+      'file:///srv/t.mjs:1\nthrow new Error("disk is full")\n      ^\n\nError: disk is full\n    at file:///srv/t.mjs:1:7\n    at ModuleJob.run (node:internal/modules/esm/module_job:325:25)\n    at async ModuleLoader.import (node:internal/modules/esm/loader:606:24)\n\nNode.js v20.20.2',
+      "Error: disk is full",
+    ],
+    [
+      "npm",
+      "npm error code ENOENT\nnpm error enoent Could not read package.json: Error: ENOENT: no such file or directory\nnpm error enoent This is related to npm not being able to find a file.\nnpm error enoent\nnpm error A complete log of this run can be found in: /root/.npm/_logs/a.log\nnpm notice New minor version of npm available!",
+      "npm error enoent Could not read package.json: Error: ENOENT: no such file or directory",
+    ],
+    [
+      "pg_dump",
+      'pg_dump: error: connection to server at "127.0.0.1", port 9 failed: Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?',
+      'pg_dump: error: connection to server at "127.0.0.1", port 9 failed: Connection refused',
+    ],
+    [
+      "restic",
+      "Fatal: unable to open config file: stat /srv/repo/config: no such file or directory\nIs there a repository at the following location?\n/srv/repo",
+      "Fatal: unable to open config file: stat /srv/repo/config: no such file or directory",
+    ],
+    [
+      "rsync",
+      'rsync: [sender] link_stat "/none" failed: No such file or directory (2)\nhostname\n\nsent 107 bytes  received 59 bytes  332.00 bytes/sec\ntotal size is 3  speedup is 0.02\nrsync error: some files/attrs were not transferred (see previous errors) (code 23) at main.c(1394) [sender=3.5.0]',
+      'rsync: [sender] link_stat "/none" failed: No such file or directory (2)',
+    ],
+    [
+      "tar",
+      "tar: Removing leading `/' from member names\ntar: /none: Cannot stat: No such file or directory\ntar: Exiting with failure status due to previous errors",
+      "tar: /none: Cannot stat: No such file or directory",
+    ],
+    [
+      "Python",
+      "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\nFileNotFoundError: [Errno 2] No such file or directory: '/none'",
+      "FileNotFoundError: [Errno 2] No such file or directory: '/none'",
+    ],
+    ["a program of one's own", "copying\ndisk is 100 % used", "disk is 100 % used"],
+    ["an error that was overcome long ago", `error: try again\n${"copied\n".repeat(50)}gave up`, "gave up"],
+  ])("of %s says why", (_, output, expected) => {
+    assert.strictEqual(failureHeadline("exit 1", output), `exit 1: ${expected}`)
+    assert.isTrue(isJobOutput(lastOutput(output, { end: "exit 1" }).output ?? ""))
+  })
+})
+
+describe("the output of a job", () => {
+  const end = fc.constantFrom("exit 1", "exit 255", "failed", "ended by SIGKILL", "timed out after 2.5 s")
+  const text = fc
+    .array(fc.constantFrom("a: b", "failed", " ", "\u001b[31mred", "| x=1", "\r", "é".repeat(700)), {
+      maxLength: 30,
+    })
+    .map((lines) => lines.join("\n"))
+
+  it("is known by how it begins, also where it was cut", () => {
+    fc.assert(
+      fc.property(end, text, (how, said) => {
+        assert.isTrue(isJobOutput(lastOutput(said, { end: how }).output ?? ""))
+      }),
+      { numRuns: 100 },
+    )
+    assert.isTrue(isJobOutput(lastOutput("x\n".repeat(9_000)).output ?? ""))
+  })
+
+  it.each([
+    "DISK OK",
+    "exit 1: disk full\nelsewhere",
+    "failed: to connect\ntry again",
+    "exit: a\na",
+    "the end...[truncated 9 bytes]",
+    "",
+  ])("is not %j", (output) => assert.isFalse(isJobOutput(output)))
+})
+
+it("a line for a terminal has no colours, and keeps what JSON needs", () => {
+  assert.strictEqual(plainLine("\u001b[1;31mred\u001b[0m\u001b[K alert\u0007"), "red alert")
+  const text = JSON.stringify({ a: "\u009b", b: "\u009b1" })
+  assert.deepStrictEqual(JSON.parse(plainLine(text)), { a: " ", b: " 1" })
+})

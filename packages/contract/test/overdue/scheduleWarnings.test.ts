@@ -1,0 +1,27 @@
+import { assert, it } from "@effect/vitest"
+import { scheduleWarnings } from "../../src/overdue/scheduleWarnings.ts"
+
+// As read by Debian 12: cron 3.0pl1-162, busybox 1.35.0 (even days of */2), systemd-cron 1.15.19 (both, and every day of 5-7).
+it.each([
+  ["0 3 * * *", undefined, undefined],
+  ["0 3 1-31/2 * *", undefined, undefined],
+  ["0 3 */1 * sun", undefined, undefined],
+  ["*/2 */2 * */2 1-5", undefined, undefined],
+  ["0 3 */2 * *", undefined, "cron has a step in its days"],
+  ["0 3 1,*/5 * *", undefined, "cron has a step in its days"],
+  ["0 3 * * 7", undefined, "cron has the weekday 7"],
+  ["0 3 * * 5-7", undefined, "cron has the weekday 7"],
+  ["0 3 13 * 5", undefined, "cron names a day of the month and a weekday"],
+  ["0 3 */2 * 1", undefined, "cron names a day of the month and a weekday"],
+  ["0 3 L * *", undefined, "cron has L for the last day"],
+  ["0 3 * * *", "EST", "tz knows no summer time: write America/New_York"],
+  [undefined, "hst", "tz knows no summer time: write America/Adak"],
+  ["0 3 * * *", "EST5EDT", undefined],
+])("%s in %s is warned of", (cron, tz, expected) => {
+  const [found, ...others] = scheduleWarnings({ cron, tz }).map(
+    ({ message, path }) => `${path.join(".")} ${message}`,
+  )
+  assert.deepStrictEqual(others, [])
+  if (expected === undefined) assert.isUndefined(found)
+  else assert.include(found, expected)
+})

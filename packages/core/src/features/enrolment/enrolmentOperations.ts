@@ -1,0 +1,57 @@
+import { Duration, Effect, Redacted } from "effect"
+import type { CreateEnrolmentRequest, Enrolment, EnrolmentId } from "@tocsin/contract/enrolment/Enrolments"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { signing } from "../../heart/audit/Signature.ts"
+import { type EnrolmentRecord, enrolmentState } from "../../heart/model/EnrolmentRecord.ts"
+import { enrolmentIdOf, tokenOf } from "../../heart/operators/tokens.ts"
+import { Commits } from "../../kernel/engine/commits/Commits.ts"
+import { type PageParameters, pageReader } from "../../kernel/engine/lists/readPage.ts"
+import { Hashing } from "../../kernel/ports/Hashing.ts"
+import { Ids } from "../../kernel/ports/Ids.ts"
+import { Storage } from "../../kernel/ports/Storage.ts"
+import * as decisions from "./enrolments.ts"
+
+const USUAL_TIME = Duration.hours(1)
+
+const toEnrolment = (record: EnrolmentRecord, now: Instant.Instant): Enrolment => ({
+  ...record,
+  agent_id: record.agent_id ?? null,
+  state: enrolmentState(record, now),
+})
+
+/** Operators' decisions about enrolments (docs/rules.md#enrolment). */
+export const enrolmentOperations = Effect.gen(function* () {
+  const hashing = yield* Hashing
+  const ids = yield* Ids
+  const signed = signing(yield* Commits, ids)
+  const page = pageReader(yield* Storage, hashing.sha256)
+  return {
+    list: (parameters: PageParameters) =>
+      page(
+        { list: "enrolments", filter: {}, sort: "created_at", direction: "desc" },
+        parameters,
+        toEnrolment,
+      ),
+    /** Creates an enrolment, and returns its token this once. */
+    create: Effect.fn("Admission.createEnrolment")(function* ({
+      agent_id,
+      expires_in = USUAL_TIME,
+      uses = 1,
+    }: CreateEnrolmentRequest) {
+      const token = tokenOf("enrolment", yield* Effect.sync(ids.secret))
+      const now = yield* Instant.now
+      const enrolment = {
+        id: enrolmentIdOf(hashing, token),
+        agent_id,
+        uses,
+        expires_at: Instant.plus(now, expires_in),
+      }
+      const created = yield* signed((by) => decisions.createEnrolment(enrolment, by))
+      return { ...toEnrolment(created, now), token: Redacted.value(token) }
+    }),
+    /** Deletes an enrolment; count 0 if there is none of this ID. */
+    remove: Effect.fn("Admission.removeEnrolment")(function* (id: EnrolmentId) {
+      return { count: yield* signed((by) => decisions.removeEnrolment(id, by)) }
+    }),
+  }
+})

@@ -1,0 +1,200 @@
+import { type Duration, Equal } from "effect"
+import { removeAgent } from "../../heart/admission/removeAgent.ts"
+import { recordAudit } from "../../heart/audit/recordAudit.ts"
+import type { Signature } from "../../heart/audit/Signature.ts"
+import { formatDuration } from "@tocsin/contract/formats/DurationText"
+import type { AgentId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/integrations/Integrations"
+import { move } from "@tocsin/contract/formats/TransitionTable"
+import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
+import { load } from "../../kernel/unitOfWork/load.ts"
+import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
+import type { IncidentOptions } from "../../heart/incidents/incidentOptions.ts"
+import { Incidents } from "../../heart/incidents/Incidents.ts"
+import {
+  AgentKeyTransitions,
+  type AgentRecord,
+  AgentTransitions,
+  newAgent,
+} from "../../heart/model/AgentRecord.ts"
+import type { IntegrationRecord } from "./IntegrationRecord.ts"
+import { formerSecret } from "../../kernel/model/replacedSecret.ts"
+import type { KeyIdentity } from "../../kernel/ports/Hashing.ts"
+import { optionProblem } from "./kinds.ts"
+import { changeWatchdog } from "./expected.ts"
+import { forgetMails } from "../../heart/admission/forgetMails.ts"
+import { followOptions } from "./mail/followOptions.ts"
+
+/** How many integrations there may be (docs/rules.md#integrations). */
+export const MOST_INTEGRATIONS = 1_000
+
+export interface NewIntegration {
+  /** After this silence an agent is stale: the shortest time that terms may have follows from it. */
+  readonly staleAfter: Duration.Duration
+  readonly name: AgentId
+  readonly kind: IntegrationKind
+  readonly options: IntegrationOptions
+}
+
+/** A new key, and the ID of an agent that it may need. */
+export interface NewKey {
+  readonly key: KeyIdentity
+  readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
+}
+
+const acceptedKey = ({ key }: NewKey, agent_id: AgentId, now: Instant.Instant) => ({
+  ...key,
+  agent_id,
+  state: move(AgentKeyTransitions, "absent", "integrated"),
+  created_at: now,
+  last_seen_at: now,
+})
+
+/** Creates the agent of an integration, as one that has just been seen. */
+const createAgent = (
+  unit: UnitOfWork,
+  { kind, name }: Pick<IntegrationRecord, "kind" | "name">,
+  opening: NewKey,
+): AgentRecord => {
+  const { now } = unit
+  const key = acceptedKey(opening, name, now)
+  const reported = {
+    agent_id: name,
+    registration_id: opening.newRegistrationId(now),
+    hostname: name,
+    features: { push: true, metrics: false },
+    labels: { integration: kind },
+    observed_at: now,
+  }
+  const agent = newAgent(reported, key, move(AgentTransitions, "absent", "integrated"), now)
+  unit.keys.put(key)
+  unit.putAgent(agent)
+  return agent
+}
+
+/** Writes an integration and its agent. Needs to know that there are none of its name. */
+export const openIntegration = (
+  unit: UnitOfWork,
+  given: Pick<IntegrationRecord, "kind" | "name" | "options">,
+  opening: NewKey,
+  created_by: string,
+): { readonly integration: IntegrationRecord; readonly agent: AgentRecord } => {
+  const integration: IntegrationRecord = {
+    ...given,
+    key_hash: opening.key.key_hash,
+    former_key_hash: undefined,
+    former_valid_until: undefined,
+    created_at: unit.now,
+    created_by,
+    last_request_at: undefined,
+    last_refused_at: undefined,
+    last_refusal: undefined,
+    sources: [],
+  }
+  unit.of("integration").put(integration)
+  return { integration, agent: createAgent(unit, integration, opening) }
+}
+
+/** Creates an integration with its agent, unless the name is in use or there are too many. */
+export const createIntegration = commandOf(function* (
+  unit,
+  { kind, name, options, staleAfter }: NewIntegration,
+  opening: NewKey,
+  by: Signature,
+) {
+  const problem = optionProblem(kind, options, staleAfter)
+  if (problem !== undefined) return problem
+  yield* load(unit, { agents: [name], groups: { integration: ["all"] } })
+  const all = unit.of("integration").group("all")
+  if (unit.agents.get(name) !== undefined || all.some((other) => other.name === name)) return "name_in_use"
+  if (all.length >= MOST_INTEGRATIONS) return "too_many"
+  const { integration } = openIntegration(unit, { name, kind, options }, opening, by.actor)
+  recordAudit(unit, by, "integration.created", [name], { kind })
+  return integration
+})
+
+function* find(unit: UnitOfWork, name: AgentId): Decision<IntegrationRecord | undefined> {
+  yield* load(unit, { agents: [name], rows: { integration: [name] } })
+  return unit.of("integration").get(name)
+}
+
+/** Replaces the options; `undefined` if there is no such integration, a text if its kind cannot have them. */
+export const changeIntegration = commandOf(function* (
+  unit,
+  name: AgentId,
+  options: IntegrationOptions,
+  incidents: IncidentOptions,
+  by: Signature,
+) {
+  const integration = yield* find(unit, name)
+  if (integration === undefined) return undefined
+  const problem = optionProblem(integration.kind, options, incidents.staleAfter)
+  if (problem !== undefined) return problem
+  if (Equal.equals(integration.options, options)) return integration
+  const changed = { ...integration, options }
+  unit.of("integration").put(changed)
+  const agent = unit.agents.get(name)
+  // Its time is the version of the options.
+  if (agent !== undefined) {
+    const observed_at = Instant.max(unit.now, Instant.fromMicros(agent.observed_at + 1n))
+    unit.putAgent({ ...agent, observed_at })
+    yield* changeWatchdog(new Incidents(unit, incidents), { agent, options }, integration.options)
+    if (integration.kind === "mail") yield* followOptions(new Incidents(unit, incidents), agent, options)
+  }
+  recordAudit(unit, by, "integration.changed", [name], {})
+  return changed
+})
+
+/** Replaces the key. A closed integration gets a new agent, too. */
+export const rotateKey = commandOf(function* (
+  unit,
+  name: AgentId,
+  { grace, ...opening }: NewKey & { readonly grace: Duration.Duration },
+  by: Signature,
+) {
+  const integration = yield* find(unit, name)
+  if (integration === undefined) return undefined
+  const former = formerSecret(integration.key_hash, grace, unit.now)
+  const changed = {
+    ...integration,
+    key_hash: opening.key.key_hash,
+    former_key_hash: former?.hash,
+    former_valid_until: former?.valid_until,
+  }
+  unit.of("integration").put(changed)
+  const agent = unit.agents.get(name)
+  if (agent === undefined) {
+    createAgent(unit, integration, opening)
+  } else {
+    yield* load(unit, { groups: { agent_key: [name] } })
+    for (const key of unit.keys.group(name))
+      if (key.state === "accepted")
+        unit.keys.put({ ...key, state: move(AgentKeyTransitions, key.state, "superseded") })
+    unit.keys.put(acceptedKey(opening, name, unit.now))
+    unit.putAgent({
+      ...agent,
+      accepted_key_hash: opening.key.key_hash,
+      key_fingerprint: opening.key.key_fingerprint,
+    })
+  }
+  recordAudit(unit, by, "integration.rotated", [name], { grace: formatDuration(grace) })
+  return changed
+})
+
+/** Removes an integration with its agent. Returns how many there were. */
+export const removeIntegration = commandOf(function* (
+  unit,
+  name: AgentId,
+  incidents: IncidentOptions,
+  by: Signature,
+) {
+  const integration = yield* find(unit, name)
+  if (integration === undefined) return 0
+  unit.of("integration").delete(name)
+  yield* forgetMails(unit, integration)
+  const agent = unit.agents.get(name)
+  if (agent !== undefined) yield* removeAgent(unit, agent, incidents, by.actor)
+  recordAudit(unit, by, "integration.removed", [name], {})
+  return 1
+})

@@ -1,0 +1,113 @@
+/// <reference lib="es2024.string" />
+import type { CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import { EXIT_CODES } from "@tocsin/contract/checks/exitCodes"
+import { firstOutput } from "@tocsin/contract/formats/outputText"
+import type { IntegrationOptions } from "@tocsin/contract/integrations/Integrations"
+import { checkLabels } from "../deriveCheck.ts"
+import { checkIdOf, type Expects, NOTHING_EXPECTED, type Report } from "../Report.ts"
+import { knownMail } from "./knownSenders.ts"
+import { isOfTocsin, isReply, ruleFor } from "./mailRules.ts"
+import type { SeenMail } from "./SeenMail.ts"
+import { statusByWords } from "./words.ts"
+
+/** The decision about a mail (docs/rules.md#mail). */
+export type MailDecision =
+  | { readonly outcome: "ignored"; readonly by: string; readonly reason: string }
+  | {
+      readonly outcome: "applied"
+      readonly by: string
+      readonly report: Report
+      /** Whether the check is named by its sender and subject. */
+      readonly isBySubject: boolean
+    }
+
+export interface MailContext {
+  readonly options: IntegrationOptions
+  readonly sha256: (text: string) => string
+  /** The name of a check in the address; empty without one. */
+  readonly check: string
+}
+
+interface Named {
+  readonly name: string
+  readonly title: string | undefined
+  readonly isBySubject: boolean
+}
+
+const nameOf = (names: ReadonlyArray<string | undefined>, { from, subject }: SeenMail): Named => {
+  const name = names.find((each) => each !== undefined && each !== "")
+  if (name === undefined) return { name: `${from} ${subject}`, title: from, isBySubject: true }
+  return { name, title: undefined, isBySubject: false }
+}
+
+const ignored = (by: string, reason: string): MailDecision => ({ outcome: "ignored", by, reason })
+
+/** When the next mail about a check must follow. */
+export const expectsOf = ({ expect }: IntegrationOptions): Expects => {
+  if (expect === undefined) return NOTHING_EXPECTED
+  return { by: "terms", terms: { incident: "own", ...expect } }
+}
+
+const reportOf = (
+  seen: SeenMail,
+  { isBySubject, name, title }: Named,
+  given: {
+    readonly status: CheckStatus
+    readonly host: string | undefined
+    readonly isOfKnownCheck: boolean
+  },
+  { options, sha256 }: MailContext,
+): Report => {
+  const { host, isOfKnownCheck, status } = given
+  const check_id: CheckId = checkIdOf(name, sha256)
+  const shown = title ?? (check_id === name ? undefined : name)
+  const labels = {
+    from: seen.from,
+    ...(host !== undefined && { host }),
+    ...(shown !== undefined && { title: shown }),
+  }
+  const text = seen.mail.text.trim()
+  return {
+    signal: "result",
+    check_id,
+    rid: "",
+    expects: isBySubject ? NOTHING_EXPECTED : expectsOf(options),
+    status,
+    exit_code: EXIT_CODES[status],
+    duration_ms: 0,
+    labels: checkLabels(labels, "", Object.keys(labels), options),
+    isOfKnownCheck,
+    ...firstOutput(text === "" ? seen.subject : `${seen.subject}\n${text}`),
+  }
+}
+
+/**
+ * Decides about a mail by the first that says something: a rule, the form of a known program, the name in the address,
+ * the subject. What one leaves open, the next decides; the status last by words of the subject.
+ */
+export const decideMail = (seen: SeenMail, context: MailContext): MailDecision => {
+  const { check, options } = context
+  const byAddress = check === "" ? "subject" : "address"
+  if (isOfTocsin(seen)) return ignored(byAddress, "a Tocsin sent it")
+  const found = ruleFor(seen, options.rules ?? [])
+  if (found === undefined && isReply(seen))
+    return ignored(byAddress, "a program answered another mail with it, and no rule fits")
+  const known = knownMail(seen)
+  const by = found?.by ?? known?.by ?? byAddress
+  const given = found?.rule.status ?? known?.status
+  if (given === "ignore")
+    return ignored(
+      by,
+      found?.rule.status === "ignore" ? "a rule ignores it" : `${known?.by} sends these whatever happens`,
+    )
+  const named = nameOf([found?.check, known?.check, check], seen)
+  const status = given ?? statusByWords(seen.subject, options)
+  const ofKnown = { status, host: known?.host, isOfKnownCheck: status === "ok" && by === "subject" }
+  return {
+    outcome: "applied",
+    by,
+    report: reportOf(seen, named, ofKnown, context),
+    isBySubject: named.isBySubject,
+  }
+}

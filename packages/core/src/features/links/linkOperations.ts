@@ -1,0 +1,46 @@
+import { Effect } from "effect"
+import type { AuditId } from "@tocsin/contract/audit/Audit"
+import { followCall, followLink } from "../../heart/acknowledgements/acknowledge.ts"
+import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
+import { Commits } from "../../kernel/engine/commits/Commits.ts"
+import { NotFound } from "../../kernel/engine/OperationErrors.ts"
+import type { Command } from "../../kernel/unitOfWork/Decision.ts"
+import { LinkTokens } from "../../kernel/ports/Hashing.ts"
+import { Ids, newId } from "../../kernel/ports/Ids.ts"
+import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { acknowledgesFor } from "../../heart/notifications/messageLinks.ts"
+
+export interface FollowedToken {
+  readonly token: string
+  readonly isPressed: boolean
+  readonly requestId: string
+}
+
+/** Operations of links in messages (docs/rules.md#links). */
+export const linkOperations = Effect.gen(function* () {
+  const { transact } = yield* Commits
+  const tokens = yield* LinkTokens
+  const policy = yield* PolicyInForce
+  const { longestAcknowledgement } = yield* RuleSettings
+  const newAuditId = newId<AuditId>(yield* Ids)
+  const follow = Effect.fnUntraced(function* <A>(
+    command: (...given: Parameters<typeof followLink>) => Command<A>,
+    { isPressed, requestId, token }: FollowedToken,
+  ) {
+    const id = tokens?.idOf(token)
+    if (id === undefined) return yield* new NotFound({ message: "no message has this link" })
+    const inForce = policy.current()
+    const lengthOf = (receiver: string) => acknowledgesFor(inForce, receiver, longestAcknowledgement)
+    const by = { via: "link", request_id: requestId, newAuditId } as const
+    return yield* transact(command({ id, isPressed, lengthOf }, by))
+  })
+  return {
+    /**
+     * Shows what the link of a message is about, or acknowledges it if `isPressed`. Fails if no message
+     * has the token.
+     */
+    followLink: Effect.fn("Operations.followLink")((link: FollowedToken) => follow(followLink, link)),
+    /** The same by the key of a call, for each incident that it was about. */
+    followCall: Effect.fn("Operations.followCall")((call: FollowedToken) => follow(followCall, call)),
+  }
+})

@@ -1,0 +1,239 @@
+import { Array as Arr, Context, Duration, Effect, Fiber, Layer } from "effect"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { compileMatchers } from "@tocsin/contract/labels/Matcher"
+import {
+  type LineState,
+  linesOf,
+  type PublicPage,
+  type PublicPageBody,
+} from "@tocsin/contract/publicPages/PublicPages"
+import { announcedMaintenance } from "./announcedMaintenance.ts"
+import { readAnnouncements } from "./readAnnouncements.ts"
+import type { Severity } from "@tocsin/contract/formats/Status"
+import type { CheckRecord } from "../../heart/model/CheckRecord.ts"
+import { findByCheck } from "../../kernel/model/CheckRef.ts"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { Policy } from "../../heart/policy/compilePolicy.ts"
+import { occurrenceInForce } from "../../heart/policy/occurrences.ts"
+import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
+import { isLate } from "../../heart/overdue/shownState.ts"
+import { Hashing } from "../../kernel/ports/Hashing.ts"
+import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
+import type { LineCheck } from "./lineChecks.ts"
+import { stateNow, worstOf } from "./lineStates.ts"
+import { type FeedEntry, feedOf, pageBody, type ReadPage } from "./pageBody.ts"
+import { type FoldedToday, PageHistory } from "./PageHistory.ts"
+
+/** The shortest time between two reads of one page. */
+const READ_EVERY = Duration.seconds(15)
+/** Today is folded until multiples of this. */
+const FOLD_EVERY = 300_000_000n
+/** How long a reader waits for a newer page, or for the days of the first one. */
+const PATIENCE = Duration.seconds(1)
+/** How long a reader waits for the first page. */
+const FIRST_PATIENCE = Duration.seconds(5)
+
+/** A page as it is served. Another one is another object. */
+export interface BuiltPage {
+  readonly name: string
+  readonly body: PublicPageBody
+  /** All announcements that are kept. */
+  readonly feed: ReadonlyArray<FeedEntry>
+  readonly tz: string
+  /** Whether a newer one could not be read. */
+  readonly isOutdated: boolean
+}
+
+/** `unknown`: the policy has no such page. `unready`: none could be read yet. */
+export type FoundPage = BuiltPage | "unknown" | "unready"
+
+/** Whether a window in force covers a check, by its severity. */
+const coveredNow = ({ windows }: Policy, now: Instant.Instant) => {
+  const inForce = windows.flatMap((window) =>
+    occurrenceInForce(window, now) === undefined ? [] : [compileMatchers(window.match)],
+  )
+  return ({ facts }: LineCheck) =>
+    (severity: Severity) =>
+      inForce.some((covers) => covers({ ...facts, severity }))
+}
+
+/** Checks whose states are read in one turn of the event loop: some milliseconds. */
+const CHECKS_TOGETHER = 1_000
+
+/** How bad each of these checks is while it is late. */
+const lateSeverities = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  checks: ReadonlyArray<CheckRecord>,
+) {
+  const late = checks.filter(isLate)
+  const expectationOf = findByCheck(late.length === 0 ? [] : yield* storage.rows("expectation", late))
+  return (check: LineCheck): Severity | undefined => {
+    const { incident_id, terms } = expectationOf(check) ?? {}
+    return incident_id === undefined ? undefined : terms?.severity
+  }
+})
+
+/** The states of the lines. */
+const readStates = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  policy: Policy,
+  page: PublicPage,
+  { at, lines, gaps }: FoldedToday,
+  announcements: ReadPage["announcements"],
+): Effect.fn.Return<Pick<ReadPage, "asOf" | "states">, StorageError> {
+  // Lines may share checks, of which a page may have 40,000.
+  const checks = Array.from(new Set(lines.flatMap((line) => line.checks)))
+  const isCovered = coveredNow(policy, yield* Instant.now)
+  const stateOf = new Map<LineCheck, LineState>()
+  for (const piece of Arr.chunksOf(checks, CHECKS_TOGETHER)) {
+    const recordOf = findByCheck<CheckRecord>(yield* storage.checks(piece))
+    const lateOf = yield* lateSeverities(
+      storage,
+      piece.flatMap((check) => recordOf(check) ?? []),
+    )
+    const readAt = yield* Instant.now
+    for (const check of piece) {
+      const record = recordOf(check)
+      if (record === undefined || record.withdrawn_at !== undefined) continue
+      const state = stateNow(record, lateOf(check), { at, gap: gaps.get(check) }, isCovered(check), readAt)
+      stateOf.set(check, state)
+    }
+    yield* Effect.yieldNow
+  }
+  const now = yield* Instant.now
+  const maintained = announcedMaintenance(announcements, now)
+  const states = linesOf(page).map(({ id }, n) =>
+    maintained.has(id)
+      ? "maintenance"
+      : worstOf(new Set(lines[n]?.checks.flatMap((check) => stateOf.get(check) ?? []))),
+  )
+  return { asOf: now, states }
+})
+
+/** One page of the policy, and what is known of it. */
+interface ServedPage {
+  /** Its definition, and the windows by which its days are folded. */
+  readonly key: string
+  readonly history: PageHistory
+  /** When its states were read, or reading them was last begun. */
+  readAt?: Instant.Instant
+  today?: FoldedToday
+  read?: ReadPage
+  built?: BuiltPage
+  reading?: Fiber.Fiber<void>
+  folding?: Fiber.Fiber<void>
+}
+
+const isRunning = (fiber: Fiber.Fiber<void> | undefined): fiber is Fiber.Fiber<void> =>
+  fiber !== undefined && fiber.pollUnsafe() === undefined
+
+const isFresh = ({ readAt }: ServedPage, now: Instant.Instant): boolean =>
+  readAt !== undefined && Instant.isRecent(readAt, READ_EVERY, now)
+
+const NOT_RENEWED =
+  "a public page cannot be read again; the last one is served, with the time as of which it is"
+
+/** The pages of the policy in force, each kept while the policy defines it so. */
+const makePages = ({ current }: PolicyInForce["Service"]) => {
+  const pages = new Map<string, ServedPage>()
+  let document: PolicyDocument | undefined
+  return (name: string): ServedPage | undefined => {
+    const { document: present } = current()
+    const { pages: defined = {}, windows } = present
+    const keyOf = (page: PublicPage) => JSON.stringify([page, windows])
+    if (document !== present) {
+      document = present
+      for (const [each, { key }] of pages) {
+        const page = Object.hasOwn(defined, each) ? defined[each] : undefined
+        if (page === undefined || keyOf(page) !== key) pages.delete(each)
+      }
+    }
+    const known = pages.get(name)
+    const page = Object.hasOwn(defined, name) ? defined[name] : undefined
+    if (known !== undefined || page === undefined) return known
+    const served = { key: keyOf(page), history: new PageHistory(page) }
+    pages.set(name, served)
+    return served
+  }
+}
+
+/** The public pages of the policy (docs/rules.md#public-pages). A page without readers reads nothing. */
+export class PublicPages extends Context.Service<PublicPages>()(
+  "@tocsin/core/features/publicPages/PublicPages",
+  {
+    make: Effect.gen(function* () {
+      const storage = yield* Storage
+      const { sha256 } = yield* Hashing
+      const inForce = yield* PolicyInForce
+      const scope = yield* Effect.scope
+      const { publicUrl } = yield* RuleSettings
+      const pageOf = makePages(inForce)
+
+      const assemble = (name: string, served: ServedPage, read: ReadPage): void => {
+        served.read = read
+        const { history } = served
+        const { tz = "UTC" } = history.page
+        served.built = { name, tz, body: pageBody(history, read), feed: feedOf(read), isOutdated: false }
+      }
+
+      const foldEnded = Effect.fnUntraced(function* (name: string, served: ServedPage, today: FoldedToday) {
+        yield* served.history.foldEnded({ storage, sha256, policy: inForce.current() }, today)
+        if (served.read !== undefined) assemble(name, served, served.read)
+      })
+
+      const read = Effect.fnUntraced(function* (name: string, served: ServedPage) {
+        const policy = inForce.current()
+        const { history } = served
+        const begun = yield* Instant.now
+        const at = Instant.fromMicros(begun - (begun % FOLD_EVERY))
+        const today =
+          served.today?.at === at ? served.today : yield* history.foldToday({ storage, sha256, policy }, at)
+        served.today = today
+        if (!history.isWhole(today)) {
+          if (!isRunning(served.folding))
+            served.folding = yield* Effect.forkIn(Effect.ignore(foldEnded(name, served, today)), scope)
+          yield* Effect.timeoutOption(Fiber.await(served.folding), PATIENCE)
+        }
+        served.readAt = yield* Instant.now
+        const announcements = yield* readAnnouncements(storage, name)
+        const { asOf, states } = yield* readStates(storage, policy, history.page, today, announcements)
+        assemble(name, served, { asOf, today, states, announcements })
+        // Its readers make their answers of it in another turn.
+        yield* Effect.yieldNow
+      })
+
+      const readOrKeep = (name: string, served: ServedPage) =>
+        Effect.catchCause(read(name, served), (cause) =>
+          Effect.suspend(() => {
+            if (served.built?.isOutdated === true) return Effect.void
+            served.built &&= { ...served.built, isOutdated: true }
+            return Effect.annotateLogs(Effect.logWarning(NOT_RENEWED, cause), { page: name })
+          }),
+        )
+
+      return {
+        /** Where people reach the pages, if the settings name it: feeds need it. */
+        publicUrl,
+        has: (name: string): boolean => pageOf(name) !== undefined,
+        /** The page, read again if that is due. Readers at the same time wait for the same read. */
+        find: Effect.fn("PublicPages.find")(function* (name: string): Effect.fn.Return<FoundPage> {
+          const served = pageOf(name)
+          if (served === undefined) return "unknown"
+          const now = yield* Instant.now
+          if (!isFresh(served, now) && !isRunning(served.reading)) {
+            served.readAt = now
+            served.reading = yield* Effect.forkIn(readOrKeep(name, served), scope)
+          }
+          if (isRunning(served.reading)) {
+            const patience = served.built === undefined ? FIRST_PATIENCE : PATIENCE
+            yield* Effect.timeoutOption(Fiber.await(served.reading), patience)
+          }
+          return served.built ?? "unready"
+        }),
+      }
+    }),
+  },
+) {
+  static readonly layer = Layer.effect(PublicPages, PublicPages.make)
+}

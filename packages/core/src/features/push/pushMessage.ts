@@ -1,0 +1,124 @@
+import { utf8Length } from "@tocsin/contract/formats/outputText"
+import type { DeliveryAttempt } from "../../heart/notifications/Notifiers.ts"
+import { cutText, plain, type TextMedium } from "../../heart/notifications/cutText.ts"
+import {
+  acknowledgeText,
+  digestText,
+  incidentText,
+  isOver,
+  testText,
+} from "../../heart/notifications/incidentText.ts"
+import type { Duration } from "effect"
+import type { PushMessage } from "./PushService.ts"
+
+/** The subject of a message: a test, one notification, or several as one. */
+export type PushSubject =
+  | { readonly about: "test" }
+  | {
+      readonly about: "notification"
+      readonly notification: DeliveryAttempt
+      /** Acknowledges the incident; absent where nothing may. */
+      readonly acknowledge: { readonly token: string; readonly for: Duration.Duration } | undefined
+    }
+  | { readonly about: "digest"; readonly notifications: ReadonlyArray<DeliveryAttempt> }
+
+/** So many bytes of JSON fit a body that every push service takes, whatever it says. */
+export const MOST_BYTES = 3_000
+const MOST_OF_TITLE = 200
+/** Hardly ever cut again: texts of other scripts have three bytes a character. */
+const MOST_CHARACTERS = 2_000
+
+const TTL_SECONDS = 86_400
+const TEST_TTL_SECONDS = 60
+
+/** A notification leads to its incident, so that its text needs no ID; it has no details. */
+const medium = (limit: number): TextMedium => ({
+  limit,
+  escape: plain,
+  hasLinks: true,
+  hasDetails: true,
+  hasTitle: true,
+})
+
+const split = (text: string) => {
+  const [title = "", ...rest] = text.split("\n")
+  return { title: cutText(title, { limit: MOST_OF_TITLE, escape: plain }), body: rest.join("\n") }
+}
+
+const OPEN = { action: "open", title: "Open" }
+const FAILED = "No answer came. Nothing is known to be acknowledged."
+
+/** The looks and acts of a notification, without the text: the worker knows nothing else. */
+const looksOf = (subject: PushSubject) => {
+  switch (subject.about) {
+    case "test":
+      return { tag: "test", renotify: true, open: "#/settings", actions: [OPEN] }
+    case "digest":
+      return {
+        tag: "digest",
+        renotify: subject.notifications.some(({ event_type }) => event_type === "firing"),
+        open: "#/incidents",
+        actions: [OPEN],
+      }
+    case "notification": {
+      const { acknowledge, notification } = subject
+      const { event_type, incident, severity } = notification
+      const isFiring = event_type === "firing"
+      const open = `#/incidents/${incident.id}`
+      const looks = { tag: incident.id, renotify: isFiring, silent: !isFiring, open }
+      if (!isFiring) return { ...looks, actions: [OPEN] }
+      const rings = { ...looks, requireInteraction: severity === "critical" && !isOver(notification) }
+      if (acknowledge === undefined) return { ...rings, actions: [OPEN] }
+      return {
+        ...rings,
+        actions: [{ action: "acknowledge", title: acknowledgeText(acknowledge.for) }, OPEN],
+        link: `a/${acknowledge.token}`,
+        failed: FAILED,
+      }
+    }
+  }
+}
+
+const textOf = (subject: PushSubject, limit: number): string => {
+  switch (subject.about) {
+    case "test":
+      return testText.replace(": ", "\n")
+    case "digest":
+      return digestText(subject.notifications, medium(limit))
+    case "notification": {
+      const { notification } = subject
+      const links = { incident: notification.incident.id, acknowledge: undefined }
+      return incidentText({ ...notification, links, runbook: undefined }, medium(limit))
+    }
+  }
+}
+
+const urgencyOf = (subject: PushSubject): PushMessage["urgency"] => {
+  const told = subject.about === "digest" ? subject.notifications : []
+  const all = subject.about === "notification" ? [subject.notification] : told
+  const isUrgent = all.some(({ event_type, severity }) => event_type === "firing" && severity === "critical")
+  return isUrgent ? "high" : "normal"
+}
+
+/** The message of one browser, which proves by `shown` that it has shown it (docs/rules.md#browsers). */
+export const pushMessage = (subject: PushSubject, shown: string): PushMessage => {
+  const looks = looksOf(subject)
+  const write = (limit: number): string => {
+    const { body, title } = split(textOf(subject, limit))
+    const cut = cutText(body, { limit, escape: plain })
+    return JSON.stringify({ title, body: cut, ...looks, shown: `a/${shown}/shown` })
+  }
+  let limit = MOST_CHARACTERS
+  let text = write(limit)
+  for (let bytes = utf8Length(text); bytes > MOST_BYTES && limit > 0; bytes = utf8Length(text)) {
+    // A unit that is left out takes away one byte at least, and mostly no more than three.
+    limit = Math.max(0, limit - Math.max(1, Math.ceil((bytes - MOST_BYTES) / 3)))
+    text = write(limit)
+  }
+  return {
+    text,
+    about: looks.tag,
+    ttlSeconds: subject.about === "test" ? TEST_TTL_SECONDS : TTL_SECONDS,
+    urgency: urgencyOf(subject),
+  }
+}

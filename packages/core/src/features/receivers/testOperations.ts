@@ -1,0 +1,33 @@
+import { Effect } from "effect"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { repairReceivers } from "../../heart/evaluation/repairReceivers.ts"
+import { NotFound } from "../../kernel/engine/OperationErrors.ts"
+import { refusedHere } from "../../heart/notifications/Notifiers.ts"
+
+/** Operators' tests of receivers in force. */
+export const testOperations = ({
+  commits,
+  options,
+  policy,
+  receivers,
+  storage,
+}: Pick<OperationPorts, "commits" | "options" | "policy" | "receivers" | "storage">) => ({
+  /** Sends a test message now and returns the receiver's answer. What it refused before follows, if it takes that. */
+  testNotifier: Effect.fn("Operations.testNotifier")(function* (receiver: NotifierName) {
+    const notifier = receivers.current().get(receiver)
+    if (notifier !== undefined) {
+      const receipt = yield* notifier.test
+      const repaired = new Map([[receiver, { at: yield* Instant.now, by: "change" } as const]])
+      if (receipt.result.outcome === "delivered")
+        yield* repairReceivers({ commits, storage }, options, repaired)
+      return receipt
+    }
+    const reason = policy.current().unavailable?.get(receiver)
+    if (reason !== undefined) return refusedHere(reason)
+    return yield* new NotFound({
+      message: `no receiver has the name ${receiver}; list receivers with GET /ops/v1/policy`,
+    })
+  }),
+})

@@ -1,0 +1,57 @@
+import { pathOfPointer, valueAt } from "@tocsin/contract/formats/jsonPointer"
+import { Role } from "@tocsin/contract/operators/Operators"
+import type { SignInRefusal } from "@tocsin/contract/signIn/SignInRefusals"
+import type { Claims, SignInRules } from "./IdentityProvider.ts"
+import { hasName } from "./actorName.ts"
+
+const EVERYONE = "*"
+
+const pathOf = (claim: string): ReadonlyArray<string> =>
+  claim.startsWith("/") ? pathOfPointer(claim) : [claim]
+
+/**
+ * The texts of a claim: a text or a truth value counts as one, and an object as its keys, as Zitadel states roles.
+ * `undefined` if it is absent, or has another type.
+ */
+const valuesOf = (claims: Claims, claim: string): ReadonlyArray<string> | undefined => {
+  const value = valueAt(claims, pathOf(claim))
+  const values: unknown = typeof value === "string" || typeof value === "boolean" ? [String(value)] : value
+  if (Array.isArray(values)) return values.filter((one) => typeof one === "string")
+  return typeof values === "object" && values !== null ? Object.keys(values) : undefined
+}
+
+/** The values of the first claims that have any. */
+const firstValues = (all: ReadonlyArray<Claims>, claim: string) =>
+  all.map((claims) => valuesOf(claims, claim)).find((values) => values !== undefined)
+
+/** Whether the ID token leaves out the values and says where they would be (OpenID Connect Core, 5.6.2). */
+const isOverage = (all: ReadonlyArray<Claims>, claim: string): boolean =>
+  all.some((claims) => valueAt(claims["_claim_names"], pathOf(claim).slice(0, 1)) !== undefined)
+
+export type RoleDecision =
+  | { readonly role: Role }
+  | {
+      readonly refusal: SignInRefusal & ("overage" | "requirement" | "role")
+      /** The values of the claim instead. */
+      readonly values: ReadonlyArray<string> | undefined
+    }
+
+/** The role of a person by the claims of the ID token and, after it, of userinfo. The highest one counts. */
+export const decideRole = (rules: SignInRules, all: ReadonlyArray<Claims>): RoleDecision => {
+  const { claim, required, values } = rules
+  if (required !== undefined && firstValues(all, required.claim)?.includes(required.value) !== true)
+    return { refusal: "requirement", values: firstValues(all, required.claim) }
+  if (isOverage(all, claim)) return { refusal: "overage", values: undefined }
+  const found = firstValues(all, claim)
+  const role = Role.literals.findLast((each) =>
+    values[each].some((value) => value === EVERYONE || found?.includes(value) === true),
+  )
+  return role === undefined ? { refusal: "role", values: found } : { role }
+}
+
+/** Whether the ID token says all that a sign-in needs, so that userinfo is not asked. */
+export const isComplete = ({ claim, required }: SignInRules, claims: Claims): boolean =>
+  hasName(claims) &&
+  [claim, ...(required === undefined ? [] : [required.claim])].every(
+    (name) => valuesOf(claims, name) !== undefined,
+  )

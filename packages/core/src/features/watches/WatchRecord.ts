@@ -1,0 +1,71 @@
+import type { CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import type { Confirmation } from "@tocsin/contract/checks/confirmResult"
+import { type StoredProbe } from "@tocsin/contract/watches/WatchProbe"
+import { USUAL_CONFIRM } from "@tocsin/contract/watches/Watches"
+import {
+  instant,
+  integer,
+  keyedTable,
+  long,
+  object,
+  orUndefined,
+  type RecordOf,
+  text,
+} from "../../kernel/model/TableShape.ts"
+
+/** Header fields, credentials and body of a probe, encrypted (docs/rules.md#stored-secrets). */
+export interface SealedSecrets {
+  readonly ciphertext: string
+  /** Identifies the key that opens it, without revealing that. */
+  readonly key_id: string
+  /** The names of its secrets, as a watch shows them; an earlier version stored header fields without their names. */
+  readonly names?: ReadonlyArray<string>
+}
+
+/**
+ * One watch as stored, with the state of its probes (docs/rules.md#watches). The lock of the watches' agent guards
+ * the rows, except that the first one creates both.
+ */
+export const watch = keyedTable({
+  name: "watch",
+  key: ["name"],
+  locks: "rows",
+  group: [],
+  list: { name: "watches", orders: { name: ["name"] } },
+  columns: {
+    /** Names its check, too. */
+    name: text<CheckId>(),
+    every_millis: long,
+    confirm: object<Confirmation>(USUAL_CONFIRM),
+    probe: object<StoredProbe>(),
+    /** The secrets of its probe; a probe of an earlier version has its header fields in clear. */
+    headers: orUndefined(object<SealedSecrets>()),
+    origin: text<"operator" | "policy">(),
+    /** When its pause ends; `FOREVER` for one that lasts until it is ended. */
+    paused_until: orUndefined(instant),
+    created_at: instant,
+    created_by: text(),
+    /** When it is due. Its next result must answer this moment, so two replicas never count the same probe. */
+    next_probe_at: instant,
+    probed_at: orUndefined(instant),
+    /** The status and the output of the latest probe, whether it counts or not. */
+    status: orUndefined(text<CheckStatus>()),
+    output: orUndefined(text()),
+    /** The status that counts, and since when. */
+    counted: orUndefined(text<CheckStatus>()),
+    counted_at: orUndefined(instant),
+    /** How many results in a row contradict it. */
+    against: integer,
+  },
+})
+export type WatchRecord = RecordOf<typeof watch>
+
+/** A watch as an operator or the policy defines it. */
+export type WatchTerms = Pick<WatchRecord, "name" | "every_millis" | "confirm" | "probe" | "headers">
+
+export const FOREVER = Instant.LATEST
+
+export const isPaused = ({ paused_until }: WatchRecord, now: Instant.Instant): boolean =>
+  paused_until !== undefined && paused_until > now

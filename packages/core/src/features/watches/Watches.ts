@@ -1,0 +1,225 @@
+import { Context, Duration, Effect, Layer, Struct } from "effect"
+import { signing } from "../../heart/audit/Signature.ts"
+import { ValidationError } from "@tocsin/contract/formats/Errors"
+import type { CheckId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import {
+  type ChangeWatchRequest,
+  type CreateWatchRequest,
+  type PauseWatchRequest,
+  type TryWatchRequest,
+  USUAL_CONFIRM,
+  USUAL_EVERY_MILLIS,
+  type Watch,
+} from "@tocsin/contract/watches/Watches"
+import { encodeProbe, probeKinds, probesIn, type WatchProbe } from "@tocsin/contract/watches/WatchProbe"
+import { durationText } from "@tocsin/contract/formats/durationMillis"
+import { fieldPath } from "@tocsin/contract/formats/describeIssue"
+import { watchNames } from "@tocsin/contract/policy/policyNames"
+import { refuseUnknown } from "../../heart/usecases/Replicas.ts"
+import { Commits } from "../../kernel/engine/commits/Commits.ts"
+import { readRow } from "../../kernel/unitOfWork/load.ts"
+import { type PageParameters, pageReader } from "../../kernel/engine/lists/readPage.ts"
+import type { Command } from "../../kernel/unitOfWork/Decision.ts"
+import { incidentOptions } from "../../heart/incidents/incidentOptions.ts"
+import { FOREVER, isPaused, type WatchRecord, type WatchTerms } from "./WatchRecord.ts"
+import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
+import { CurrentOperator } from "../../kernel/ports/CurrentOperator.ts"
+import { Hashing } from "../../kernel/ports/Hashing.ts"
+import { Ids, newId } from "../../kernel/ports/Ids.ts"
+import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { Storage } from "../../kernel/ports/Storage.ts"
+import { WatchProbes } from "../../kernel/ports/WatchProbes.ts"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import {
+  type SecretPlace,
+  secretNames,
+  secretsOf,
+  withoutSecrets,
+} from "@tocsin/contract/watches/watchSecrets"
+import { probeProblems } from "@tocsin/contract/watches/probeProblems"
+import { isWatchAgentTaken, type WatchAgent } from "./watchAgent.ts"
+import * as decisions from "./watchDecisions.ts"
+import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
+import { namesOf } from "./watchHeaders.ts"
+import { headerSealing } from "./watchSecrets.ts"
+import { tokenOf } from "../../heart/operators/tokens.ts"
+
+const noSuchWatch = () =>
+  new NotFound({ message: "no watch has this name; list watches with GET /ops/v1/watches" })
+
+const agentTaken = (name: string) =>
+  new StateConflict({
+    message: `an agent or an integration has the name ${name}, which the agent of watches needs: delete it, or set SERVICE_WATCH_AGENT to another name`,
+  })
+
+const noProbes = () => new StateConflict({ message: "this process probes nothing: ask the server of Tocsin" })
+
+const CONFLICTS = {
+  closed: "the key of the watches' agent is blocked; replace it with POST integrations/{name}/rotate",
+  name_in_use: "a watch has this name; choose another name",
+  paused: "an admin has paused this watch until it is resumed; ask one to resume it",
+  of_policy: "the policy defines this watch; change the policy",
+  too_many: "there are 1000 watches, the most that there may be; remove one",
+} as const
+
+const ONE_PROBE = `give exactly one probe: ${probeKinds.slice(0, -1).join(", ")} or ${probeKinds.at(-1)}`
+
+const toWatch = (
+  record: WatchRecord,
+  now: Instant.Instant,
+  names: ReadonlyArray<string> = namesOf(record),
+): Watch => {
+  return {
+    name: record.name,
+    every: durationText(record.every_millis),
+    confirm: { bad: record.confirm.bad, good: record.confirm.good },
+    ...withoutSecrets(record.probe),
+    ...(names.length > 0 && { secrets: names }),
+    is_of_policy: record.origin === "policy",
+    is_paused: isPaused(record, now),
+    paused_until:
+      isPaused(record, now) && record.paused_until !== FOREVER ? (record.paused_until ?? null) : null,
+    status: record.counted ?? null,
+    last:
+      record.probed_at === undefined || record.status === undefined
+        ? null
+        : { at: record.probed_at, status: record.status, output: record.output ?? "" },
+    unconfirmed: record.against,
+    ...Struct.pick(record, ["next_probe_at", "created_at", "created_by"]),
+  }
+}
+
+/** The secrets of a watch of the policy, and where they are. */
+export const policySecrets = ({ watches = [] }: PolicyDocument, name: CheckId) => {
+  const watch = watches.find((one) => one.name === name)
+  return watch && secretsOf<SecretPlace>(watch)
+}
+
+/** The terms of a watch as a request or the policy gives them, with their defaults. */
+export const watchTerms = (name: CheckId, given: Omit<CreateWatchRequest, "name">): WatchTerms => ({
+  name,
+  every_millis: given.every === undefined ? USUAL_EVERY_MILLIS : Duration.toMillis(given.every),
+  confirm: { ...USUAL_CONFIRM, ...given.confirm },
+  probe: encodeProbe(given),
+  headers: undefined,
+})
+
+export const watchAgentOf = Effect.gen(function* () {
+  const hashing = yield* Hashing
+  const ids = yield* Ids
+  const { watchAgent: name } = yield* RuleSettings
+  const newRegistrationId = newId<RegistrationId>(ids)
+  const newKey = () => ({ key: hashing.identify(tokenOf("integration", ids.secret())), newRegistrationId })
+  return { name, newKey } satisfies WatchAgent
+})
+
+export const verifyWatchAgent = Effect.gen(function* () {
+  const { watchAgent } = yield* RuleSettings
+  const { transact } = yield* Commits
+  if (yield* transact(isWatchAgentTaken(watchAgent))) return yield* agentTaken(watchAgent)
+})
+
+/** A watch as it is shown: of one of the policy, the names of the secrets are there. */
+const showing =
+  ({ current }: PolicyInForce["Service"]) =>
+  (record: WatchRecord, now: Instant.Instant): Watch =>
+    record.origin === "policy"
+      ? toWatch(record, now, secretNames(policySecrets(current().document, record.name) ?? {}))
+      : toWatch(record, now)
+
+/** Refuses probes that this process, or a server beside it, could not run. */
+const makeProbeChecks = Effect.gen(function* () {
+  const probes = yield* WatchProbes
+  const storage = yield* Storage
+  /** Refuses anything but one probe with options that can be used. */
+  const check = Effect.fnUntraced(function* (request: WatchProbe) {
+    if (probesIn(request).length !== 1) return yield* new ValidationError({ message: ONE_PROBE })
+    const [problem] = probeProblems(request)
+    if (problem !== undefined)
+      return yield* new ValidationError({ message: `${fieldPath(problem.path)} ${problem.message}` })
+    if (probes !== undefined) yield* probes.check(request)
+  })
+
+  /** Refuses what a server of another version could not probe. */
+  const needsAll = (watch: object) => refuseUnknown(storage, watchNames(watch))
+  return { check, needsAll }
+})
+
+/** Watches: probes that the service repeats (docs/rules.md#watches). */
+export class Watches extends Context.Service<Watches>()("@tocsin/core/features/watches/Watches", {
+  make: Effect.gen(function* () {
+    const commits = yield* Commits
+    const ids = yield* Ids
+    const rules = yield* RuleSettings
+    const probes = yield* WatchProbes
+    const agent = yield* watchAgentOf
+    const hashing = yield* Hashing
+    const policy = yield* PolicyInForce
+    const incidents = incidentOptions(ids, policy, rules, hashing)
+    const signed = signing(commits, ids)
+    const sealing = yield* headerSealing
+    const { check, needsAll } = yield* makeProbeChecks
+    const page = pageReader(yield* Storage, hashing.sha256)
+    const show = showing(policy)
+    const change = <A>(decide: (change: decisions.WatchChange) => Command<A>) =>
+      signed((by) => decide({ agent, incidents, by }))
+
+    const shown = Effect.fnUntraced(function* (result: WatchRecord | decisions.WatchRefusal) {
+      if (typeof result !== "string") return show(result, yield* Instant.now)
+      if (result === "unknown") return yield* noSuchWatch()
+      if (result === "taken") return yield* agentTaken(agent.name)
+      return yield* new StateConflict({ message: CONFLICTS[result] })
+    })
+
+    return {
+      list: (parameters: PageParameters) =>
+        page({ list: "watches", filter: {}, sort: "name", direction: "asc" }, parameters, show),
+      get: Effect.fnUntraced(function* (name: CheckId) {
+        const record = yield* commits.transact(readRow("watch", name))
+        return record === undefined ? yield* noSuchWatch() : show(record, yield* Instant.now)
+      }),
+      create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
+        yield* check(given)
+        yield* needsAll(given)
+        const terms = yield* sealing(watchTerms(name, given))
+        const created = yield* change((by) => decisions.createWatch(terms, by))
+        return yield* Effect.catchTag(shown(created), "NotFound", Effect.die)
+      }),
+      /** Changes a watch, or pauses it until it is resumed. */
+      change: Effect.fn("Watches.change")(function* (
+        name: CheckId,
+        { confirm, every, is_paused, ...given }: ChangeWatchRequest,
+      ) {
+        const hasProbe = probesIn(given).length > 0
+        if (hasProbe) yield* check(given)
+        yield* needsAll(given)
+        const changes = {
+          ...(every !== undefined && { every_millis: Duration.toMillis(every) }),
+          ...(confirm !== undefined && { confirm: { ...USUAL_CONFIRM, ...confirm } }),
+          ...(hasProbe && Struct.pick(yield* sealing(watchTerms(name, given)), ["probe", "headers"])),
+          ...(is_paused !== undefined && { is_paused }),
+        }
+        return yield* shown(yield* change((by) => decisions.changeWatch(name, changes, by)))
+      }),
+      /** Pauses a watch for a time, or ends its pause. */
+      pause: Effect.fn("Watches.pause")(function* (name: CheckId, { for: time }: PauseWatchRequest) {
+        const byAdmin = (yield* CurrentOperator).role === "admin"
+        return yield* shown(yield* change((by) => decisions.pauseWatch(name, { time, byAdmin }, by)))
+      }),
+      /** Removes a watch with its check; count 0 if there is none of this name. */
+      remove: Effect.fn("Watches.remove")(function* (name: CheckId) {
+        const count = yield* change((by) => decisions.removeWatch(name, by))
+        return count === "of_policy" ? yield* new StateConflict({ message: CONFLICTS[count] }) : { count }
+      }),
+      /** Runs the probe of a watch from this process now; nothing stores its result. */
+      try: Effect.fn("Watches.try")(function* (watch: TryWatchRequest) {
+        yield* check(watch)
+        if (probes !== undefined) return yield* probes.run(watch)
+        return yield* noProbes()
+      }),
+    }
+  }),
+}) {
+  static readonly layer = Layer.effect(Watches, Watches.make)
+}

@@ -1,0 +1,108 @@
+import { Duration } from "effect"
+import { type AgentId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import { move, stateTable } from "@tocsin/contract/formats/TransitionTable"
+import type { Decision } from "../../kernel/unitOfWork/Decision.ts"
+import { load } from "../../kernel/unitOfWork/load.ts"
+import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
+import type { Incidents } from "../../heart/incidents/Incidents.ts"
+import type { IncidentRecord, IncidentRef } from "../../heart/model/IncidentRecord.ts"
+import { HEARTBEAT } from "../../heart/model/MemberRecord.ts"
+import { isPaused, type WatchRecord } from "./WatchRecord.ts"
+
+/**
+ * Whether the service itself has lost its network (docs/rules.md#cut-off). The state is that of the open
+ * incident AGENT/@place: none, one that is younger than two minutes, or an older one.
+ */
+export const CutOffTransitions = stateTable({
+  connected: {
+    "most_failed -> holding":
+      "a result that is not ok would count, while more than 80 % of the watches that were well, and at least five, failed their latest probe | the incident AGENT/@place opens (critical); the result does not count",
+  },
+  holding: {
+    "most_failed -> holding": "as above | the result does not count",
+    "time_over -> lost": "two minutes have passed | results count again",
+    "some_answered -> connected": "80 % of them or fewer than five fail | the incident resolves",
+  },
+  lost: {
+    "most_failed -> lost": "as above | the result counts",
+    "some_answered -> connected": "80 % of them or fewer than five fail | the incident resolves",
+  },
+})
+
+const FEWEST = 5
+const SHARE = 0.8
+/** How long no result that is not ok counts. */
+export const HOLD_FOR = Duration.minutes(2)
+/** A probe takes no longer, so a watch that is this late was not probed in its last period. */
+const LONGEST_PROBE = Duration.seconds(30)
+
+type State = (typeof CutOffTransitions)[number]["from"]
+
+/** The incident that is open while the service is cut off; no key of an event meets its key. */
+export const placeRef = (name: AgentId): IncidentRef => ({
+  kind: "automatic",
+  incident_key: IncidentKey.make(`${name}/@place`),
+})
+
+export const isBad = (status: CheckStatus | undefined): boolean => status !== undefined && status !== "ok"
+
+const isProbedLately = (watch: WatchRecord, now: Instant.Instant): boolean => {
+  const period = Duration.sum(Duration.millis(watch.every_millis), LONGEST_PROBE)
+  return (
+    watch.probed_at !== undefined && !isPaused(watch, now) && watch.probed_at > Instant.minus(now, period)
+  )
+}
+
+/** Whether a watch was well, or has failed only since a moment. */
+const wasWell = ({ counted, counted_at }: WatchRecord, since: Instant.Instant | undefined): boolean =>
+  !isBad(counted) || (since !== undefined && counted_at !== undefined && counted_at >= since)
+
+/** Whether so many watches fail that the service itself may be cut off: since when, if it is already. */
+const haveMostFailed = (
+  watches: ReadonlyArray<WatchRecord>,
+  since: Instant.Instant | undefined,
+  now: Instant.Instant,
+): boolean => {
+  const probed = watches.filter((watch) => isProbedLately(watch, now) && wasWell(watch, since))
+  const failed = probed.filter(({ status }) => isBad(status)).length
+  return failed >= FEWEST && failed > SHARE * probed.length
+}
+
+/** The state by the open incident, if there is one. */
+const cutOffState = (open: Pick<IncidentRecord, "opened_at"> | undefined, now: Instant.Instant): State => {
+  if (open === undefined) return "connected"
+  return Instant.isRecent(open.opened_at, HOLD_FOR, now) ? "holding" : "lost"
+}
+
+/**
+ * Decides whether the service is cut off, by all watches with their latest probes, and opens or resolves
+ * its incident. Returns whether a result that is not ok counts.
+ */
+export function* judgeCutOff(unit: UnitOfWork, name: AgentId, incidents: Incidents): Decision<boolean> {
+  const ref = placeRef(name)
+  yield* load(unit, { groups: { watch: ["all"] }, openIncidents: [ref] })
+  const watches = unit.of("watch").group("all")
+  const open = unit.openIncident(ref)
+  const state = cutOffState(open, unit.now)
+  const most = haveMostFailed(watches, open?.opened_at, unit.now)
+  if (!most) {
+    if (open !== undefined && state !== "connected") {
+      move(CutOffTransitions, state, "some_answered")
+      yield* incidents.leave(
+        { incident_id: open.id, agent_id: name, check_id: HEARTBEAT },
+        { by: "event", notify: true, resolution: { reason: "recovered" } },
+      )
+    }
+    return true
+  }
+  const next = move(CutOffTransitions, state, "most_failed")
+  if (state === "connected") {
+    const summary = "most watches fail at once: the network of the service itself may be down"
+    // The member is the agent as a whole, as in its heartbeat incident.
+    const member = { agent_id: name, check_id: HEARTBEAT, severity: "critical", summary } as const
+    yield* incidents.join(ref, { member, notify: true })
+  }
+  return next !== "holding"
+}

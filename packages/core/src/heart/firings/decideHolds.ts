@@ -1,0 +1,113 @@
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { acknowledgementInForce, acknowledgementOf } from "../model/Acknowledgement.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { isBelow } from "../model/MemberRecord.ts"
+import { isReplaced, type OutboxRecord, type StoredHold } from "../model/OutboxRecord.ts"
+import { type Hold, type Holds, momentOf, NO_HOLDS, UNTIL_A_CHANGE } from "./Hold.ts"
+import { quietHolds, type QuietReceivers } from "./mutes.ts"
+import { type HeldRow, holdByParents } from "./parentHolds.ts"
+import type { Parents } from "./parents.ts"
+import { beginsSteps } from "./steps.ts"
+
+/** The facts that hold the firings of an incident, for any receiver. */
+export interface HoldFacts {
+  readonly incident: IncidentRecord
+  /** The silences and windows that cover it. */
+  readonly covering: ReadonlyArray<Hold>
+  readonly parents: Parents
+  readonly quiet: QuietReceivers
+}
+
+/** The facts that hold one firing. A claim, which sees its row alone, knows of no others. */
+export interface HeldFacts {
+  /** Absent for a new firing. */
+  readonly row?: HeldRow | undefined
+  /** Its receiver; or all that an incident names, of which each must be quiet. */
+  readonly receivers: Iterable<NotifierName>
+  /** When it is due by its delay, if it has one; the grace of parents counts from then. */
+  readonly due?: Instant.Instant | undefined
+  /** The end of its delay, while that holds it. */
+  readonly after?: Instant.Instant | undefined
+  /** Why a row that is held stays so, whatever else ends. */
+  readonly lacks?: "notifications_off" | "not_owed" | undefined
+  /** Until when it waits for reports after an outage, if nothing else holds it. */
+  readonly reportsUntil?: Instant.Instant | undefined
+}
+
+/** Decides what holds a firing (docs/rules.md#holds): when it is written, claimed, evaluated, or shown. */
+export const decideHolds = (
+  { covering, incident, parents, quiet }: HoldFacts,
+  { after, due, lacks, receivers, reportsUntil, row }: HeldFacts,
+  now: Instant.Instant,
+): Holds => {
+  const byParents = holdByParents(row, parents, { due, now })
+  const others: ReadonlyArray<Hold> = [
+    ...(after === undefined ? [] : [{ by: "after", until: after } as const]),
+    ...incidentHolds(incident, now),
+    ...covering,
+    ...quietHolds(quiet, receivers, incident),
+    ...byParents.inForce,
+    ...(lacks === undefined ? [] : [{ by: lacks, until: UNTIL_A_CHANGE } as const]),
+  ]
+  const outage = holdAfterOutage(others, row, reportsUntil, now)
+  const isDue = after === undefined && lacks === undefined
+  const wasDue = ({ by }: Hold) => row?.holds?.some((hold) => hold.by === by && hold.wasDue === true)
+  return {
+    inForce: [...others, ...outage.inForce].map((hold) =>
+      beginsSteps(hold) && (isDue || wasDue(hold) === true) ? { ...hold, wasDue: true } : hold,
+    ),
+    past: [...byParents.past, ...outage.past],
+  }
+}
+
+/**
+ * The holds on every firing of an incident: an acknowledgement that is in force and was given for what is
+ * announced; and an opening in the future, until the repair of a clock that was set back.
+ */
+export const incidentHolds = (incident: IncidentRecord, now: Instant.Instant): ReadonlyArray<Hold> => {
+  const acknowledgement = acknowledgementInForce(incident, now)
+  const { opened_at, severity, announced = severity } = incident
+  const opening = now < opened_at ? [{ by: "clock", until: opened_at } as const] : []
+  return acknowledgement === undefined || isBelow(acknowledgement.severity, announced)
+    ? opening
+    : [...opening, { by: "ack", until: acknowledgement.until }]
+}
+
+/** How soon a claim looks again at a firing that an evaluation replaces. */
+const LOOK_AGAIN = Duration.seconds(5)
+
+/** The holds of a firing that was attempted before: an acknowledgement, and once that has ended, until it is replaced. */
+export const retryHolds = (
+  incident: IncidentRecord,
+  item: OutboxRecord,
+  now: Instant.Instant,
+): ReadonlyArray<Hold> => {
+  const acknowledgement = acknowledgementOf(incident)
+  const { announced = incident.severity } = incident
+  const hasEnded = isReplaced(item) || (acknowledgement !== undefined && acknowledgement.until <= now)
+  if (hasEnded) return [{ by: "ack", until: Instant.plus(now, LOOK_AGAIN) }]
+  if (acknowledgement === undefined || isBelow(acknowledgement.severity, announced)) return []
+  return [{ by: "ack", until: acknowledgement.until }]
+}
+
+const WAITED: StoredHold = { by: "outage", hasEnded: true }
+
+/** The wait after an outage, which begins where nothing else holds a firing. A row waits so once. */
+const holdAfterOutage = (
+  others: ReadonlyArray<Hold>,
+  row: HeldRow | undefined,
+  reportsUntil: Instant.Instant | undefined,
+  now: Instant.Instant,
+): Holds => {
+  const before = row?.holds?.find(({ by }) => by === "outage")
+  if (before?.hasEnded === true) return { inForce: [], past: [before] }
+  if (before === undefined && (others.length > 0 || reportsUntil === undefined)) return NO_HOLDS
+  // A clock that was set back may have dated the end ahead.
+  const end =
+    reportsUntil &&
+    (before?.until === undefined ? reportsUntil : Instant.min(momentOf(before.until), reportsUntil))
+  if (end !== undefined && now < end) return { inForce: [{ by: "outage", until: end }], past: [] }
+  return { inForce: [], past: before === undefined ? [] : [WAITED] }
+}

@@ -1,0 +1,50 @@
+import type * as Instant from "@tocsin/contract/formats/Instant"
+import type { FiringCause, Severity } from "@tocsin/contract/formats/Status"
+import { acknowledgementOf } from "../model/Acknowledgement.ts"
+import { reachedAt } from "../model/Announced.ts"
+import type { Reason } from "../model/Reason.ts"
+import type { FiringFacts } from "./FiringFacts.ts"
+import { type Situation, stepBefore } from "./wants.ts"
+
+/** The facts of a worsening. */
+export const worsenedFrom = (cause: FiringCause, was: Severity | undefined): Reason | undefined =>
+  cause === "worsened" && was !== undefined ? { was } : undefined
+
+/** Whether a receiver is owed a firing since it came on call, not since its event. */
+export const comesLate = (
+  { due, isOwed, receiver, step }: Situation,
+  { incident, naming }: Pick<FiringFacts, "incident" | "naming">,
+): boolean => {
+  const { announced } = incident
+  if (!isOwed || step?.rotas === undefined || announced === undefined) return false
+  const came = naming?.onCall?.lastCame(receiver, step.rotas)
+  const owedSince = due?.at ?? reachedAt(incident, announced)
+  return came !== undefined && (owedSince === undefined || owedSince < came.at)
+}
+
+/** The facts by which a message says why a firing comes: of several reasons, the first (docs/rules.md#why-a-message-comes). */
+export const reasonOf = (
+  situation: Situation,
+  cause: FiringCause,
+  facts: FiringFacts,
+  now: Instant.Instant,
+): Reason | undefined => {
+  const { known, receiver, refused, step } = situation
+  const held = situation.held ?? refused
+  const { incident, naming } = facts
+  const rotas = step?.rotas ?? []
+  const beside = cause === "escalation" ? (naming?.onCall?.lostBefore(receiver, rotas) ?? []) : []
+  if (beside.length > 0) return { beside }
+  const comes = cause === "handover" || comesLate(situation, facts)
+  const came = comes ? naming?.onCall?.lastCame(receiver, rotas) : undefined
+  if (came !== undefined) return { rota: came.rota, since: Number(came.at) }
+  // The facts of its row count where the incident no longer shows it.
+  if (cause === "worsened") return worsenedFrom(cause, held?.why?.was ?? known)
+  if (cause === "escalation") {
+    const begun = stepBefore(situation, now)?.begun
+    return begun === undefined ? held?.why : { since: Number(begun) }
+  }
+  if (cause !== "ack_ran_out") return undefined
+  const by = acknowledgementOf(incident)?.by
+  return by === undefined ? held?.why : { by }
+}

@@ -1,0 +1,235 @@
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/formats/Status"
+import { acknowledgementOf } from "../model/Acknowledgement.ts"
+import { knownBy } from "../model/Announced.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { isBelow } from "../model/MemberRecord.ts"
+import {
+  holdsInForce,
+  inOrder,
+  isHeld,
+  isReplaced,
+  isRetried,
+  isUnended,
+  type OutboxRecord,
+} from "../model/OutboxRecord.ts"
+import { AT_ONCE, type NamedReceivers } from "../policy/routing.ts"
+import type { FiringFacts } from "./FiringFacts.ts"
+import { momentOf, waitingUnderHolds } from "./Hold.ts"
+import { type Due, dueByRoutes, isFirst } from "./nameReceivers.ts"
+import { type StepMoment, stepsBeginAfter, stepsOf } from "./steps.ts"
+
+/** The highest severity that these firings let a receiver know: none of them is held or discarded. */
+export const knownTo = (
+  incident: IncidentRecord,
+  receiver: NotifierName,
+  firings: ReadonlyArray<OutboxRecord>,
+): Severity | undefined => {
+  let known: Severity | undefined
+  for (const item of firings) {
+    if (item.receiver !== receiver) continue
+    const severity = knownBy(incident, item)
+    if (isBelow(known, severity)) known = severity
+  }
+  return known
+}
+
+/**
+ * Whom an incident names. Where only the worst of too many members name receivers, who has a firing stays named,
+ * unless a rota alone named it.
+ */
+export const namedNow = ({ firings, naming }: Pick<FiringFacts, "firings" | "naming">): NamedReceivers => {
+  if (naming === undefined || !naming.isCut) return naming?.named ?? new Map()
+  const stay = firings.filter(({ rotas }) => rotas === undefined)
+  return new Map([...stay.map(({ receiver }) => [receiver, AT_ONCE] as const), ...naming.named])
+}
+
+/** The cause of a firing for a receiver that knows this much; with `due`, by a step. */
+export const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undefined): FiringCause =>
+  due?.isLater === true ? "escalation" : known === undefined ? "opened" : "worsened"
+
+/** How old a firing may be that a receiver gets again once it works. */
+export const OWED_AGAIN_FOR = Duration.hours(24)
+
+/** The last firing for a receiver that works again, if it was refused, or ran out of attempts, before that. */
+const refusedBefore = (
+  { firings, repaired }: FiringFacts,
+  receiver: NotifierName,
+  now: Instant.Instant,
+): OutboxRecord | undefined => {
+  const works = repaired?.get(receiver)
+  if (works === undefined) return undefined
+  const last = firings
+    .filter((item) => item.receiver === receiver)
+    .toSorted(inOrder)
+    .at(-1)
+  if (last?.state !== "failed" || last.updated_at > works.at) return undefined
+  const isOld = now > Instant.plus(last.created_at, OWED_AGAIN_FOR)
+  return isOld || (works.by === "attempt" && last.repaired_by === "attempt") ? undefined : last
+}
+
+/** The facts about the firings for one receiver. */
+export const situationOf = (facts: FiringFacts, receiver: NotifierName, now: Instant.Instant) => {
+  const { firings, incident, naming } = facts
+  const waiting = waitingUnderHolds(firings, receiver)
+  const ackUntil = acknowledgementOf(incident)?.until
+  const hasAckRunOut = ackUntil !== undefined && ackUntil <= now
+  // An acknowledgement held these in retry, and has ended.
+  const isOver = (item: OutboxRecord) => (hasAckRunOut ? isRetried(item) : isReplaced(item))
+  const replaced = firings.filter((item) => item.receiver === receiver && isOver(item))
+  const past = [...waiting, ...replaced]
+  // Nothing holds these.
+  const others = firings.filter((item) => item.receiver === receiver && !past.includes(item))
+  const step = namedNow(facts).get(receiver)
+  const known = knownTo(incident, receiver, others)
+  const { announced } = incident
+  const isOwed = step !== undefined && announced !== undefined && isBelow(known, announced)
+  const isAtOnce = known !== undefined && step !== undefined && isFirst(step)
+  const due =
+    isOwed && !isAtOnce && naming ? dueByRoutes(incident, naming, { receiver, known, now }) : undefined
+  // The last one states what those that are merged with it would; another one may have been evaluated.
+  const held = waiting.at(-1)
+  const evaluated = waiting.findLast(isHeld)
+  const row = held && { ...held, holds: evaluated?.holds, next_evaluation_at: evaluated?.next_evaluation_at }
+  const moments = naming && step && facts.hasRoutes ? stepsOf(incident, naming, receiver, now) : []
+  // A receiver that knows enough is owed a firing all the same when it comes on call.
+  const mayTakeOver = step?.rotas !== undefined && known !== undefined && !isOwed
+  const handover = mayTakeOver ? naming?.onCall?.handoverTo(receiver, step.rotas) : undefined
+  return {
+    receiver,
+    step,
+    known,
+    isOwed,
+    due,
+    handover,
+    held,
+    row,
+    merged: [...replaced, ...waiting.slice(0, -1)],
+    replaced,
+    refused: refusedBefore(facts, receiver, now),
+    hasAckRunOut,
+    moments,
+    others,
+  }
+}
+export type Situation = ReturnType<typeof situationOf>
+
+/** Why a receiver is notified, if it is. */
+export interface Want {
+  readonly cause: FiringCause
+  /** Sent whatever its receiver knows by then. */
+  readonly must_send: boolean
+  /** When its delay ends, or ended, if it has one. */
+  readonly dueAt?: Instant.Instant | undefined
+  /** Whether the routes make it owed, by what its receiver knows. */
+  readonly isOwed?: true
+}
+
+/** The firing that a receiver is to get: a row for each reason, the first that applies counts (docs/rules.md#firings). */
+export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.Instant): Want | undefined => {
+  const { handover, hasAckRunOut, held, isOwed, known, others, refused, replaced, step } = situation
+  if (step === undefined) return undefined
+  const timed = (cause: FiringCause, isDue: boolean): Want | undefined =>
+    isDue ? { cause, must_send: true } : undefined
+  const must_send = held?.must_send === true
+  const waits = held ?? replaced[0]
+  const isTold = known !== undefined || (waits !== undefined && step.first !== undefined)
+  const ranOut = timed("ack_ran_out", isTold && hasAckRunOut)
+  const cause = held?.cause
+  const isOwn = isByTime(cause) || held?.repaired_by !== undefined
+  const own = cause !== undefined && isOwn ? { cause, must_send } : undefined
+  const again = refused?.cause === undefined ? undefined : timed(refused.cause, true)
+  const comes = handover && { cause: handover.cause, must_send }
+  const owed = isOwed ? owedTo(situation) : undefined
+  const kept = must_send ? keptFor(situation, facts, now) : undefined
+  const kind = others.some(isUnended) ? undefined : replaced.find(({ cause: of }) => isKept(of))?.cause
+  const same = kind === undefined ? undefined : timed(kind, true)
+  const paged = timed("escalation", isStepDue(situation, facts, now))
+  const steps = paged && { ...paged, dueAt: stepBefore(situation, now)?.at }
+  const reminder = timed("reminder", (remindedAt(situation) ?? Instant.LATEST) <= now)
+  return held === undefined
+    ? (comes ?? ranOut ?? again ?? same ?? owed ?? steps ?? reminder)
+    : (ranOut ?? own ?? comes ?? owed ?? kept ?? steps ?? reminder)
+}
+
+const owedTo = ({ due, held, known, row }: Situation): Want => {
+  // One that stays named has no delay but that under which its firing waits.
+  const delay =
+    known === undefined && row ? holdsInForce(row).find(({ by }) => by === "after")?.until : undefined
+  const dueAt = due?.at ?? (delay === undefined ? undefined : momentOf(delay))
+  const isLater = due?.isLater ?? (known === undefined && held?.cause === "escalation")
+  return { cause: causeFor(known, { isLater }), must_send: held?.must_send === true, dueAt, isOwed: true }
+}
+
+/** A held firing that must be sent. That of a step is not wanted before it, where steps began again. */
+const keptFor = (situation: Situation, { incident }: FiringFacts, now: Instant.Instant): Want | undefined => {
+  const { held, step } = situation
+  if (held?.cause !== "escalation") return { cause: "worsened", must_send: true }
+  const [delay] = step?.later ?? []
+  const begun = stepsBeginAfter(incident, now)
+  const isToCome = delay !== undefined && begun !== undefined && now < Instant.plus(begun, delay)
+  return isToCome
+    ? undefined
+    : { cause: "escalation", must_send: true, dueAt: stepBefore(situation, now)?.at }
+}
+
+/** The last step that is due. */
+export const stepBefore = (
+  { moments }: Pick<Situation, "moments">,
+  now: Instant.Instant,
+): StepMoment | undefined =>
+  moments
+    .filter(({ at }) => at <= now)
+    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+    .at(-1)
+
+/** An attempt that began so shortly before a step stands for it. */
+const JUST_BEFORE = Duration.minutes(1)
+
+/**
+ * Whether a later step became due since the last evaluation, or a member joined since whose step is over. One that a
+ * policy brings after its moment, or that was before its receiver came on call, does not count. What waits for the
+ * receiver, or was just sent, stands for the step.
+ */
+const isStepDue = (
+  { moments, others, receiver, step }: Situation,
+  { incident: { next_evaluation_at: from }, naming }: FiringFacts,
+  now: Instant.Instant,
+): boolean => {
+  if (from === undefined) return false
+  const hasJoined = naming?.joinedAt !== undefined && from <= naming.joinedAt
+  const last = Instant.latest(others.map(begunAt))
+  const isOver = (at: Instant.Instant) =>
+    hasJoined && (last === undefined || Instant.plus(last, JUST_BEFORE) <= at)
+  const due = moments.map(({ at }) => at).filter((at) => at <= now && (from <= at || isOver(at)))
+  const isBusy = others.some(isUnended) || (last !== undefined && Instant.isRecent(last, JUST_BEFORE, now))
+  if (due.length === 0 || isBusy) return false
+  const came = step?.rotas && naming?.onCall?.lastCame(receiver, step.rotas)
+  return came === undefined || due.some((at) => at >= came.at)
+}
+
+/** When the last attempt at a row that has ended began; of a retry, when it ended. */
+const begunAt = ({
+  age_starts_at,
+  attempts,
+  first_attempted_at,
+  updated_at,
+}: OutboxRecord): Instant.Instant =>
+  attempts === 1 && first_attempted_at !== undefined
+    ? Instant.max(first_attempted_at, age_starts_at)
+    : updated_at
+
+/** When a receiver is reminded, if nothing waits for it: the last change of a row that ended is that of its attempt. */
+export const remindedAt = ({ others, step }: Situation): Instant.Instant | undefined => {
+  if (step?.remind === undefined || others.some(isUnended)) return undefined
+  const last = Instant.latest(others.map(({ updated_at }) => updated_at))
+  return last && Instant.plus(last, step.remind)
+}
+
+/** A firing of these causes that an acknowledgement held in retry is sent after it, with its cause. */
+const isKept = (cause: FiringCause | undefined): boolean => isByTime(cause) || cause === "handover"
+
+/** Whether a firing is due by time, whatever its receiver is owed. */
+export const isByTime = (cause: FiringCause | undefined): cause is "ack_ran_out" | "reminder" =>
+  cause === "ack_ran_out" || cause === "reminder"

@@ -1,0 +1,32 @@
+import { NotificationType, type NotifierName, OutboxState } from "@tocsin/contract/formats/Status"
+import { fixed, type ListPlan, partition } from "../../kernel/model/ListPlan.ts"
+
+export interface OutboxFilter {
+  readonly state?: OutboxState | undefined
+  readonly notifier?: NotifierName | undefined
+  readonly event_type?: NotificationType | undefined
+  /** Whether a hold was found on it when it was last examined. */
+  readonly held?: boolean | undefined
+}
+
+/** The states that storages index notifications by: `held` is a part of pending. */
+export const LISTED_STATES: ReadonlyArray<string> = [...OutboxState.literals, "held"]
+
+const listedStatesOf = ({ held, state }: Pick<OutboxFilter, "held" | "state">): ReadonlyArray<string> => {
+  const ofState =
+    state === undefined
+      ? LISTED_STATES
+      : LISTED_STATES.filter((each) => (each === "held" ? "pending" : each) === state)
+  return held === undefined ? ofState : ofState.filter((each) => (each === "held") === held)
+}
+
+export const planOutbox = ({ event_type, notifier, ...filter }: OutboxFilter): ListPlan => {
+  const part = {
+    fixed: fixed("notifier", notifier),
+    partitions: [
+      partition("listed_state", listedStatesOf(filter)),
+      partition("event_type", event_type === undefined ? NotificationType.literals : [event_type]),
+    ],
+  }
+  return notifier === undefined ? { parts: [part], occurring: "notifier" } : { parts: [part] }
+}

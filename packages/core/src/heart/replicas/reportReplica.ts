@@ -1,0 +1,124 @@
+import { Duration } from "effect"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { recordAudit } from "../audit/recordAudit.ts"
+import type { Signature } from "../audit/Signature.ts"
+import type { ReceiverListing, ReplicaRecord } from "../model/ReplicaRecord.ts"
+import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
+import { load } from "../../kernel/unitOfWork/load.ts"
+import { LISTED_FOR, listedUntil } from "./listedReceivers.ts"
+import { replicaState } from "./replicaState.ts"
+
+export interface ReplicaReport extends Pick<
+  ReplicaRecord,
+  "id" | "version" | "policy_hash" | "probes" | "started_at"
+> {
+  readonly receivers: ReadonlyArray<NotifierName>
+  /** Those that its modules give, or the program around. */
+  readonly given?: ReadonlyArray<NotifierName> | undefined
+  /** As in its row. */
+  readonly agent_sha256?: string | undefined
+  readonly known_names?: ReadonlyArray<string> | undefined
+  /** Those that it cannot use, each with the reason. */
+  readonly unavailable?: ReadonlyMap<NotifierName, string> | undefined
+  /** Whether its policy states nothing, as without a policy file. */
+  readonly isEmptyPolicy: boolean
+}
+
+/** The listings of a replica by its report, after those of its former row. */
+const listingsOf = (
+  former: ReadonlyArray<ReceiverListing>,
+  { given = [], receivers: current, unavailable = new Map() }: ReplicaReport,
+  now: Instant.Instant,
+): ReadonlyArray<ReceiverListing> => {
+  const nowMillis = Number(now / 1_000n)
+  const oldest = nowMillis - Duration.toMillis(LISTED_FOR)
+  const left = former
+    .filter(({ name }) => !current.includes(name))
+    .map(({ name, left_millis = nowMillis }) => ({ name, left_millis }))
+    .filter(({ left_millis }) => left_millis >= oldest)
+  const sinceOf = new Map(former.map((listing) => [listing.name, listing.unavailable_since_millis]))
+  const present = current.map((name) => {
+    const reason = unavailable.get(name)
+    const listing = { name, ...(given.includes(name) && { given: true as const }) }
+    if (reason === undefined) return listing
+    return { ...listing, unavailable: reason, unavailable_since_millis: sinceOf.get(name) ?? nowMillis }
+  })
+  return [...present, ...left]
+}
+
+/**
+ * Rows that nothing depends on: of replicas that are gone, each of whose receivers another row
+ * lists longer, or which was listed too long ago. Keeps the table small, whatever restarts.
+ */
+const outlivedReplicas = (
+  replicas: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): ReadonlyArray<ReplicaRecord> => {
+  const since = Instant.minus(now, LISTED_FOR)
+  const longest = new Map<NotifierName, { readonly until: Instant.Instant; readonly id: string }>()
+  for (const replica of replicas)
+    for (const listing of replica.receivers) {
+      const until = listedUntil(replica, listing, now)
+      const known = longest.get(listing.name)
+      if (known === undefined || until > known.until || (until === known.until && replica.id > known.id))
+        longest.set(listing.name, { until, id: replica.id })
+    }
+  return replicas.filter(
+    (replica) =>
+      replicaState(replica, now) !== "live" &&
+      replica.receivers.every(
+        (listing) =>
+          longest.get(listing.name)?.id !== replica.id || listedUntil(replica, listing, now) < since,
+      ),
+  )
+}
+
+/**
+ * Whether a report shows that another policy came into force: the replica had another one, or it
+ * starts with one that no row names. The first server of an installation without a policy does not.
+ */
+const isReplaced = (
+  rows: ReadonlyArray<ReplicaRecord>,
+  { id, isEmptyPolicy, policy_hash }: ReplicaReport,
+): boolean => {
+  const known = rows.find((replica) => replica.id === id)
+  if (known !== undefined) return known.policy_hash !== policy_hash
+  if (rows.length === 0) return !isEmptyPolicy
+  return rows.every((replica) => replica.policy_hash !== policy_hash)
+}
+
+/**
+ * Writes this replica's row, and removes rows that nothing depends on. Records in the audit that
+ * another policy is in force. Returns all rows, also those that it removes.
+ */
+export const reportReplica = commandOf(function* (unit, report: ReplicaReport, signature: Signature) {
+  yield* load(unit, { groups: { replica: ["all"] } })
+  const rows = unit.of("replica").group("all")
+  const known = rows.find(({ id }) => id === report.id)
+  if (isReplaced(rows, report)) {
+    const former = known?.policy_hash
+    recordAudit(unit, signature, "policy.replaced", [report.policy_hash], { former })
+  }
+  const { given: _, isEmptyPolicy: __, unavailable: ___, ...row } = report
+  unit.of("replica").put({
+    ...row,
+    agent_sha256: report.agent_sha256,
+    known_names: report.known_names,
+    receivers: listingsOf(known?.receivers ?? [], report, unit.now),
+    seen_at: unit.now,
+    ended_at: undefined,
+  })
+  const replicas = unit.of("replica").group("all")
+  for (const { id } of outlivedReplicas(replicas, unit.now)) unit.of("replica").delete(id)
+  return replicas
+})
+
+export const endReplica = commandOf(function* (unit, replicaId: string): Decision<void> {
+  yield* load(unit, { groups: { replica: ["all"] } })
+  const known = unit
+    .of("replica")
+    .group("all")
+    .find(({ id }) => id === replicaId)
+  if (known !== undefined) unit.of("replica").put({ ...known, ended_at: unit.now })
+})

@@ -1,0 +1,135 @@
+import { Context, Duration, Effect, FiberMap, FiberSet, Layer, Queue, Stream } from "effect"
+import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
+import { Commits } from "../../kernel/engine/commits/Commits.ts"
+import { Ids } from "../../kernel/ports/Ids.ts"
+import { makeRepairs, repairReceivers } from "../evaluation/repairReceivers.ts"
+import { incidentOptions } from "../incidents/incidentOptions.ts"
+import type { Policy, PolicyReceiver } from "../policy/compilePolicy.ts"
+import { deliverItems, type ReceiverOptions } from "../notifications/deliverItems.ts"
+import { resendAlerts } from "../notifications/resendAlerts.ts"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { Receivers } from "../notifications/Receivers.ts"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { Hashing } from "../../kernel/ports/Hashing.ts"
+import { type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { Storage } from "../../kernel/ports/Storage.ts"
+import { usableReceivers } from "../replicas/listedReceivers.ts"
+import { mayOwn, ownerOf } from "../replicas/ownerOf.ts"
+import { ReplicaIdentity } from "./Replicas.ts"
+import { OutboxSignal } from "../notifications/OutboxSignal.ts"
+
+export interface DeliveryOptions {
+  /** How long a claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
+  readonly lease: Duration.Duration
+  /** At each notifier (SERVICE_DELIVERY_CONCURRENCY): a hanging receiver blocks only its own. */
+  readonly concurrency: number
+}
+
+/** A lease of a minute, and as many attempts as one receiver handles without strain. */
+export const defaultDelivery: DeliveryOptions = { lease: Duration.seconds(60), concurrency: 32 }
+
+export const DeliverySettings = Context.Reference<DeliveryOptions>("@tocsin/core/usecases/DeliverySettings", {
+  defaultValue: () => defaultDelivery,
+})
+
+/** One call about all that is due. */
+const PHONE: ReceiverOptions = { concurrency: 1, digestOver: 1, isPhone: true }
+
+const optionsOf = (
+  receiver: PolicyReceiver | undefined,
+  { concurrency, messageDetails }: Pick<DeliveryOptions, "concurrency"> & Pick<RuleOptions, "messageDetails">,
+): ReceiverOptions => {
+  const definition = receiver?.definition
+  if (definition?.kind === "messenger" && definition.type === "call") return PHONE
+  const digest = definition?.kind === "messenger" ? (definition.digest ?? "flood") : "off"
+  return {
+    concurrency: definition?.concurrency ?? concurrency,
+    digestOver: typeof digest === "string" ? undefined : digest.over,
+    isFlooded: digest === "flood",
+    hasDetails: messageDetails && !(definition && "details" in definition && definition.details === false),
+  }
+}
+
+/** How each receiver is reached: its entry in the policy, and the mark of its stored secrets. */
+const entriesOf = ({ browserMarks, receivers, secretMarks }: Policy): ReadonlyMap<NotifierName, string> =>
+  new Map(
+    Array.from(receivers, ([name, { definition }]) => {
+      const stored = definition && storedNameOf(definition)
+      return [name, JSON.stringify([definition, stored && secretMarks?.get(stored), browserMarks?.get(name)])]
+    }),
+  )
+
+type WorkerName = `${NotifierName}/${"items" | "alerts"}`
+type Worker = ReturnType<typeof deliverItems> | ReturnType<typeof resendAlerts>
+
+// A stop may take ten seconds; running attempts get these to finish.
+const FINISH_WITHIN = Duration.seconds(4)
+
+/** Finds whether this process owns a receiver, among the replicas that can use it; it does while none has reported. */
+const makeOwnership = Effect.gen(function* () {
+  const storage = yield* Storage
+  const { id } = yield* ReplicaIdentity
+  const { sha256 } = yield* Hashing
+  return (receiver: NotifierName) =>
+    Effect.zipWith(storage.replicas, Instant.now, (replicas, now) => {
+      const candidates = replicas.filter(
+        (replica) => mayOwn(replica, now) && usableReceivers(replica.receivers).includes(receiver),
+      )
+      return (ownerOf(receiver, candidates, sha256) ?? id) === id
+    })
+})
+
+/**
+ * Delivers the outbox until the layer closes, with one worker for each receiver, so that a dead one
+ * delays only its own items. Workers follow the policy in force. Those of a removed receiver stay, for
+ * its attempts may still run when it comes back. On close, running attempts end or are released
+ * (docs/rules.md#delivery).
+ */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { lease, concurrency } = yield* DeliverySettings
+    const rules = yield* RuleSettings
+    const { messageDetails } = rules
+    const { current } = yield* Receivers
+    const policy = yield* PolicyInForce
+    const signal = yield* OutboxSignal
+    const underWay = yield* FiberSet.make()
+    // Finalizers run last to first: no new claims, then time to finish; then the set interrupts the
+    // rest.
+    yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(underWay), FINISH_WITHIN))
+    const owns = yield* makeOwnership
+    const services = { commits: yield* Commits, storage: yield* Storage }
+    const incidents = incidentOptions(yield* Ids, policy, rules, yield* Hashing)
+    const repairs = makeRepairs((repaired) => repairReceivers(services, incidents, repaired))
+    yield* Effect.forkScoped(repairs.run)
+    let entries: ReadonlyMap<NotifierName, string> = new Map()
+    /** A receiver whose entry or stored secrets were changed may work. */
+    const followEntries = Effect.gen(function* () {
+      const [before, now] = [entries, yield* Instant.now]
+      entries = entriesOf(policy.current())
+      for (const [receiver, entry] of entries)
+        if (before.has(receiver) && before.get(receiver) !== entry) repairs.works(receiver, "change", now)
+    })
+    const workers = yield* FiberMap.make<WorkerName, never>()
+    const run = (name: WorkerName, worker: Worker) =>
+      FiberMap.run(workers, name, worker, { onlyIfMissing: true })
+
+    const follow = Effect.gen(function* () {
+      for (const [receiver, { kind, resend }] of current()) {
+        const options = () =>
+          optionsOf(policy.current().receivers.get(receiver), { concurrency, messageDetails })
+        const onWorks = (at: Instant.Instant) => repairs.works(receiver, "attempt", at)
+        const given = { receiver, kind, options, lease, underWay, onWorks, isOwner: owns(receiver) }
+        yield* run(`${receiver}/items`, deliverItems(given))
+        if (resend !== undefined)
+          yield* run(`${receiver}/alerts`, resendAlerts({ receiver, lease, underWay }))
+      }
+      yield* followEntries
+      yield* signal.raise
+    })
+    const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })
+    yield* follow
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(replaced), follow)))
+  }),
+)

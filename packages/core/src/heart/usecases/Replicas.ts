@@ -1,0 +1,164 @@
+import { Context, Duration, Effect, Layer, Queue, Stream } from "effect"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { PolicyInForce } from "../policy/PolicyInForce.ts"
+import { AgentDownload } from "../../kernel/ports/AgentDownload.ts"
+import { idlePause } from "../../kernel/ports/IdlePause.ts"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import { KNOWN_NAMES, unknownAmong } from "../replicas/knownNames.ts"
+import { givenReceivers, outOfReach } from "../replicas/listedReceivers.ts"
+import { compareReplicas, type PolicyDifference, policyHashes } from "../replicas/policyDifference.ts"
+import { isNear, liveReplicas, mayDecide, REPORT_EVERY } from "../replicas/replicaState.ts"
+import { endReplica, reportReplica } from "../replicas/reportReplica.ts"
+import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
+import { systemSignature } from "../audit/Signature.ts"
+import type { AuditId } from "@tocsin/contract/audit/Audit"
+import { Commits } from "../../kernel/engine/commits/Commits.ts"
+import { keepRepeating } from "../../kernel/engine/commits/keepRepeating.ts"
+import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
+import { lastingReceivers, type Policy } from "../policy/compilePolicy.ts"
+import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { policyHash } from "../policy/applyPolicy.ts"
+import { Hashing } from "../../kernel/ports/Hashing.ts"
+import { Ids, newId } from "../../kernel/ports/Ids.ts"
+import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import type { Storage } from "../../kernel/ports/Storage.ts"
+import { WatchProbes } from "../../kernel/ports/WatchProbes.ts"
+
+/** The version of a process whose host program has one that is not known here. */
+export const EMBEDDED = "embedded"
+
+export const ReplicaVersion = Context.Reference<string>("@tocsin/core/usecases/ReplicaVersion", {
+  defaultValue: () => EMBEDDED,
+})
+
+/** Whether a server of another version runs beside this one, as during a rolling upgrade. */
+export const otherVersionRuns = (storage: Pick<Storage["Service"], "replicas">, version: string) =>
+  Effect.zipWith(storage.replicas, Instant.now, (replicas, now) =>
+    liveReplicas(replicas, now).some((replica) => replica.version !== version),
+  )
+
+/** Refuses what a running server does not know, as that of an earlier version during a rolling upgrade. */
+export const refuseUnknown = Effect.fnUntraced(function* (
+  storage: Pick<Storage["Service"], "replicas">,
+  names: ReadonlyArray<string>,
+) {
+  const unknown = unknownAmong(names, yield* storage.replicas, yield* Instant.now)
+  if (unknown === undefined) return
+  return yield* new StateConflict({
+    message: `a running server of version ${unknown.version} does not know ${unknown.name}: upgrade or stop it, then repeat this`,
+  })
+})
+
+/** A notifier whose notifications other processes would not see. */
+const ONLY_LOGS = "debug"
+
+/** The row of this process among the replicas (docs/rules.md#replicas). */
+export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
+  "@tocsin/core/usecases/ReplicaIdentity",
+  {
+    make: Effect.gen(function* () {
+      const { transact } = yield* Commits
+      const hashing = yield* Hashing
+      const ids = yield* Ids
+      const version = yield* ReplicaVersion
+      const started_at = yield* Instant.now
+      const id = ids.uuidV7(started_at)
+      const system = systemSignature(newId<AuditId>(ids))
+      // Hashing a large policy takes milliseconds.
+      let hashed: { readonly document: PolicyDocument; readonly policy_hash: string } | undefined
+      const given = lastingReceivers(yield* RuleSettings).filter((name) => name !== ONLY_LOGS)
+      const probes = (yield* WatchProbes) !== undefined
+      const agent_sha256 = (yield* AgentDownload)?.sha256
+      return {
+        id,
+        /** Reports this process with a policy; the signature is `system` unless given. Returns all replicas. */
+        report: ({ document, receivers: all, unavailable }: Policy, signature = system) =>
+          Effect.suspend(() => {
+            if (hashed?.document !== document)
+              hashed = { document, policy_hash: policyHash(document, hashing) }
+            const { policy_hash } = hashed
+            const receivers = Array.from(all.keys())
+            const process = { id, version, given, probes, agent_sha256, started_at, known_names: KNOWN_NAMES }
+            const report = { ...process, policy_hash, receivers, unavailable }
+            return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
+          }),
+        end: transact(endReplica(id)),
+      }
+    }),
+  },
+) {
+  static readonly layer = Layer.effect(ReplicaIdentity, ReplicaIdentity.make)
+}
+
+// The others see within a minute that this process is gone, and a stop must not wait for a storage.
+const FAREWELL_WITHIN = Duration.seconds(1)
+
+const DIFFERENT =
+  "servers of this installation follow different policies: reload or restart those that differ"
+const EQUAL = "all servers of this installation follow the same policy again"
+
+/**
+ * Reports this process in its row until the layer closes, compares its policy with those of the other
+ * replicas, and renews it once they have ended (docs/rules.md#replicas).
+ */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const policy = yield* PolicyInForce
+    const replica = yield* ReplicaIdentity
+    const compare = yield* makeComparison
+    const renew = makeRenewal(policy)
+    const report = Effect.suspend(() => replica.report(policy.current())).pipe(
+      Effect.flatMap((replicas) => Effect.andThen(compare(replicas), renew(replicas))),
+    )
+    const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })
+    yield* Effect.addFinalizer(() => replica.end.pipe(Effect.timeoutOption(FAREWELL_WITHIN), Effect.ignore))
+    const pause = Effect.race(idlePause(REPORT_EVERY), Effect.orDie(Queue.take(replaced)))
+    const complaint = "this server cannot report its policy to the others; Tocsin will retry"
+    yield* Effect.forkScoped(keepRepeating(Effect.andThen(report, pause), complaint, pause))
+  }),
+)
+
+const listed = (receivers: ReadonlyMap<NotifierName, Instant.Instant>) =>
+  Array.from(receivers).toSorted().join()
+
+/** Warns while the policies of live replicas differ for long, and logs when they no longer do. */
+const makeComparison = Effect.sync(() => {
+  let difference: PolicyDifference | undefined
+  return Effect.fnUntraced(function* (all: ReadonlyArray<ReplicaRecord>) {
+    const now = yield* Instant.now
+    const [next, notice] = compareReplicas(difference, all, now)
+    difference = next
+    if (notice === "equal") return yield* Effect.logInfo(EQUAL)
+    if (notice === undefined) return
+    const policies = liveReplicas(all, now)
+      .map(({ policy_hash, version }) => `${policy_hash.slice(0, 8)} (${version})`)
+      .toSorted()
+      .join(", ")
+    yield* Effect.annotateLogs(Effect.logWarning(DIFFERENT), { policies })
+  })
+})
+
+/** A server that restarts gives its receivers again: incidents that open meanwhile notify them too. */
+const GIVEN_FOR = Duration.minutes(2)
+
+/**
+ * Has the receivers of other servers' modules among every receiver. Puts the policy in force again once no replica
+ * decides by another one: what another replica decided meanwhile, for example when to evaluate an incident, does not
+ * follow it. And when rotas have other receivers out of reach.
+ */
+const makeRenewal = ({ current, giveElsewhere, replace }: PolicyInForce["Service"]) => {
+  let isMixed = false
+  const given = new Map<NotifierName, Instant.Instant>()
+  return Effect.fnUntraced(function* (all: ReadonlyArray<ReplicaRecord>) {
+    const now = yield* Instant.now
+    for (const name of givenReceivers(all, now)) given.set(name, now)
+    for (const [name, at] of given) if (!isNear(at, now, GIVEN_FOR)) given.delete(name)
+    yield* giveElsewhere(given.keys())
+    const wasMixed = isMixed
+    isMixed = policyHashes(all.filter((replica) => mayDecide(replica, now))).length > 1
+    const policy = current()
+    const unusable = policy.rotas && outOfReach(policy.receivers.keys(), all, now)
+    const isSame = unusable === undefined || listed(unusable) === listed(policy.unusable ?? new Map())
+    if ((wasMixed && !isMixed) || !isSame) yield* replace({ ...policy, ...(unusable && { unusable }) })
+  })
+}

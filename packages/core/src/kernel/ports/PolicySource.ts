@@ -1,0 +1,81 @@
+import { Context, type Effect, type Result } from "effect"
+import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import type { Notifier, TestReceipt } from "../../heart/notifications/Notifiers.ts"
+import type { SecretValues } from "@tocsin/contract/receivers/ReceiverSecrets"
+
+/** A stored policy, and how it breaks rules of this version without harm: an earlier one took it. */
+export interface FollowedPolicy {
+  readonly document: PolicyDocument
+  readonly outdated: ReadonlyArray<PolicyIssue>
+}
+
+/** The values of the secrets that a policy names by their names, or why a receiver cannot have them. */
+export type OpenedSecrets = ReadonlyMap<NotifierName, Result.Result<SecretValues, string>>
+
+/** The entry of a receiver, as a policy writes it; absent to remove the receiver. */
+export interface ReceiverChange {
+  readonly name: NotifierName
+  readonly receiver: unknown
+}
+
+/** How this process reads the policy that the storage keeps (docs/rules.md#a-stored-policy). */
+interface StoredPolicySource {
+  readonly source: "stored"
+  /**
+   * Reads a new text, and opens nothing that it names. It may name only what this process could read, and the
+   * receivers that live servers give `elsewhere`.
+   */
+  readonly read: (
+    text: string,
+    elsewhere: ReadonlyArray<NotifierName>,
+  ) => Effect.Effect<PolicyDocument, ReadonlyArray<PolicyIssue>>
+  /** Changes one receiver in a text, of which the rest stays as it is, and reads it as a new one. */
+  readonly edit: (
+    text: string,
+    change: ReceiverChange,
+    elsewhere: ReadonlyArray<NotifierName>,
+  ) => Effect.Effect<{ readonly text: string; readonly document: PolicyDocument }, ReadonlyArray<PolicyIssue>>
+  /** Reads the text that the storage keeps. */
+  readonly follow: (text: string) => Effect.Effect<FollowedPolicy, ReadonlyArray<PolicyIssue>>
+  /** The notifiers of its receivers, and why those have none whose secrets cannot be read here. */
+  readonly notifiers: (
+    document: PolicyDocument,
+    secrets: OpenedSecrets,
+  ) => Effect.Effect<{
+    readonly made: ReadonlyMap<NotifierName, Notifier>
+    readonly unavailable: ReadonlyMap<NotifierName, string>
+  }>
+  /** Sends a test message to the only receiver of a document, which nothing keeps. */
+  readonly test: (
+    document: PolicyDocument,
+    stored: OpenedSecrets,
+    bind: (notifier: Notifier) => Notifier,
+  ) => Effect.Effect<TestReceipt>
+  /** Why this process could not use some of its receivers. */
+  readonly unavailable: (
+    document: PolicyDocument,
+    secrets: OpenedSecrets,
+  ) => Effect.Effect<ReadonlyMap<NotifierName, string>>
+}
+
+/** Another place decides: a file, or the program around. */
+interface GivenPolicySource {
+  readonly source: "given"
+  /** Why a policy cannot be applied, and what to do instead. */
+  readonly advice: string
+  /** Reads the text that the storage keeps for other servers; absent where this process reads none. */
+  readonly follow?: StoredPolicySource["follow"]
+}
+
+/** Where the policy of this process comes from. */
+export type PolicySource = StoredPolicySource | GivenPolicySource
+
+/** {@link PolicySource}; the program decides unless another one is provided. */
+export const PolicySource = Context.Reference<PolicySource>("@tocsin/core/kernel/ports/PolicySource", {
+  defaultValue: () => ({
+    source: "given",
+    advice: "the program that contains this Tocsin decides on its policy: use its setPolicy",
+  }),
+})

@@ -1,0 +1,57 @@
+import { Effect, Layer } from "effect"
+import { repeatChore } from "../kernel/engine/commits/Chore.ts"
+import { idlePendingChores } from "../heart/admission/removeAgent.ts"
+import { openingsCountFor } from "../heart/policy/compilePolicy.ts"
+import { numbersChores } from "../features/numbers/expireNumbers.ts"
+import { Retention, retentionChores } from "../kernel/engine/commits/retentionChores.ts"
+import { Storage } from "../kernel/ports/Storage.ts"
+import { serviceHeartbeatChore } from "../heart/clock/repairClocks.ts"
+import { Commits } from "../kernel/engine/commits/Commits.ts"
+import { PieceSizes } from "../kernel/engine/lists/readPage.ts"
+import { overdueChore } from "../heart/overdue/evaluateExpectations.ts"
+import { withdrawnChore } from "../heart/checks/withdrawChecks.ts"
+import { freshnessChore } from "../heart/overdue/followPolicy.ts"
+import { incidentOptions } from "../heart/incidents/incidentOptions.ts"
+import { alertsChore } from "../features/integrations/sweepAlerts.ts"
+import { mailsChore } from "../features/integrations/mail/sweepMails.ts"
+import { integrationsChore } from "../features/integrations/seeIntegrations.ts"
+import { evaluationChore } from "../heart/evaluation/evaluateIncidents.ts"
+import { countParentChanges, evaluationPassChore } from "../heart/evaluation/evaluationPass.ts"
+import { deadAgentsChore } from "../heart/deadAgents/heartbeatIncident.ts"
+import { unclaimedChore } from "../heart/notifications/discardUnclaimed.ts"
+import { followLabels } from "../heart/policy/followLabels.ts"
+import { PolicyInForce } from "../heart/policy/PolicyInForce.ts"
+import { Hashing } from "../kernel/ports/Hashing.ts"
+import { Ids } from "../kernel/ports/Ids.ts"
+import { Receivers } from "../heart/notifications/Receivers.ts"
+import { RuleSettings } from "../kernel/ports/RuleSettings.ts"
+
+/** Runs all background work until the layer closes. Safe with several replicas. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const rules = yield* RuleSettings
+    const policy = yield* PolicyInForce
+    const services = { storage: yield* Storage, commits: yield* Commits, rules, pieces: yield* PieceSizes }
+    const incidents = incidentOptions(yield* Ids, policy, rules, yield* Hashing)
+    const retention = yield* Retention
+    const labels = followLabels(services.commits)
+    const parentChanges = yield* countParentChanges(services)
+    const chores = [
+      serviceHeartbeatChore(services),
+      deadAgentsChore(services, incidents),
+      overdueChore(services, incidents),
+      withdrawnChore(services, incidents, retention),
+      alertsChore(services, incidents),
+      mailsChore(services, incidents),
+      evaluationChore(services, incidents),
+      evaluationPassChore(services, { incidents, labels, parentChanges }),
+      freshnessChore(services, { inForce: policy, labels }, incidents),
+      integrationsChore(services, incidents),
+      ...retentionChores(services, retention, () => openingsCountFor(policy.current())),
+      ...numbersChores(services, retention),
+      ...idlePendingChores(services, retention, incidents),
+      unclaimedChore(services, yield* Receivers),
+    ]
+    for (const chore of chores) yield* Effect.forkScoped(repeatChore(chore))
+  }),
+)

@@ -1,0 +1,26 @@
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { rotaWarnings } from "../features/onCall/rotaWarnings.ts"
+import { callWarnings } from "../features/phones/callWarnings.ts"
+import { receiverWarnings } from "../features/receivers/receiverWarnings.ts"
+import {
+  matcherWarnings,
+  severityWarnings,
+  stepWarnings,
+  timeWarnings,
+} from "../heart/policy/policyWarnings.ts"
+import type { Problems } from "../heart/policy/problemsAt.ts"
+import type { PolicyCheck } from "../heart/policy/readPolicy.ts"
+
+/** In the order in which people read them. */
+const CHECKS = [
+  receiverWarnings,
+  callWarnings,
+  matcherWarnings,
+  rotaWarnings,
+  severityWarnings,
+  stepWarnings,
+  timeWarnings,
+] satisfies ReadonlyArray<PolicyCheck>
+
+/** Parts of a policy that are valid, and that few people mean. */
+export const policyWarnings = (policy: PolicyDocument): Problems => CHECKS.flatMap((check) => check(policy))

@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotificationType, Severity } from "@tocsin/contract/formats/Status"
+import { Duration } from "effect"
+import {
+  chooseInFlood,
+  type Flood,
+  floodEndsAt,
+  MOST_IN_DIGEST,
+} from "../../../src/heart/notifications/floods.ts"
+
+const START = Instant.fromMillis(1_769_848_200_000)
+const after = (seconds: number) => Instant.plus(START, Duration.seconds(seconds))
+
+interface Item {
+  readonly name: string
+  readonly row: {
+    readonly event_type: NotificationType
+    readonly severity: Severity
+    readonly is_backfill: boolean
+    readonly rotas: ReadonlyArray<string> | undefined
+  }
+}
+
+const items = (
+  count: number,
+  severity: Severity = "warning",
+  { byTurn = false, type = "firing" as NotificationType } = {},
+): ReadonlyArray<Item> =>
+  Array.from({ length: count }, (_, n) => ({
+    name: `${severity[0]}${n}`,
+    row: { event_type: type, severity, is_backfill: byTurn, rotas: byTurn ? ["primary"] : undefined },
+  }))
+
+/** Chooses in turn at each of these seconds from what waits and what becomes due then: how many singly and together. */
+const played = (...steps: ReadonlyArray<readonly [second: number, due: ReadonlyArray<Item>]>) => {
+  let flood: Flood = {}
+  let waiting: ReadonlyArray<Item> = []
+  return steps.map(([second, due]) => {
+    const all = [...waiting, ...due]
+    const chosen = chooseInFlood(all, flood, after(second))
+    flood = chosen.flood
+    const taken = new Set([...chosen.singly, ...chosen.together])
+    waiting = all.filter((item) => !taken.has(item))
+    return [chosen.singly.length, chosen.together.length]
+  })
+}
+
+describe("a flood (docs/rules.md#floods)", () => {
+  it("has five messages singly, and what follows together at the end of its minute", () => {
+    assert.deepStrictEqual(played([0, items(15)], [30, []], [59, items(1)], [60, []]), [
+      [5, 0],
+      [0, 0],
+      [0, 0],
+      [0, 11],
+    ])
+  })
+
+  it("counts from the first message of a minute, and begins again after it", () => {
+    assert.deepStrictEqual(played([0, items(3)], [50, items(2)], [61, items(5)], [62, items(1)], [121, []]), [
+      [3, 0],
+      [2, 0],
+      [5, 0],
+      [0, 0],
+      [0, 1],
+    ])
+  })
+
+  it("lets a firing pass at once that is more severe than all of its minute", () => {
+    assert.deepStrictEqual(
+      played([0, items(6)], [10, items(2, "critical")], [20, items(1, "unknown")], [60, []]),
+      [
+        [5, 0],
+        [1, 0],
+        [0, 0],
+        [0, 3],
+      ],
+    )
+  })
+
+  it("counts resolved ones apart", () => {
+    const resolved = items(6, "critical", { type: "resolved" })
+    assert.deepStrictEqual(played([0, [...items(5), ...resolved]], [60, []]), [
+      [10, 0],
+      [0, 1],
+    ])
+  })
+
+  it("lets no resolved one pass, however severe its incident was", () => {
+    const critical = items(1, "critical", { type: "resolved" })
+    assert.deepStrictEqual(played([0, items(6, "warning", { type: "resolved" })], [10, critical], [60, []]), [
+      [5, 0],
+      [0, 0],
+      [0, 2],
+    ])
+  })
+
+  it("goes on with the rest where one message cannot have all that waits", () => {
+    const { flood } = chooseInFlood(items(6), {}, START)
+    const full = chooseInFlood(items(MOST_IN_DIGEST), flood, after(60))
+    assert.lengthOf(full.together, MOST_IN_DIGEST)
+    const rest = chooseInFlood(items(7), full.flood, after(61))
+    assert.deepStrictEqual([rest.singly.length, rest.together.length, rest.flood], [0, 7, {}])
+  })
+
+  it("has more than five of one turn together at once", () => {
+    assert.deepStrictEqual(played([0, items(6, "warning", { byTurn: true })]), [[0, 6]])
+    assert.deepStrictEqual(played([0, items(5, "warning", { byTurn: true })]), [[5, 0]])
+  })
+
+  it("ends a minute after it began, if something waits", () => {
+    const { flood } = chooseInFlood(items(6), {}, START)
+    assert.strictEqual(floodEndsAt(flood), after(60))
+    assert.isUndefined(floodEndsAt(chooseInFlood(items(5), {}, START).flood))
+  })
+
+  it("begins again where a clock was set back", () => {
+    const { flood } = chooseInFlood(items(6), {}, after(3_600))
+    assert.strictEqual(chooseInFlood(items(1), flood, START).together.length, 1)
+  })
+})

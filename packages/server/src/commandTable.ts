@@ -1,0 +1,64 @@
+import type { Command } from "effect/cli"
+
+/** A command in the list of all. Its module is loaded where it runs or shows its help. */
+const row = <Loaded extends Command.Command.Any>(name: Loaded["name"], load: () => Promise<Loaded>) => ({
+  name,
+  load,
+})
+
+/** All commands, in the order and the groups of `tocsin --help`. */
+export const commandTable = [
+  {
+    group: "The service",
+    commands: [
+      row("serve", async () => (await import("./commands/serve.ts")).serve),
+      row("doctor", async () => (await import("./commands/doctor.ts")).doctor),
+      row("migrate", async () => (await import("./commands/storages.ts")).migrate),
+    ],
+  },
+  {
+    group: "Agents, incidents and notifications",
+    commands: [
+      row("agents", async () => (await import("./commands/agents.ts")).agents),
+      row("enrolments", async () => (await import("./commands/tokens.ts")).enrolments),
+      row("watch", async () => (await import("./features/watches/watches.ts")).watch),
+      row("watches", async () => (await import("./features/watches/watches.ts")).watches),
+      row("integrations", async () => (await import("./features/integrations/integrations.ts")).integrations),
+      row("checks", async () => (await import("./commands/lists.ts")).checks),
+      row("report", async () => (await import("./commands/lists.ts")).availability),
+      row("numbers", async () => (await import("./features/numbers/numbers.ts")).showNumbers),
+      row("incidents", async () => (await import("./commands/incidents.ts")).incidents),
+      row("oncall", async () => (await import("./features/onCall/onCall.ts")).onCall),
+      row("silences", async () => (await import("./features/silences/silences.ts")).silences),
+      row("announce", async () => (await import("./features/publicPages/announce.ts")).announce),
+      row("outbox", async () => (await import("./commands/outbox.ts")).outbox),
+      row("summary", async () => (await import("./commands/lists.ts")).summary),
+    ],
+  },
+  {
+    group: "Operators",
+    commands: [
+      row("operators", async () => (await import("./commands/tokens.ts")).operators),
+      row("sessions", async () => (await import("./features/signIn/sessions.ts")).sessions),
+      row("browsers", async () => (await import("./features/push/browsers.ts")).browsers),
+      row("audit", async () => (await import("./commands/lists.ts")).audit),
+    ],
+  },
+  {
+    group: "Policy and simulation",
+    commands: [
+      row("policy", async () => (await import("./commands/policy.ts")).policy),
+      row("secrets", async () => (await import("./features/receivers/secrets.ts")).secrets),
+      row("windows", async () => (await import("./commands/lists.ts")).windows),
+      row("simulate", async () => (await import("./features/trial/simulate.ts")).simulate),
+      row("import", async () => (await import("./commands/imports.ts")).importPolicy),
+    ],
+  },
+  {
+    group: "Backup",
+    commands: [
+      row("backup", async () => (await import("./commands/storages.ts")).backup),
+      row("copy", async () => (await import("./commands/storages.ts")).copy),
+    ],
+  },
+] as const

@@ -1,0 +1,45 @@
+import { type SettingType, setting } from "../../settings/settingTypes.ts"
+
+const SERVICE_HOST =
+  /^(?:\*\.)?(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/u
+
+const isPushService = (given: string): boolean => {
+  if (!given.includes("://")) return SERVICE_HOST.test(given)
+  const url = URL.parse(given)
+  return (
+    url !== null && /^https?:$/u.test(url.protocol) && (given === url.origin || given === `${url.origin}/`)
+  )
+}
+
+/** Push services of browsers besides the known ones. */
+const pushServices: SettingType<ReadonlyArray<string>> = {
+  takes: "hosts, *.DOMAIN or origins such as https://push.example.org, separated by commas",
+  parse: (given) => {
+    const services = given.split(",").map((one) => one.trim().toLowerCase())
+    return services.every(isPushService) ? services : undefined
+  },
+}
+
+/** Whom push services may write to. */
+const pushContact: SettingType<string> = {
+  takes: "an address of mail or of a page, such as mailto:ops@example.org or https://example.org/contact",
+  parse: (given) => {
+    const url = URL.parse(given)
+    const isMail = /^mailto:[^\s@,?]+@[^\s@,?]+$/u.test(given)
+    return isMail || (url?.protocol === "https:" && url.hostname !== "") ? given : undefined
+  },
+}
+
+/** The settings of browsers that get notifications (docs/rules.md#browsers). */
+export const pushSettings = {
+  SERVICE_PUSH_CONTACT: setting(
+    pushContact,
+    "whom push services of browsers may write to: mailto:ADDRESS, or an https:// address",
+    { whenUnset: "SERVICE_PUBLIC_URL, if that begins with https://; else no browser gets notifications" },
+  ),
+  SERVICE_PUSH_SERVICES: setting(
+    pushServices,
+    "push services of browsers besides those of Google, Mozilla, Apple and Microsoft",
+    { whenUnset: "none" },
+  ),
+} as const

@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { ValidationError } from "@tocsin/contract/formats/Errors"
+import { encodeProbe, type WatchProbe } from "@tocsin/contract/watches/WatchProbe"
+import { type WatchTrial } from "@tocsin/contract/watches/Watches"
+import { Effect, Redacted, Result } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { TocsinClient } from "tocsin/effect"
+import type { Settings } from "../../settings/Settings.ts"
+
+/** An operator's token: of the settings, or the one that the server keeps beside the embedded database. */
+const tokenOf = ({ DATABASE_URL, SERVICE_AUTH_TOKEN, SERVICE_DATA_DIR }: Settings) => {
+  if (SERVICE_AUTH_TOKEN !== undefined || DATABASE_URL !== undefined) return SERVICE_AUTH_TOKEN?.[0]
+  const kept = Result.try(() => readFileSync(join(SERVICE_DATA_DIR, "ui-token"), "utf8").trim())
+  return Result.isSuccess(kept) ? Redacted.make(kept.success) : undefined
+}
+
+/** Whether a Tocsin listens there: another program must not get the token. */
+const isTocsin = (address: string): Effect.Effect<boolean> =>
+  Effect.tryPromise(async (signal) => {
+    const response = await fetch(`${address}/openapi.json`, { signal })
+    const { info } = Object(await response.json())
+    return Object(info).title === "Tocsin"
+  }).pipe(
+    Effect.timeout("2 seconds"),
+    Effect.orElseSucceed(() => false),
+  )
+
+/** The running server's trial of a watch, or its refusal; nothing if no server answers. */
+export const askServer = Effect.fnUntraced(function* (
+  baseUrl: string,
+  settings: Settings,
+  watch: WatchProbe,
+): Effect.fn.Return<WatchTrial | undefined, ValidationError> {
+  const token = tokenOf(settings)
+  if (token === undefined || !(yield* isTocsin(baseUrl))) return undefined
+  return yield* TocsinClient.make({ baseUrl, token, timeout: "75s" }).pipe(
+    Effect.flatMap((client) => client.watches.try(encodeProbe(watch))),
+    Effect.provide(FetchHttpClient.layer),
+    Effect.catch(({ code, message }) =>
+      code === "validation" ? Effect.fail(new ValidationError({ message })) : Effect.succeed(undefined),
+    ),
+  )
+})

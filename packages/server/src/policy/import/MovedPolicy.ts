@@ -1,0 +1,156 @@
+import { fieldPath } from "@tocsin/contract/formats/describeIssue"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import { Result } from "effect"
+import { namesOf } from "./receiverNames.ts"
+
+/** A setting of the other program that a policy takes over, its secrets as variables. */
+export type Taken = Readonly<Record<string, unknown>>
+
+/** Of whom the routes of what is taken over: the watches, or an integration. */
+const WATCHES = "watches"
+const NOBODY = "nobody"
+const MOST_NAME = 64
+const LONGEST_TITLE = 100
+
+/** A name in one line. */
+export const titleOf = (name: unknown): string =>
+  Array.from(plainLine(String(name ?? "")))
+    .slice(0, LONGEST_TITLE)
+    .join("")
+    .trim()
+
+/** An id that is made of a title (docs/rules.md#watches). */
+const idOf = (title: string, otherwise: string): string =>
+  title
+    .replaceAll("ß", "ss")
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "")
+    .slice(0, MOST_NAME)
+    .replace(/-$/, "") || otherwise
+
+/** A policy that is made of another program's settings, with what it lacks. */
+export class MovedPolicy {
+  readonly #notes: Array<string> = []
+  readonly #runs = new Set<string>()
+  readonly #ids = new Set<string>()
+  readonly #values = new Map<string, string>()
+  readonly #parts: {
+    readonly receivers: Record<string, object>
+    readonly routes: Array<object>
+    readonly freshness: Array<object>
+    readonly windows: Array<object>
+    readonly watches: Array<Taken>
+    readonly pages: Record<string, object>
+  } = { receivers: {}, routes: [], freshness: [], windows: [], watches: [], pages: {} }
+  #nameReceiver: (name: string) => string = (name) => name
+
+  /** Names something that is not taken over, and why. */
+  leave(name: unknown, why: string): void {
+    this.#notes.push(plainLine(`${titleOf(name) || "without a name"}: ${why}`))
+  }
+
+  /** A name of its own, made of a title. */
+  id(title: string, otherwise: string): string {
+    const base = idOf(title, otherwise)
+    let own = base
+    for (let number = 2; this.#ids.has(own); number++) {
+      const end = `-${number}`
+      own = base.slice(0, MOST_NAME - end.length) + end
+    }
+    this.#ids.add(own)
+    return own
+  }
+
+  /** Where the policy finds a secret, whose value is printed only on request. */
+  secret(name: string, value: string): { readonly env: string } {
+    const base = `TOCSIN_SECRET_${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")}`.slice(0, MOST_NAME)
+    let env = base
+    for (let number = 2; this.#values.has(env); number++) env = `${base}_${number}`
+    this.#values.set(env, value)
+    return { env }
+  }
+
+  /** Receivers by their names in the other program. */
+  receivers(all: ReadonlyArray<readonly [name: string, receiver: object]>): (name: string) => string {
+    this.#nameReceiver = namesOf([NOBODY, ...all.map(([name]) => name)])
+    for (const [name, receiver] of all) this.#parts.receivers[this.#nameReceiver(name)] = receiver
+    return this.#nameReceiver
+  }
+
+  watch(watch: Taken & { readonly name: string }): void {
+    this.#parts.watches.push(watch)
+  }
+
+  /** A check whose results others push to an integration, which a command adds. */
+  job(integration: string, kind: "push" | "ping", check: string, terms: object): void {
+    this.#runs.add(`tocsin integrations add ${integration} --kind ${kind}`)
+    this.#parts.freshness.push({ match: matchOf(check, integration), ...terms })
+  }
+
+  /** Who is notified of a check: receivers of the policy, or nobody where none was. */
+  route(check: string, to: ReadonlyArray<string>, agent = WATCHES): void {
+    if (to.length === 0) this.#parts.receivers[NOBODY] = { kind: "debug", shadow: true }
+    this.#parts.routes.push({ match: matchOf(check, agent), to: to.length === 0 ? [NOBODY] : to })
+  }
+
+  window(window: object): void {
+    this.#parts.windows.push(window)
+  }
+
+  page(name: string, page: object): void {
+    this.#parts.pages[name] = page
+  }
+
+  /** The policy with its comments, the variables of its secrets, or why no policy can state it. */
+  finish(): Result.Result<MovedText, string> {
+    const parts = Object.fromEntries(
+      Object.entries(this.#parts).filter(([, part]) => Object.keys(part).length > 0),
+    )
+    const runs = [...this.#runs]
+    const comments = [
+      ...runs.map((one) => `# run: ${one}\n`),
+      ...this.#notes.map((one) => `# not taken over: ${one}\n`),
+    ].join("")
+    return Result.mapBoth(readPolicy(parts, []), {
+      onSuccess: () => ({
+        policy: comments + yamlOf(parts),
+        run: runs,
+        not_taken_over: this.#notes,
+        secrets: [...this.#values].map(([name, value]) => `${name}=${shellText(value)}\n`).join(""),
+      }),
+      onFailure: ([problem]) =>
+        `no policy can state all of it: ${problem && `${fieldPath(problem.path)} ${problem.message}`}; remove it there, and import the rest`,
+    })
+  }
+}
+
+/** Of an import: the policy, what it lacks, and the values of its variables. */
+export interface MovedText {
+  readonly policy: string
+  readonly run: ReadonlyArray<string>
+  readonly not_taken_over: ReadonlyArray<string>
+  readonly secrets: string
+}
+
+/** The matchers of one check. */
+export const matchOf = (check: string, agent = WATCHES): ReadonlyArray<string> => [
+  `agent_id = ${agent}`,
+  `check_id = ${check}`,
+]
+
+/** An entry of a part in each line, so that no line begins with a foreign word. */
+const yamlOf = (parts: Readonly<Record<string, object>>): string =>
+  Object.entries(parts)
+    .map(([name, part]) => {
+      const entries = Array.isArray(part)
+        ? part.map((one: unknown) => `  - ${JSON.stringify(one)}\n`)
+        : Object.entries(part).map(([key, one]: [string, unknown]) => `  ${key}: ${JSON.stringify(one)}\n`)
+      return `${name}:\n${entries.join("")}`
+    })
+    .join("") || "{}\n"
+
+const shellText = (value: string): string => `'${value.replaceAll("'", String.raw`'\''`)}'`

@@ -1,0 +1,218 @@
+import { durationText } from "@tocsin/contract/formats/durationMillis"
+import { parseCron } from "@tocsin/contract/formats/CronTimes"
+import { TIME_ZONE_NAME } from "@tocsin/contract/formats/timeZoneName"
+import { Result } from "effect"
+import { type KumaDatabase, readKuma } from "./kumaDatabase.ts"
+import { matchOf, MovedPolicy, type MovedText, type Taken, titleOf } from "./MovedPolicy.ts"
+import { isYes, jsonOf, type Leave, numberOf, probeOf, textOf } from "./probeOfKuma.ts"
+import { receiversOfKuma } from "./receiversOfKuma.ts"
+
+const SHORTEST = 10
+const LONGEST = 86_400
+const LONGEST_TIMEOUT = 30
+const MOST_IN_A_ROW = 10
+/** Kuma's part of the interval that is its timeout, unless it states one. */
+const TIMEOUT_PART = 0.8
+/** The shortest time without a report that may make a check overdue, in seconds. */
+const SHORTEST_AFTER = 120
+const MARGIN = 60
+
+/** Settings of a monitor without an equal: the column, its value where nothing is set, and the words. */
+const LEFT: ReadonlyArray<readonly [column: string, words: string]> = [
+  ["proxy_id", "its proxy"],
+  ["resend_interval", "its resending: set remind on the route"],
+  ["ip_family", "its IP family"],
+  ["cache_bust", "its cache buster"],
+  ["description", "its description"],
+]
+
+const terms = (monitor: Taken, leave: Leave): Taken => {
+  const interval = numberOf(monitor["interval"])
+  const every = Math.min(LONGEST, Math.max(SHORTEST, interval))
+  if (every !== interval) leave(`its interval of ${interval} s, which is ${every} s now`)
+  const bad = numberOf(monitor["maxretries"]) + 1
+  if (bad > MOST_IN_A_ROW) leave(`its ${bad - 1} retries, of which ${MOST_IN_A_ROW - 1} stay`)
+  const retry = numberOf(monitor["retry_interval"])
+  if (bad > 1 && retry > 0 && retry !== interval) leave(`its retry interval of ${retry} s`)
+  return { every: durationText(every * 1_000), confirm: { bad: Math.min(bad, MOST_IN_A_ROW) } }
+}
+
+const timeoutOf = (monitor: Taken, leave: Leave): Taken => {
+  const usual = numberOf(monitor["interval"]) * TIMEOUT_PART
+  const stated = numberOf(monitor["timeout"])
+  const isUsual = stated <= 0 || Math.abs(stated - usual) < 1
+  const seconds = isUsual ? usual : stated
+  if (!isUsual && seconds > LONGEST_TIMEOUT)
+    leave(`its timeout of ${seconds} s, of which ${LONGEST_TIMEOUT} stay`)
+  const millis = Math.round(Math.min(LONGEST_TIMEOUT, Math.max(1, seconds)) * 1_000)
+  return { timeout: durationText(millis) }
+}
+
+interface Moving {
+  readonly moved: MovedPolicy
+  readonly database: KumaDatabase
+  readonly receivers: ReadonlyMap<number, string>
+}
+
+const routeOf = (
+  { database, moved, receivers }: Moving,
+  monitor: Taken,
+  check: string,
+  agent?: string,
+): void => {
+  const named = database.monitor_notification.filter((one) => one["monitor_id"] === monitor["id"])
+  const to = named.flatMap((one) => receivers.get(numberOf(one["notification_id"])) ?? [])
+  if (named.length > 0 && to.length === 0)
+    moved.leave(monitor["name"], "its notifications, so it has no route")
+  else moved.route(check, [...new Set(to)], agent)
+}
+
+const takeMonitor = (moving: Moving, monitor: Taken): string | undefined => {
+  const { database, moved } = moving
+  const leave: Leave = (why) => moved.leave(monitor["name"], why)
+  if (monitor["type"] === "group")
+    return void leave("the group itself, whose monitors are taken over each for itself")
+  if (!isYes(monitor["active"])) return void leave("it is paused")
+  if (isYes(monitor["upside_down"])) return void leave("it is upside down")
+  const tags = database.monitor_tag.filter((one) => one["monitor_id"] === monitor["id"])
+  const names = tags.map((one) => database.tag.find((tag) => tag["id"] === one["tag_id"])?.["name"])
+  const parent = database.monitor.find((one) => one["id"] === monitor["parent"])
+  const left = LEFT.filter(([column]) => {
+    const value = monitor[column]
+    return value !== undefined && value !== null && value !== "" && value !== 0
+  }).map(([, words]) => words)
+  if (monitor["type"] === "push") {
+    const check = moved.id(titleOf(monitor["name"]), "watch")
+    const interval = numberOf(monitor["interval"])
+    const retries = numberOf(monitor["maxretries"]) * numberOf(monitor["retry_interval"])
+    const after = Math.max(SHORTEST_AFTER, interval + retries + MARGIN)
+    moved.job("kuma", "push", check, { every: `${Math.max(SHORTEST, interval)}s`, after: `${after}s` })
+    routeOf(moving, monitor, check, "kuma")
+    noteLabels(leave, names, parent)
+    for (const words of left) leave(words)
+    return check
+  }
+  const name = moved.id(titleOf(monitor["name"]), "watch")
+  const probe = probeOf(moved, name, monitor, leave)
+  if (typeof probe === "string") return void leave(probe)
+  const [[kind, options] = ["", {}]] = Object.entries(probe)
+  moved.watch({
+    name,
+    ...terms(monitor, leave),
+    // Of one kind.
+    [kind]: { ...(options as object), ...timeoutOf(monitor, leave) },
+  })
+  routeOf(moving, monitor, name)
+  noteLabels(leave, names, parent)
+  for (const words of left) leave(words)
+  return name
+}
+
+const noteLabels = (leave: Leave, tags: ReadonlyArray<unknown>, parent: Taken | undefined): void => {
+  if (tags.length > 0) leave(`its tags: ${tags.join(", ")}; a watch has no labels`)
+  if (parent !== undefined) leave(`its group ${titleOf(parent["name"])}; a watch has no labels`)
+}
+
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+const agentOf = (monitor: Taken): string => (monitor["type"] === "push" ? "kuma" : "watches")
+
+const takePage = ({ database, moved }: Moving, page: Taken, checks: ReadonlyMap<unknown, string>): void => {
+  const title = titleOf(page["title"])
+  const slug = textOf(page["slug"]).toLowerCase()
+  if (!isYes(page["published"])) return moved.leave(title, "the page, which is not published")
+  if (!SLUG.test(slug)) return moved.leave(title, `the page, whose name ${slug} cannot be that of a page`)
+  const byWeight = (a: Taken, b: Taken): number => numberOf(a["weight"]) - numberOf(b["weight"])
+  const used = new Set<string>()
+  const groups = database.group
+    .filter((one) => one["status_page_id"] === page["id"])
+    .toSorted(byWeight)
+    .map((group) => ({
+      title: titleOf(group["name"]) || "Services",
+      lines: database.monitor_group
+        .filter((one) => one["group_id"] === group["id"])
+        .toSorted(byWeight)
+        .flatMap((one) => {
+          const check = checks.get(one["monitor_id"])
+          const monitor = database.monitor.find(({ id }) => id === one["monitor_id"])
+          if (check === undefined || monitor === undefined) return []
+          const name = titleOf(monitor["name"])
+          const isAgain = used.has(name.toLowerCase()) || !/[a-z0-9]/i.test(name)
+          used.add(name.toLowerCase())
+          return [
+            { name, ...(isAgain && { id: check.slice(0, 63) }), match: matchOf(check, agentOf(monitor)) },
+          ]
+        }),
+    }))
+    .filter(({ lines }) => lines.length > 0)
+  if (groups.length === 0) return moved.leave(title, "the page, which has no monitor that is taken over")
+  if (textOf(page["password"]) !== "") moved.leave(title, "the password of the page")
+  for (const [column, words] of [
+    ["custom_css", "the style of the page"],
+    ["footer_text", "the footer of the page"],
+    ["description", "the description of the page"],
+  ] as const)
+    if (textOf(page[column]) !== "") moved.leave(title, words)
+  moved.page(slug, { title: title || slug, groups })
+}
+
+const takeMaintenance = (
+  { database, moved }: Moving,
+  one: Taken,
+  checks: ReadonlyMap<unknown, string>,
+): void => {
+  const title = titleOf(one["title"])
+  const strategy = String(one["strategy"])
+  if (strategy !== "cron") return moved.leave(title, `the maintenance, which is ${strategy}`)
+  if (!isYes(one["active"])) return moved.leave(title, "the maintenance, which is not active")
+  const [cron, zone, minutes] = [
+    textOf(one["cron"]).trim(),
+    textOf(one["timezone"]) || "UTC",
+    numberOf(one["duration"]) / 60,
+  ]
+  if ("message" in parseCron(cron))
+    return moved.leave(title, `the maintenance, whose times ${cron} cannot be read`)
+  if (!TIME_ZONE_NAME.test(zone)) return moved.leave(title, `the maintenance, whose time zone is ${zone}`)
+  if (minutes < 1 || minutes > 10_080)
+    return moved.leave(title, "the maintenance, which is shorter than a minute or longer than 7 days")
+  const members = database.monitor_maintenance.filter((each) => each["maintenance_id"] === one["id"])
+  const taken = members.flatMap((each) => {
+    const check = checks.get(each["monitor_id"])
+    const monitor = database.monitor.find(({ id }) => id === each["monitor_id"])
+    return check === undefined || monitor === undefined ? [] : [{ check, agent: agentOf(monitor) }]
+  })
+  if (taken.length === 0) return moved.leave(title, "the maintenance, of which no monitor is taken over")
+  for (const { agent, check } of taken)
+    moved.window({
+      name: `${check.slice(0, 50)}-${numberOf(one["id"])}`,
+      cron,
+      tz: zone,
+      for: `${Math.floor(minutes)}m`,
+      match: matchOf(check, agent),
+    })
+}
+
+/** Turns a database of Uptime Kuma into a policy; a text says why it cannot be read. */
+export const importKuma = async (file: string): Promise<Result.Result<MovedText, string>> => {
+  const read = await readKuma(file)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const database = read.success
+  const moved = new MovedPolicy()
+  const notifications = database.notification.map((one) => {
+    const config = jsonOf(one["config"])
+    return {
+      id: numberOf(one["id"]),
+      name: textOf(one["name"]),
+      config: typeof config === "object" && config !== null ? { ...config } : {},
+    }
+  })
+  const moving = { moved, database, receivers: receiversOfKuma(moved, notifications) }
+  const checks = new Map<unknown, string>()
+  for (const monitor of database.monitor) {
+    const check = takeMonitor(moving, monitor)
+    if (check !== undefined) checks.set(monitor["id"], check)
+  }
+  for (const page of database.status_page) takePage(moving, page, checks)
+  for (const one of database.maintenance) takeMaintenance(moving, one, checks)
+  return moved.finish()
+}

@@ -1,0 +1,224 @@
+import { isPlainValue } from "@tocsin/contract/watches/ConditionValue"
+import { PAGE_ADDRESS, SOCKET_ADDRESS } from "@tocsin/contract/watches/watchOfAddress"
+import { isIP } from "node:net"
+import type { MovedPolicy, Taken } from "./MovedPolicy.ts"
+
+const MOST_STATUSES = 20
+const MOST_REDIRECTS = 20
+const KUMA_REDIRECTS = 10
+/** A part of a watch, or why there is none. */
+type Probe = Taken | string
+
+export type Leave = (why: string) => void
+
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
+export const numberOf = (value: unknown): number => (typeof value === "number" ? value : Number(value ?? 0))
+export const isYes = (value: unknown): boolean => value === 1 || value === true
+
+export const jsonOf = (text: unknown): unknown => {
+  try {
+    return JSON.parse(textOf(text))
+  } catch {
+    return undefined
+  }
+}
+
+const OPEN_FIELDS = new Set(["accept", "accept-language", "content-type", "user-agent"])
+
+/** Header fields, their values as variables. */
+export const headersOf = (moved: MovedPolicy, id: string, given: Readonly<Record<string, unknown>>): Taken =>
+  Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      OPEN_FIELDS.has(name.toLowerCase()) ? String(value) : moved.secret(`${id}_${name}`, String(value)),
+    ]),
+  )
+
+const PLAIN_PATH = /^(?:\$\.?)?(?:[A-Za-z_]\w*(?:\[\d+\])*(?:\.[A-Za-z_]\w*(?:\[\d+\])*)*)?$/
+
+/** The JSON Pointer of a plain path. */
+const pointerOf = (path: string): string | undefined => {
+  if (!PLAIN_PATH.test(path)) return undefined
+  const names = path.replace(/^\$\.?/, "").split(/[.[\]]+/)
+  return names.flatMap((name) => (name === "" ? [] : [`/${name}`])).join("")
+}
+
+/** A text as VALUE, which may look like an operator. */
+export const valueOfText = (text: string): string => (isPlainValue(text) ? text : `= ${text}`)
+
+const LITERAL = /^(?:true|false|null|-?\d+(?:\.\d+)?)$/
+
+/** The VALUE of an operator and a text. */
+const valueOf = (operator: string, wanted: string): unknown => {
+  if (operator === "==") return LITERAL.test(wanted) ? JSON.parse(wanted) : valueOfText(wanted)
+  if (operator === "!=") return `!= ${wanted}`
+  if (operator === "contains") return /[*?]/.test(wanted) ? undefined : `~ *${wanted}*`
+  const isNumber = /^-?\d+(?:\.\d+)?$/.test(wanted)
+  return ["<", "<=", ">", ">="].includes(operator) && isNumber ? `${operator} ${wanted}` : undefined
+}
+
+const expectOf = (monitor: Taken): Probe => {
+  const { type } = monitor
+  if (type === "keyword") {
+    const name = isYes(monitor["invert_keyword"]) ? "not_text" : "text"
+    return { [name]: textOf(monitor["keyword"]) }
+  }
+  if (type !== "json-query") return {}
+  const pointer = pointerOf(textOf(monitor["json_path"]))
+  if (pointer === undefined) return `its query ${textOf(monitor["json_path"])} is more than a path`
+  const value = valueOf(textOf(monitor["json_path_operator"]) || "==", textOf(monitor["expected_value"]))
+  return value === undefined
+    ? `its query compares by ${textOf(monitor["json_path_operator"])} with what no number or text is`
+    : { json: { [pointer]: value } }
+}
+
+const statusesOf = (monitor: Taken, leave: Leave): Taken => {
+  const given = jsonOf(monitor["accepted_statuscodes_json"])
+  const all = Array.isArray(given) ? given.map(String) : []
+  if (all.length === 0 || (all.length === 1 && all[0] === "200-299")) return {}
+  if (all.length > MOST_STATUSES) leave(`its statuses after the first ${MOST_STATUSES}`)
+  return {
+    status: all.slice(0, MOST_STATUSES).map((one) => (/^\d+$/.test(one) ? Number(one) : one)),
+  }
+}
+
+const REFUSED_AUTH: Readonly<Record<string, string>> = { ntlm: "NTLM", "oauth2-cc": "OAuth2", mtls: "mTLS" }
+const SENDS_NONE = new Set(["GET", "HEAD"])
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+
+const authOf = (moved: MovedPolicy, id: string, monitor: Taken): Taken => {
+  const secret = (part: string, value: unknown) => moved.secret(`${id}_${part}`, String(value ?? ""))
+  if (monitor["auth_method"] === "bearer")
+    return { auth: { bearer: secret("TOKEN", monitor["bearer_token"]) } }
+  if (monitor["auth_method"] !== "basic") return {}
+  const user = textOf(monitor["basic_auth_user"])
+  return { auth: { basic: { user, password: secret("PASSWORD", monitor["basic_auth_pass"]) } } }
+}
+
+const pageOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): Probe => {
+  const url = textOf(monitor["url"])
+  const method = textOf(monitor["method"]).toUpperCase() || "GET"
+  const refused = REFUSED_AUTH[textOf(monitor["auth_method"])]
+  if (refused !== undefined) return `it signs in by ${refused}`
+  if (!PAGE_ADDRESS.test(url)) return "its address is none of a page without a user"
+  if (!METHODS.has(method)) return `its method ${method} has no equal`
+  const wanted = expectOf(monitor)
+  if (typeof wanted === "string") return wanted
+  const expect = { ...statusesOf(monitor, leave), ...wanted }
+  if (method === "HEAD" && ("json" in expect || "text" in expect))
+    return "it searches a page and asks by HEAD"
+  const given = jsonOf(monitor["headers"])
+  const fields: Record<string, unknown> = typeof given === "object" && given !== null ? { ...given } : {}
+  const body = textOf(monitor["body"])
+  const encoding = textOf(monitor["http_body_encoding"]) || "json"
+  const types = {
+    json: "application/json",
+    xml: "text/xml; charset=utf-8",
+    form: "application/x-www-form-urlencoded",
+  }
+  const hasType = Object.keys(fields).some((name) => name.toLowerCase() === "content-type")
+  if (body !== "" && !hasType)
+    fields["Content-Type"] = Object.entries(types).find(([name]) => name === encoding)?.[1] ?? types.json
+  if (body !== "" && SENDS_NONE.has(method)) leave(`its body, which ${method} does not send`)
+  const hasAuth = Object.keys(fields).some((name) => name.toLowerCase() === "authorization")
+  const auth = hasAuth ? {} : authOf(moved, id, monitor)
+  const redirects = numberOf(monitor["maxredirects"] ?? KUMA_REDIRECTS)
+  if (redirects > MOST_REDIRECTS) leave(`its ${redirects} redirects, of which ${MOST_REDIRECTS} stay`)
+  return {
+    http: {
+      url,
+      ...(method !== "GET" && { method }),
+      ...(Object.keys(fields).length > 0 && { headers: headersOf(moved, id, fields) }),
+      ...auth,
+      ...(body !== "" && !SENDS_NONE.has(method) && { body }),
+      ...(Object.keys(expect).length > 0 && { expect }),
+      ...(redirects !== KUMA_REDIRECTS && { redirects: Math.min(redirects, MOST_REDIRECTS) }),
+      ...(isYes(monitor["ignore_tls"]) && { verify: false }),
+    },
+  }
+}
+
+const DNS_TYPES = new Set(["A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"])
+
+const nameOf = (monitor: Taken, leave: Leave): Probe => {
+  const type = textOf(monitor["dns_resolve_type"]) || "A"
+  if (!DNS_TYPES.has(type)) return `its records of type ${type} have no equal`
+  const port = numberOf(monitor["port"]) || 53
+  const servers = textOf(monitor["dns_resolve_server"])
+    .split(",")
+    .flatMap((one) => one.trim() || [])
+  const known = servers.filter((one) => isIP(one) !== 0)
+  if (known.length < servers.length) leave("its name servers that are no addresses")
+  const conditions = jsonOf(monitor["conditions"])
+  const all: ReadonlyArray<Taken> = Array.isArray(conditions) ? conditions : []
+  const isEqual = (one: Taken, n: number): boolean =>
+    one["variable"] === "record" && one["operator"] === "equals" && (n === 0 || one["andOr"] === "and")
+  const equal = all.every(isEqual) ? all.map((one) => textOf(one["value"])) : []
+  if (equal.length < all.length) leave("its conditions other than record equals")
+  return {
+    dns: {
+      name: textOf(monitor["hostname"]),
+      ...(type !== "A" && { type }),
+      ...(known.length > 0 && {
+        servers: known.map((one) => (isIP(one) === 6 ? `[${one}]:${port}` : `${one}:${port}`)),
+      }),
+      ...(equal.length > 0 && { expect: equal }),
+    },
+  }
+}
+
+/** The credentials of a WebSocket, which has them as a header field. */
+const signInField = (monitor: Taken): Taken => {
+  const {
+    auth_method: method,
+    basic_auth_pass: password,
+    basic_auth_user: user,
+    bearer_token: token,
+  } = monitor
+  if (method === "bearer") return { authorization: `Bearer ${textOf(token)}` }
+  if (method !== "basic") return {}
+  const credentials = Buffer.from(`${textOf(user)}:${textOf(password)}`).toString("base64")
+  return { authorization: `Basic ${credentials}` }
+}
+
+/** The probe of a monitor of each type that has one. */
+export const probeOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): Probe => {
+  const host = textOf(monitor["hostname"])
+  switch (monitor["type"]) {
+    case "http":
+    case "keyword":
+    case "json-query":
+      return pageOf(moved, id, monitor, leave)
+    case "port":
+      return { tcp: { host, port: numberOf(monitor["port"]) } }
+    case "ping": {
+      const size = numberOf(monitor["packet_size"] ?? 56)
+      if (size !== 56) leave(`its packets of ${size} bytes`)
+      const count = numberOf(monitor["ping_count"])
+      return { ping: { host, ...(count > 0 && { count: Math.min(count, 10) }) } }
+    }
+    case "dns":
+      return nameOf(monitor, leave)
+    case "websocket-upgrade": {
+      const url = textOf(monitor["url"])
+      if (!SOCKET_ADDRESS.test(url)) return "its address is none of a WebSocket without a user"
+      if (isYes(monitor["ws_ignore_sec_websocket_accept_header"]))
+        leave("that it ignores Sec-WebSocket-Accept")
+      const refused = REFUSED_AUTH[textOf(monitor["auth_method"])]
+      if (refused !== undefined) return `it signs in by ${refused}`
+      const protocol = textOf(monitor["ws_subprotocol"])
+      const given = jsonOf(monitor["headers"])
+      const fields = {
+        ...(typeof given === "object" && given !== null && given),
+        ...(protocol !== "" && { "Sec-WebSocket-Protocol": protocol }),
+        ...signInField(monitor),
+      }
+      const isPlain = Object.keys(fields).length === 0
+      return {
+        websocket: { url, ...(!isPlain && { headers: headersOf(moved, id, fields) }) },
+      }
+    }
+    default:
+      return `a monitor of type ${String(monitor["type"])} has no equal`
+  }
+}

@@ -1,0 +1,30 @@
+import { assert, describe, it } from "@effect/vitest"
+import { withoutSecretTexts } from "../../../src/features/watches/secretTexts.ts"
+
+describe("an output", () => {
+  const secrets = {
+    headers: {
+      "X-Key": 'k€y 1"2',
+      Accept: "text/plain",
+      "x-short": "abc",
+      authorization: "Bearer t0ken-of-header",
+    },
+    auth: { basic: { user: "robot", password: "p4ss/word" } },
+    body: { query: { token: "in-the-body" } },
+  }
+
+  it.each([
+    ['is "k€y 1"2"', 'is "***"'],
+    ["percent k%E2%82%ACy%201%222", "percent ***"],
+    ['JSON k€y 1\\"2', "JSON ***"],
+    [`Basic ${Buffer.from("robot:p4ss/word").toString("base64")}`, "Basic ***"],
+    ["robot and p4ss%2Fword", "*** and ***"],
+    ["a token t0ken-of-header", "a token ***"],
+    ["it sent in-the-body", "it sent ***"],
+    ['{"query":{"token":"in-the-body"}}', "***"],
+    ['cut "p4ss/wo…" and on', 'cut "***…" and on'],
+    ["text/plain and abc stay", "text/plain and abc stay"],
+  ])("%j shows no secret", (output, shown) => {
+    assert.strictEqual(withoutSecretTexts(output, secrets), shown)
+  })
+})

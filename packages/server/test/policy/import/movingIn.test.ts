@@ -1,0 +1,444 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import { Result } from "effect"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parse } from "yaml"
+import { importGatus } from "../../../src/policy/import/importGatus.ts"
+import { importHealthchecks } from "../../../src/policy/import/importHealthchecks.ts"
+import { importKuma } from "../../../src/policy/import/importKuma.ts"
+import type { MovedText } from "../../../src/policy/import/MovedPolicy.ts"
+
+/** The tables of Uptime Kuma 1.23.16 and 2.5.3, as its migrations make them (November 2026), without what is not read. */
+const TABLES = `
+CREATE TABLE setting (id INTEGER PRIMARY KEY, "key" TEXT, value TEXT);
+CREATE TABLE heartbeat (id INTEGER PRIMARY KEY, monitor_id INTEGER, status INTEGER);
+CREATE TABLE monitor (
+  id INTEGER PRIMARY KEY, name TEXT, active BOOLEAN DEFAULT 1, "interval" INTEGER DEFAULT 60, url TEXT, type TEXT,
+  hostname TEXT, port INTEGER, keyword TEXT, maxretries INTEGER DEFAULT 0, ignore_tls BOOLEAN DEFAULT 0,
+  upside_down BOOLEAN DEFAULT 0, maxredirects INTEGER DEFAULT 10,
+  accepted_statuscodes_json TEXT DEFAULT '["200-299"]', dns_resolve_type TEXT, dns_resolve_server TEXT,
+  retry_interval INTEGER DEFAULT 0, push_token TEXT, method TEXT DEFAULT 'GET', body TEXT, headers TEXT,
+  basic_auth_user TEXT, basic_auth_pass TEXT, proxy_id INTEGER, auth_method TEXT, resend_interval INTEGER DEFAULT 0,
+  packet_size INTEGER DEFAULT 56, http_body_encoding TEXT, description TEXT, parent INTEGER, invert_keyword BOOLEAN,
+  json_path TEXT, expected_value TEXT, timeout DOUBLE DEFAULT 0);
+CREATE TABLE notification (id INTEGER PRIMARY KEY, name TEXT, active BOOLEAN, config TEXT);
+CREATE TABLE monitor_notification (id INTEGER PRIMARY KEY, monitor_id INTEGER, notification_id INTEGER);
+CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE monitor_tag (id INTEGER PRIMARY KEY, monitor_id INTEGER, tag_id INTEGER, value TEXT);
+CREATE TABLE status_page (
+  id INTEGER PRIMARY KEY, slug TEXT, title TEXT, published BOOLEAN DEFAULT 1, password TEXT, description TEXT,
+  custom_css TEXT, footer_text TEXT);
+CREATE TABLE "group" (id INTEGER PRIMARY KEY, name TEXT, weight INTEGER, status_page_id INTEGER);
+CREATE TABLE monitor_group (id INTEGER PRIMARY KEY, monitor_id INTEGER, group_id INTEGER, weight INTEGER);
+CREATE TABLE maintenance (
+  id INTEGER PRIMARY KEY, title TEXT, active BOOLEAN DEFAULT 1, strategy TEXT, cron TEXT, timezone TEXT, duration INTEGER);
+CREATE TABLE monitor_maintenance (id INTEGER PRIMARY KEY, monitor_id INTEGER, maintenance_id INTEGER);
+`
+
+/** The columns that 2.x added. */
+const LATER = `
+ALTER TABLE monitor ADD json_path_operator TEXT;
+ALTER TABLE monitor ADD conditions TEXT DEFAULT '[]';
+ALTER TABLE monitor ADD bearer_token TEXT;
+ALTER TABLE monitor ADD ws_subprotocol TEXT DEFAULT '';
+ALTER TABLE monitor ADD ping_count INTEGER DEFAULT 1;
+`
+
+const insert = (
+  database: DatabaseSync,
+  table: string,
+  row: Readonly<Record<string, string | number>>,
+): void => {
+  const names = Object.keys(row)
+  const marks = names.map(() => "?").join()
+  database
+    .prepare(`INSERT INTO "${table}" (${names.map((one) => `"${one}"`).join()}) VALUES (${marks})`)
+    .run(...Object.values(row))
+}
+
+/** Imports a database in a folder of its own, and looks at that folder afterwards. */
+const moved = async (fill: (database: DatabaseSync) => void, tables = TABLES) => {
+  const folder = mkdtempSync(join(tmpdir(), "tocsin-moving-"))
+  const database = new DatabaseSync(join(folder, "kuma.db"))
+  try {
+    // The rows in the log count, and it stays there while the database is open.
+    database.exec("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0")
+    database.exec(tables)
+    fill(database)
+    const contents = () =>
+      readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("hex")])
+    const before = contents()
+    const result = await importKuma(join(folder, "kuma.db"))
+    assert.deepStrictEqual(contents(), before)
+    return result
+  } finally {
+    database.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>
+
+interface Moved extends MovedText {
+  readonly watches?: Rows
+  readonly freshness?: Rows
+  readonly routes?: Rows
+}
+
+const policyOf = (result: Result.Result<MovedText, string>): Moved => {
+  const text = Result.getOrThrow(result)
+  const document: unknown = parse(text.policy)
+  assert.isTrue(Result.isSuccess(readPolicy(document, [])), text.policy)
+  return { ...Object(document), ...text }
+}
+
+const monitor = (database: DatabaseSync, row: Readonly<Record<string, string | number>>) =>
+  insert(database, "monitor", { type: "http", url: "https://shop.example/", ...row })
+
+describe("moving in from Uptime Kuma", () => {
+  it("takes monitors over, with their notifications, page, maintenance and secrets", async () => {
+    const result = policyOf(
+      await moved((database) => {
+        monitor(database, {
+          name: "Läden",
+          method: "POST",
+          body: '{"a":1}',
+          headers: '{"X-Key":"s3cret"}',
+          auth_method: "basic",
+          basic_auth_user: "robot",
+          basic_auth_pass: "it's",
+          maxretries: 2,
+          accepted_statuscodes_json: '["200-299","404"]',
+        })
+        monitor(database, {
+          name: "Json",
+          type: "json-query",
+          json_path: "data.items[0].state",
+          expected_value: "true",
+        })
+        monitor(database, { name: "Not there", type: "keyword", keyword: "Error", invert_keyword: 1 })
+        monitor(database, {
+          name: "Job",
+          type: "push",
+          push_token: "t0ken",
+          interval: 3_600,
+          maxretries: 1,
+          retry_interval: 60,
+        })
+        insert(database, "notification", {
+          name: "Chat",
+          active: 1,
+          config: '{"type":"slack","slackwebhookURL":"https://hooks.example/1"}',
+        })
+        insert(database, "monitor_notification", { monitor_id: 1, notification_id: 1 })
+        insert(database, "status_page", { slug: "main", title: "Services" })
+        insert(database, "group", { name: "Shop", weight: 1, status_page_id: 1 })
+        insert(database, "monitor_group", { monitor_id: 1, group_id: 1, weight: 1 })
+        insert(database, "maintenance", {
+          title: "Nightly",
+          strategy: "cron",
+          cron: "0 3 * * *",
+          timezone: "Europe/Berlin",
+          duration: 1_800,
+        })
+        insert(database, "monitor_maintenance", { monitor_id: 1, maintenance_id: 1 })
+      }),
+    )
+    assert.deepStrictEqual(result.run, ["tocsin integrations add kuma --kind push"])
+    assert.deepStrictEqual(result.not_taken_over, [])
+    assert.deepStrictEqual(result.watches, [
+      {
+        name: "laden",
+        every: "1m",
+        confirm: { bad: 3 },
+        http: {
+          url: "https://shop.example/",
+          method: "POST",
+          headers: { "X-Key": { env: "TOCSIN_SECRET_LADEN_X_KEY" }, "Content-Type": "application/json" },
+          auth: { basic: { user: "robot", password: { env: "TOCSIN_SECRET_LADEN_PASSWORD" } } },
+          body: '{"a":1}',
+          expect: { status: ["200-299", 404] },
+          timeout: "30s",
+        },
+      },
+      {
+        name: "json",
+        every: "1m",
+        confirm: { bad: 1 },
+        http: {
+          url: "https://shop.example/",
+          expect: { json: { "/data/items/0/state": true } },
+          timeout: "30s",
+        },
+      },
+      {
+        name: "not-there",
+        every: "1m",
+        confirm: { bad: 1 },
+        http: { url: "https://shop.example/", expect: { not_text: "Error" }, timeout: "30s" },
+      },
+    ])
+    assert.deepStrictEqual(result.freshness, [
+      { match: ["agent_id = kuma", "check_id = job"], every: "3600s", after: "3720s" },
+    ])
+    assert.deepStrictEqual(
+      result.routes?.map(({ to }) => to),
+      [["chat"], ["nobody"], ["nobody"], ["nobody"]],
+    )
+    assert.include(result.policy, '"cron":"0 3 * * *","tz":"Europe/Berlin","for":"30m"')
+    assert.strictEqual(
+      result.secrets,
+      "TOCSIN_SECRET_CHAT_URL='https://hooks.example/1'\nTOCSIN_SECRET_LADEN_PASSWORD='it'\\''s'\nTOCSIN_SECRET_LADEN_X_KEY='s3cret'\n",
+    )
+    for (const secret of ["s3cret", "it's", "hooks.example", "t0ken"])
+      assert.notInclude(result.policy, secret)
+  })
+
+  it("reads 2.x", async () => {
+    const { watches } = policyOf(
+      await moved((database) => {
+        database.exec(LATER)
+        monitor(database, {
+          name: "a",
+          type: "json-query",
+          json_path: "$.count",
+          json_path_operator: ">=",
+          expected_value: "3",
+        })
+        monitor(database, {
+          name: "b",
+          type: "json-query",
+          json_path: "s",
+          json_path_operator: "contains",
+          expected_value: "x",
+        })
+        monitor(database, {
+          name: "c",
+          type: "websocket-upgrade",
+          url: "wss://a.example/",
+          ws_subprotocol: "chat",
+        })
+        monitor(database, { name: "d", type: "ping", hostname: "a.example", ping_count: 2 })
+        monitor(database, { name: "e", auth_method: "bearer", bearer_token: "t0ken" })
+        monitor(database, {
+          name: "f",
+          type: "dns",
+          hostname: "a.example",
+          dns_resolve_type: "MX",
+          dns_resolve_server: "2606:4700::1111",
+          port: 5_353,
+          conditions:
+            '[{"type":"expression","variable":"record","operator":"equals","value":"10 mx.a.example","andOr":"and"}]',
+        })
+      }),
+    )
+    assert.containSubset(watches, [
+      { http: { expect: { json: { "/count": ">= 3" } } } },
+      { http: { expect: { json: { "/s": "~ *x*" } } } },
+      {
+        websocket: {
+          url: "wss://a.example/",
+          headers: { "Sec-WebSocket-Protocol": { env: "TOCSIN_SECRET_C_SEC_WEBSOCKET_PROTOCOL" } },
+        },
+      },
+      { ping: { host: "a.example", count: 2 } },
+      { http: { auth: { bearer: { env: "TOCSIN_SECRET_E_TOKEN" } } } },
+      {
+        dns: {
+          name: "a.example",
+          type: "MX",
+          servers: ["[2606:4700::1111]:5353"],
+          expect: ["10 mx.a.example"],
+        },
+      },
+    ])
+  })
+
+  it("names all that it leaves out, in lines of its own, and repeats no name", async () => {
+    const { not_taken_over, policy, watches } = policyOf(
+      await moved((database) => {
+        monitor(database, { name: "docker", type: "docker" })
+        monitor(database, { name: "paused", active: 0 })
+        monitor(database, { name: "upside", upside_down: 1 })
+        monitor(database, { name: "ntlm", auth_method: "ntlm" })
+        monitor(database, { name: "query", type: "json-query", json_path: "$count(a)", expected_value: "1" })
+        monitor(database, { name: "twice\n# run: rm -rf /", proxy_id: 1, description: "d" })
+        monitor(database, { name: "twice # run rm rf" })
+        insert(database, "notification", { name: "line", active: 1, config: '{"type":"line"}' })
+        insert(database, "monitor_notification", { monitor_id: 7, notification_id: 1 })
+        insert(database, "status_page", { slug: "draft", title: "Draft", published: 0 })
+        insert(database, "maintenance", { title: "once", strategy: "single" })
+      }),
+    )
+    assert.deepStrictEqual(not_taken_over, [
+      "line: a notification by line has no equal",
+      "docker: a monitor of type docker has no equal",
+      "paused: it is paused",
+      "upside: it is upside down",
+      "ntlm: it signs in by NTLM",
+      "query: its query $count(a) is more than a path",
+      "twice # run: rm -rf /: its proxy",
+      "twice # run: rm -rf /: its description",
+      "twice # run rm rf: its notifications, so it has no route",
+      "Draft: the page, which is not published",
+      "once: the maintenance, which is single",
+    ])
+    assert.deepStrictEqual(
+      watches?.map(({ name }) => name),
+      ["twice-run-rm-rf", "twice-run-rm-rf-2"],
+    )
+    for (const line of policy.split("\n")) assert.match(line, /^(?:# (?:run|not taken over): |\w+:$| {2}|$)/)
+  })
+
+  it("refuses what is older than 1.23, and what is of another program", async () => {
+    const refusal = async (tables: string) => {
+      const result = await moved(() => {}, tables)
+      return Result.isFailure(result) ? result.failure : ""
+    }
+    assert.include(await refusal(TABLES.replace("json_path TEXT, expected_value TEXT, ", "")), "1.23")
+    assert.include(await refusal("CREATE TABLE a (b)"), "not a database of Uptime Kuma")
+    const folder = mkdtempSync(join(tmpdir(), "tocsin-moving-"))
+    writeFileSync(join(folder, "text"), "no database")
+    for (const name of ["text", "none"]) assert.isTrue(Result.isFailure(await importKuma(join(folder, name))))
+    rmSync(folder, { recursive: true })
+  })
+
+  it("takes 500 monitors over", async () => {
+    const { watches } = policyOf(
+      await moved((database) => {
+        for (let n = 0; n < 500; n++) monitor(database, { name: `Monitor ${n}` })
+      }),
+    )
+    assert.lengthOf(watches ?? [], 500)
+  })
+})
+
+describe("moving in from Gatus", () => {
+  const gatus = (...lines: ReadonlyArray<string>) =>
+    policyOf(importGatus(["endpoints:", ...lines].join("\n")))
+
+  it("makes each condition what a watch has, and names the others", () => {
+    const { not_taken_over, watches } = gatus(
+      "  - name: front end",
+      "    group: core",
+      '    url: "https://shop.example/"',
+      "    interval: 1m30s",
+      "    conditions:",
+      ...[
+        "[STATUS] == any(200, 429)",
+        "[RESPONSE_TIME] < 300",
+        "[CERTIFICATE_EXPIRATION] > 36h",
+        "[BODY] == pat(*Welcome*)",
+        "[BODY].a[0].b == 1",
+        "[BODY].c != x",
+        "[BODY].d == pat(j*n)",
+        "len([BODY].items) < 5",
+        "has([BODY].errors) == false",
+        "[CONNECTED] == true",
+        "[IP] == 1.2.3.4",
+      ].map((one) => `      - "${one}"`),
+    )
+    assert.deepStrictEqual(watches, [
+      {
+        name: "core-front-end",
+        every: "90s",
+        confirm: { bad: 3, good: 2 },
+        http: {
+          url: "https://shop.example/",
+          expect: {
+            status: [200, 429],
+            text: "Welcome",
+            json: { "/a/0/b": 1, "/c": "!= x", "/d": "~ j*n", "/items/4": "absent", "/errors": "absent" },
+          },
+          time: { critical: "300ms" },
+          days: { critical: 2 },
+        },
+      },
+    ])
+    assert.deepStrictEqual(not_taken_over, [
+      "core front end: its condition [IP] == 1.2.3.4",
+      "core front end: its group core; a watch has no labels",
+    ])
+  })
+
+  it.each([
+    ["tcp://db.example:5432", { tcp: { host: "db.example", port: 5_432 } }],
+    ["icmp://a.example", { ping: { host: "a.example" } }],
+    ["tls://a.example:8443", { tls: { host: "a.example", port: 8_443 } }],
+    ["starttls://a.example:587", { tls: { host: "a.example", port: 587, starttls: "smtp" } }],
+    ["wss://a.example/", { websocket: { url: "wss://a.example/" } }],
+  ])("takes %s over", (url, probe) => {
+    assert.containSubset(gatus(`  - { name: a, url: "${url}" }`).watches, [probe])
+  })
+
+  it.each([
+    ["ssh://a.example", "of no kind that a watch has"],
+    ["http://${HOST}/", "has a variable"],
+  ])("leaves %s out", (url, why) => {
+    const { not_taken_over, watches } = gatus(`  - { name: a, url: "${url}" }`)
+    assert.isUndefined(watches)
+    assert.include(not_taken_over.join(), why)
+  })
+
+  it("refuses aliases that multiply, and what is no configuration of Gatus", () => {
+    const bomb = [
+      "a: &a [x,x,x,x,x,x,x,x,x]",
+      ..."bcdefg"
+        .split("")
+        .map((name, n) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${"abcdef"[n]}`).join()}]`),
+      "endpoints: [*g]",
+    ]
+    for (const text of [bomb.join("\n"), "a: 1", "- 1", "{"])
+      assert.isTrue(Result.isFailure(importGatus(text)), text)
+  })
+})
+
+describe("moving in from Healthchecks", () => {
+  const check = { name: "Backup", grace: 600, status: "up", timeout: 3_600, tags: "", channels: "" }
+
+  it("takes checks over as jobs", () => {
+    const { freshness, not_taken_over, run } = policyOf(
+      importHealthchecks(
+        JSON.stringify({
+          checks: [
+            { ...check, ping_url: "https://hc.example/s3cret" },
+            {
+              ...check,
+              name: "Cron",
+              timeout: undefined,
+              schedule: "15 5 * * *",
+              tz: "Europe/Berlin",
+              tags: "db",
+              filter_subject: true,
+            },
+            { ...check, name: "Paused", status: "paused" },
+            { ...check, name: "Calendar", timeout: undefined, schedule: "*-*-01" },
+          ],
+        }),
+      ),
+    )
+    assert.deepStrictEqual(run, ["tocsin integrations add healthchecks --kind ping"])
+    assert.deepStrictEqual(freshness, [
+      { match: ["agent_id = healthchecks", "check_id = backup"], every: "3600s", after: "4200s" },
+      {
+        match: ["agent_id = healthchecks", "check_id = cron"],
+        cron: "15 5 * * *",
+        tz: "Europe/Berlin",
+        grace: "600s",
+      },
+    ])
+    assert.deepStrictEqual(not_taken_over, [
+      "Cron: its settings filter_subject",
+      "Cron: its tags db",
+      "Paused: it is paused",
+      "Calendar: its schedule *-*-01 is no cron of five fields",
+    ])
+  })
+
+  it.each(["{}", "[]", "x", '{"checks":[1]}'])("refuses %s", (text) => {
+    assert.isTrue(Result.isFailure(importHealthchecks(text)))
+  })
+})

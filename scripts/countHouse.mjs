@@ -1,0 +1,249 @@
+// Counts what a reader of one feature meets: `node scripts/countHouse.mjs`, with `--files NAME` the foreign files of
+// one feature. `features` is the one table of names; the table in CONTRIBUTING.md has the same words.
+//
+// A feature's own files are those in a folder of its name, and those that `own` matches. A *foreign file* is another
+// file of the product that imports an own file or has a name of the feature in its code, not only in a comment. It is
+// a *list* if it knows three or more of the features, otherwise a *user*.
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { upwardImports } from "./lint/oneDirection.mjs"
+
+/**
+ * `word` is the name of the feature on every floor. `own` matches paths of its files below `packages` that stand in
+ * no folder of that name. `names` matches the identifiers and texts by which code knows it. `former` are the words for
+ * the same thing which leave with their last file; one is counted while a path or a name of the code contains it.
+ * `besides` matches paths of files where the names mean another thing.
+ *
+ * @typedef {{ readonly word: string, readonly own: RegExp, readonly names: RegExp,
+ * readonly former: ReadonlyArray<string>, readonly besides?: RegExp }} Feature
+ */
+
+/** @type {ReadonlyArray<Feature>} */
+export const features = [
+  {
+    word: "numbers",
+    own: /(?<!number)Numbers\.tsx?$|\/number(Tables|Storage|Operations)\.|\/Number(Memory|Storage)\.|(record|draw|pg|sqlite)Numbers\.|numbersResponse|performanceData|console\/src\/(charts|pages\/CheckPicture)/,
+    names:
+      /\b(?:\w*Numbers\w*|numbers|numbers[A-Z]\w*|Number(?:Storage|Memory|Part|Bounds)|number(?:Series|Tables))\b/,
+    former: ["Measured"],
+  },
+  {
+    word: "checkMetrics",
+    own: /[cC]heckMetrics\w*\./,
+    names: /[cC]heckMetrics?\w*|CHECK_METRICS\w*/,
+    former: [],
+  },
+  {
+    word: "onCall",
+    own: /\/Rotas?(Api|Override\w*)?\.|\/rota[A-Z]\w*\.|onCall\w*\.|OnCall\.|overrideDecisions|simulatedOverrides|calendarText|readCalendar|CalendarRoutes|\/Turns\.|TakeOver/,
+    names: /(?<![a-z])[rR]otas?(?![a-z])|on_call|[oO]nCall|on-call|[rR]otaOverride|[a-z]Overrides?\b/,
+    former: ["rota_override", "Rotas", "oncall"],
+  },
+  {
+    word: "publicPages",
+    own: /[pP]ublicPages?|[aA]nnounce(d|ment|\.)(?!\.)|announcing|\/Status(Routes)\.|\/status(Answers|Feed|Page)\.|pageWork|PageForm|PagePreview|pageProblems/,
+    names: /[pP]ublicPages?|[aA]nnouncement\w*|announcing|statusPage|StatusRoutes|pageProblems|pageWork/,
+    former: ["statusPage", "announce", "StatusRoutes"],
+  },
+  {
+    word: "watches",
+    own: /\/[wW]atch(es|esApi|Runner|Probes|Record|Operations|OfAddress|Targets|Secrets|Headers|Agent|Decisions)\.|serverProbes/,
+    names:
+      /\b[wW]atch(?:es|Runner|Probe|Record|Id|Name|Target|Secret|Header|OfAddress|Agent)\w*|["']watch["']|\bWatch\b(?! (?:more|something))/,
+    former: [],
+  },
+  {
+    word: "integrations",
+    own: /[iI]ntegrations?\w*\.|\/senders\/|\/sender(Kinds|Lines)\.|JobRunRecord|PagedAlert|ReportedAlertRecord|ResolveCheck/,
+    names:
+      /(?<!telemetry)[iI]ntegrations?(?![a-z]| key)|[sS]enderKind|[sS]enderLines|[pP]agedAlert|[rR]eportedAlert|reported_alert|job_run|[jJ]obRun/,
+    former: ["senderKind", "PagedAlert", "reported_alert"],
+  },
+  {
+    word: "signIn",
+    own: /[sS]ignIn\w*\.|\/[sS]ession(s|Record|Decisions|sApi)\.|[iI]dentityProvider\.|codeFlow|decideRole|actorName/,
+    names:
+      /\b[sS]ession(?:Record|sApi|Id|Cookie)\b|\bSessions\b|["']sessions?["']|[sS]ignIn|[iI]dentityProvider|oidc|OIDC/,
+    former: ["Sessions", "IdentityProvider"],
+  },
+  {
+    word: "receivers",
+    own: /(?<!server\/src)\/Secrets?(Record|Cipher|sApi)?\.|(receiver|plain|open|examine|mask|kept)Secrets?\.|secret(s|Keys|Decisions|Operations)\.|ReceiverSecrets|SecretCipher|(changing|live|console\/src\/pages\/)Receivers|editReceiver|receiver(Forms|Actions)|ReceiverForm/,
+    names:
+      /[sS]ecret(?:Cipher|Record|sApi|sList|Marks?|Decisions|Problems|Keys?)\b|[rR]eceiverSecrets|(?:plain|open|examine)Secrets|changingReceivers|editReceiver|receiver(?:Forms|Actions)|ReceiverForm|["']secrets?["']|\bsecrets:/,
+    former: ["SecretRecord", "SecretCipher"],
+  },
+  {
+    word: "trial",
+    own: /^simulation\/|[sS]imulate\w*\.|simulated\w+\.|policy(Trial|Try|Test)\.|[bB]acktest\w*\.|historyThread/,
+    names: /[sS]imulat|[bB]acktest|[pP]olicyTrial|tryingPolicy|policyT(?:ry|est)\b/,
+    former: ["simulat", "acktest", "policyTry", "policyTest"],
+  },
+  {
+    word: "enrolment",
+    own: /[eE]nrolments?(Api|Lines|Record)?\.|\/downloads\/|AgentDownload|agentHashes|AddHosts/,
+    names: /[eE]nrol|AgentDownload|agent_download|DownloadRoutes|[hH]andout|HandedOut|AddHosts/,
+    former: ["AgentDownload", "Handout", "AddHosts"],
+  },
+  {
+    word: "silences",
+    own: /[sS]ilences?(Api|Record|Decisions|Actions|Form)?\.|silencing/,
+    names: /(?<!pendingKey)[sS]ilences?(?![a-z])|[sS]ilencing|Silenced/,
+    former: ["silencing"],
+  },
+  {
+    word: "overdue",
+    own: /\/expectations\/|(?<!simulation\/src\/)Expectations?(Record)?\.|[oO]verdue\w*\.|decideTerms|dueTime|scheduleWarnings/,
+    names:
+      /[oO]verdue|(?<!["'.]\/|check)[eE]xpectations?(?![a-z])|[fF]reshness|\bTerms\b|decideTerms|dueTime/,
+    former: ["expectation", "reshness", "Terms"],
+    // An expectation of a test of a policy is another thing.
+    besides:
+      /simulation\/src\/(Expectation|SimulationReport|readLines|simulate)\.|tocsin\/src\/simulate\.|policyTest\./,
+  },
+  {
+    word: "links",
+    own: /messageLinks|LinkTokens|LinkRoutes/,
+    names: /[lL]inkTokens|[mM]essageLinks|[fF]ollow(?:ed)?Link|linkKey|LINK_KEY|NamedLink|LinkRoutes/,
+    former: ["LinkTokens"],
+  },
+]
+
+const root = fileURLToPath(new URL("../packages", import.meta.url))
+
+/** The sources of the product by their paths below `packages`, without comments. `testing` is for tests of storages. */
+const readSources = () => {
+  const paths = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== "testing")
+    .flatMap(({ name }) =>
+      readdirSync(join(root, name, "src"), { recursive: true, encoding: "utf8" }).map((path) =>
+        join(name, "src", path).replaceAll("\\", "/"),
+      ),
+    )
+    .filter((path) => /\.tsx?$/.test(path))
+    .toSorted()
+  return new Map(
+    paths.map((path) => {
+      const text = readFileSync(join(root, path), "utf8")
+      const code = text.replaceAll(/\/\*[^]*?\*\/|(?<![:"'`\w/])\/\/.*$/gm, "")
+      return [path, { lines: text.split("\n").length - 1, code }]
+    }),
+  )
+}
+
+const sources = readSources()
+
+/** The path below `packages` that a specifier leads to. @param {string} from @param {string} specifier */
+const targetOf = (from, specifier) => {
+  if (specifier.startsWith(".")) return join(dirname(from), specifier)
+  const [, name = "", path = ""] = /^@tocsin\/([^/]+)\/(.+)$/.exec(specifier) ?? []
+  return name === "" ? undefined : `${name}/src/${path}.ts`
+}
+
+/** The files that each file imports. */
+const imports = new Map(
+  Array.from(sources, ([path, { code }]) => [
+    path,
+    Array.from(code.matchAll(/\b(?:from|import\() ?"([^"]+)"/g), ([, to = ""]) => targetOf(path, to)).filter(
+      (to) => to !== undefined && sources.has(to),
+    ),
+  ]),
+)
+
+/** @param {Feature} feature @param {string} path */
+const isOwn = ({ own, word }, path) => {
+  const folders = path.split("/")
+  // Files of `tocsin/testing` serve tests of programs.
+  if (folders.includes("testing")) return false
+  return features.some((other) => folders.includes(other.word)) ? folders.includes(word) : own.test(path)
+}
+
+const ownerOf = new Map(
+  Array.from(sources.keys(), (path) => [path, features.find((feature) => isOwn(feature, path))?.word]),
+)
+
+/** The features that a file knows, without its own. */
+const known = new Map(
+  Array.from(sources, ([path, { code }]) => [
+    path,
+    features
+      .filter(({ besides, names, word }) => {
+        if (ownerOf.get(path) === word) return false
+        if (besides?.test(path) !== true && names.test(code)) return true
+        return (imports.get(path) ?? []).some((to) => ownerOf.get(to ?? "") === word)
+      })
+      .map(({ word }) => word),
+  ]),
+)
+
+/** A file that knows so many features is a list of them. */
+const LIST_KNOWS = 3
+
+/** @param {Feature} feature */
+const count = ({ former, word }) => {
+  const own = Array.from(sources).filter(([path]) => ownerOf.get(path) === word)
+  const foreign = Array.from(known).filter(([, words]) => words.includes(word))
+  const users = foreign.filter(([, words]) => words.length < LIST_KNOWS)
+  const isUsed = (/** @type {string} */ name) =>
+    Array.from(sources).some(([path, { code }]) => path.includes(name) || code.includes(name))
+  return {
+    word,
+    files: own.length,
+    lines: own.reduce((sum, [, { lines }]) => sum + lines, 0),
+    foreign: foreign.length,
+    lists: foreign.length - users.length,
+    users: users.length,
+    inCore: users.filter(([path]) => path.startsWith("core/")).length,
+    names: 1 + former.filter(isUsed).length,
+  }
+}
+
+/** Prints the counts. */
+const print = () => {
+  const rows = features.map(count)
+  const columns = /** @type {const} */ (["files", "lines", "foreign", "lists", "users", "inCore", "names"])
+  process.stdout.write(`${"feature".padEnd(14)}${columns.map((name) => name.padStart(9)).join("")}\n`)
+  for (const row of rows)
+    process.stdout.write(
+      `${row.word.padEnd(14)}${columns.map((name) => String(row[name]).padStart(9)).join("")}\n`,
+    )
+  const sum = (/** @type {(typeof columns)[number]} */ name) => rows.reduce((all, row) => all + row[name], 0)
+  process.stdout.write(
+    `${"together".padEnd(14)}${columns.map((name) => String(sum(name)).padStart(9)).join("")}\n`,
+  )
+  const most = Array.from(known).filter(([, words]) => words.length > 5)
+  process.stdout.write(`\nfiles that know six or more features: ${most.length}\n`)
+  for (const [path, words] of most.toSorted(([, a], [, b]) => b.length - a.length))
+    process.stdout.write(`${String(words.length).padStart(4)}  ${path}\n`)
+}
+
+/** Prints how many imports of the core go against the order of its folders, by their zones. */
+const printUpward = () => {
+  /** @type {Map<string, number>} */
+  const zones = new Map()
+  for (const [from, targets] of Object.entries(upwardImports))
+    for (const to of targets) {
+      const arrow = `${from.split("/")[0]} to ${to.split("/")[0]}`
+      zones.set(arrow, (zones.get(arrow) ?? 0) + 1)
+    }
+  process.stdout.write("\nimports of the core against the order of its folders\n")
+  for (const [arrow, found] of zones) process.stdout.write(`${String(found).padStart(4)}  ${arrow}\n`)
+}
+
+/** Prints the own and the foreign files of one feature. @param {string} word */
+const printFiles = (word) => {
+  for (const [path, owner] of ownerOf) if (owner === word) process.stdout.write(`own   ${path}\n`)
+  for (const [path, words] of known)
+    if (words.includes(word))
+      process.stdout.write(`${words.length < LIST_KNOWS ? "user" : "list"}  ${path}\n`)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const at = process.argv.indexOf("--files")
+  if (at === -1) {
+    print()
+    printUpward()
+  } else printFiles(process.argv[at + 1] ?? "")
+}

@@ -1,0 +1,114 @@
+import { spawnSync } from "node:child_process"
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import process from "node:process"
+import { assert, it } from "@effect/vitest"
+import { commandTable } from "@tocsin/server/commandTable"
+import { Effect } from "effect"
+import { SERVER } from "../processes/program.ts"
+import { scratchFolder } from "../processes/scratch.ts"
+
+/** Writes the files that a program loads, and their bytes, to the last line of standard error. */
+const COUNT = `
+import { registerHooks } from "node:module"
+import { statSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+const loaded = []
+registerHooks({
+  load(url, context, next) {
+    if (url.startsWith("file:")) loaded.push([url, statSync(fileURLToPath(url)).size])
+    return next(url, context)
+  },
+})
+process.on("exit", () => console.error(JSON.stringify(loaded)))
+`
+const COUNTING = ["--import", `data:text/javascript,${encodeURIComponent(COUNT)}`]
+
+const run = (
+  environment: Readonly<Record<string, string>>,
+  flags: ReadonlyArray<string>,
+  ...args: Array<string>
+) =>
+  spawnSync(process.execPath, [...flags, SERVER, ...args], {
+    env: environment,
+    encoding: "utf8",
+  })
+
+/** The files that a command loads, and their size. */
+const loadedBy = (folder: string, ...args: Array<string>) => {
+  const { stderr } = run({ SERVICE_DATA_DIR: folder, HOME: folder }, COUNTING, ...args)
+  const loaded: ReadonlyArray<readonly [url: string, bytes: number]> = JSON.parse(
+    stderr.trim().split("\n").at(-1) ?? "",
+  )
+  return {
+    names: loaded.map(([url]) => basename(url)),
+    kilobytes: loaded.reduce((sum, [, bytes]) => sum + bytes / 1_000, 0),
+  }
+}
+
+it.effect("a version needs a few lines, and help and completions load no command", () =>
+  Effect.gen(function* () {
+    const folder = yield* scratchFolder
+    assert.isBelow(loadedBy(folder, "--version").kilobytes, 5)
+    for (const args of [["--help"], ["--completions", "zsh"]]) {
+      const { kilobytes, names } = loadedBy(folder, ...args)
+      assert.include(names, "commandTexts.mjs", args.join(" "))
+      assert.isBelow(names.length, 30, args.join(" "))
+      assert.isBelow(kilobytes, 1_100, args.join(" "))
+    }
+  }),
+)
+
+it.effect("help and completions show each command", () =>
+  Effect.gen(function* () {
+    const folder = yield* scratchFolder
+    const help = run({ HOME: folder }, [], "--help").stdout
+    const completions = run({ HOME: folder }, [], "--completions", "fish").stdout
+    const names = commandTable.flatMap(({ commands }) => commands.map(({ name }): string => name))
+    for (const name of names) {
+      assert.match(help, new RegExp(`^  ${name}\\s+\\S`, "m"))
+      assert.include(completions, name)
+    }
+    assert.include(help, "SERVICE_DATA_DIR")
+  }),
+)
+
+it.effect("a command loads the storage that it opens, and neither the server nor what others need", () =>
+  Effect.gen(function* () {
+    const folder = yield* scratchFolder
+    run({ SERVICE_DATA_DIR: folder, HOME: folder }, [], "migrate")
+    for (const args of [["incidents"], ["checks"], ["watches", "list"], ["oncall"]]) {
+      const { kilobytes, names } = loadedBy(folder, ...args)
+      const parts = names.map((name) => name.replace(/-[\w-]{8}\.part\.mjs$/, ""))
+      assert.include(parts, "SqliteStorage", args.join(" "))
+      for (const other of ["PgStorage", "nodemailer", "watchProbes", "askServer", "openTelemetry", "doctor"])
+        assert.notInclude(parts, other, args.join(" "))
+      assert.isBelow(names.length, 100, args.join(" "))
+      assert.isBelow(kilobytes, 2_600, args.join(" "))
+    }
+  }),
+)
+
+it.effect("compiled code is kept where only this user writes, and no folder is needed for it", () =>
+  Effect.gen(function* () {
+    const folder = yield* scratchFolder
+    const help = (environment: Readonly<Record<string, string>>) => {
+      const { status, stderr } = run(environment, [], "--help")
+      assert.deepStrictEqual({ status, stderr }, { status: 0, stderr: "" })
+    }
+    const own = join(folder, "own")
+    mkdirSync(own, { mode: 0o700 })
+    help({ XDG_CACHE_HOME: own })
+    assert.isAbove(readdirSync(join(own, "tocsin")).length, 0)
+    help({ HOME: own })
+    assert.isTrue(existsSync(join(own, ".cache/tocsin")))
+    const shared = join(folder, "shared")
+    mkdirSync(shared)
+    chmodSync(shared, 0o777)
+    help({ XDG_CACHE_HOME: shared })
+    assert.isFalse(existsSync(join(shared, "tocsin")))
+    const file = join(folder, "file")
+    writeFileSync(file, "")
+    for (const home of ["", join(folder, "absent"), file]) help({ HOME: home })
+  }),
+)

@@ -1,0 +1,189 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { get } from "node:http"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
+import { Effect, Redacted } from "effect"
+import { freePort } from "../../bench/src/processes/freePort.ts"
+import { programPath } from "../../scripts/programs.mjs"
+import { type Agent, eventOf, push } from "../processes/Agent.ts"
+import { call, operate, OPERATOR_TOKEN } from "../processes/api.ts"
+import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
+import { secretOf } from "../processes/secrecy.ts"
+import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
+import { until } from "../processes/until.ts"
+import { startProgram, withoutPrometheus } from "../senders/Prometheus.ts"
+import { promtool, withoutPromtool } from "./promtool.ts"
+
+const SCRAPER = secretOf("scraper")
+const environment = {
+  SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+  SERVICE_METRICS_TOKEN: SCRAPER,
+  SERVICE_CHECK_METRICS: "true",
+  SERVICE_CHECK_METRICS_LABELS: "team, env.name",
+}
+const PATH = "/metrics/checks"
+
+/** An agent with labels, one check that is well and states a number, and one that never reported and is late. */
+const fill = Effect.fnUntraced(function* (server: ServerProcess) {
+  const agent: Agent = { agent_id: "web-1", key: secretOf("web-1") }
+  const json = {
+    agent_id: "web-1",
+    observed_at: "2026-01-01T00:00:00Z",
+    hostname: "web-1",
+    features: { push: true, metrics: false },
+    labels: { team: 'a "b"\\', "env.name": "" },
+  }
+  yield* Effect.orDie(call(server, "POST", "/api/v1/heartbeat", { token: agent.key, json }))
+  yield* operate(server, "POST", "/api/v1/agents/web-1/accept")
+  const output = "DISK OK | used=42%;80;90"
+  yield* Effect.orDie(push(server, agent, [{ ...eventOf({ check_id: "disk", status: "critical" }), output }]))
+  return agent
+})
+
+const scrape = (server: ServerProcess, query = "") =>
+  Effect.map(operate(server, "GET", `${PATH}${query}`), ({ text }) => text)
+
+const linesOf = (text: string) => text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
+
+/** A request with header fields of its own, which fetch would change. */
+const raw = (server: ServerProcess, headers: Readonly<Record<string, string>>) =>
+  Effect.promise(
+    () =>
+      new Promise<{ readonly headers: NodeJS.Dict<string | ReadonlyArray<string>>; readonly body: Buffer }>(
+        (resolve, reject) => {
+          get(
+            `${server.baseUrl}${PATH}`,
+            { headers: { authorization: `Bearer ${SCRAPER}`, ...headers } },
+            (answer) => {
+              const pieces: Array<Buffer> = []
+              answer.on("data", (piece: Buffer) => pieces.push(piece))
+              answer.on("end", () => resolve({ headers: answer.headers, body: Buffer.concat(pieces) }))
+            },
+          ).on("error", reject)
+        },
+      ),
+  )
+
+/** Prometheus' answer to a query. */
+interface Answer {
+  readonly status: string
+  readonly data?: { readonly result: ReadonlyArray<unknown> }
+}
+
+describe("metrics of checks", () => {
+  for (const [name, settings] of [
+    ["SQLite", Effect.succeed({})],
+    ["PostgreSQL", Effect.map(scratchPostgres, ({ url }) => ({ DATABASE_URL: Redacted.value(url) }))],
+  ] as const)
+    it.live(`state each check on ${name}`, () =>
+      Effect.gen(function* () {
+        const server = yield* startServer({
+          cwd: yield* scratchFolder,
+          environment: { ...environment, ...(yield* settings) },
+        })
+        yield* fill(server)
+        const text = yield* scrape(server)
+        const disk = 'agent_id="web-1",check_id="disk"'
+        const at = /timestamp_seconds\{[^}]*\} (\S+)/.exec(text)?.[1] ?? ""
+        assert.isBelow(Math.abs(Number(at) - Date.now() / 1_000), 600)
+        assert.deepStrictEqual(linesOf(text), [
+          `tocsin_check_info{${disk},label_team="a \\"b\\"\\\\"} 1`,
+          `tocsin_check_status{${disk}} 2`,
+          `tocsin_check_late{${disk}} 0`,
+          `tocsin_check_last_result_timestamp_seconds{${disk}} ${at}`,
+          `tocsin_check_number{${disk},name="duration",unit="s"} 0.012`,
+          `tocsin_check_number{${disk},name="used",unit="%"} 42`,
+        ])
+        assert.deepStrictEqual(linesOf(yield* scrape(server, "?match=check_id+glob+x*")), [])
+        assert.strictEqual(
+          linesOf(yield* scrape(server, "?match=check_id+glob+d*&match=agent_id+%3D+web-1")).length,
+          6,
+        )
+        const open = yield* raw(server, { accept: "application/openmetrics-text;version=1.0.0" })
+        assert.match(String(open.headers["content-type"]), /^application\/openmetrics-text; version=1\.0\.0/)
+        assert.isTrue(open.body.toString().endsWith("\n# EOF\n"))
+        const packed = yield* raw(server, { "accept-encoding": "gzip" })
+        assert.strictEqual(packed.headers["content-encoding"], "gzip")
+        assert.strictEqual(packed.headers["cache-control"], "no-store")
+        assert.strictEqual(gunzipSync(packed.body).toString(), text)
+        if (withoutPromtool === undefined)
+          assert.deepStrictEqual(promtool(["check", "metrics"], { input: text }), { status: 0, output: "" })
+        yield* server.stop
+      }),
+    )
+
+  it.live("are for operators and the token of metrics alone, and only where they are switched on", () =>
+    Effect.gen(function* () {
+      const status = (server: ServerProcess, path: string, token: string) =>
+        Effect.map(Effect.orDie(call(server, "GET", path, { token })), (answer) => answer.status)
+      const server = yield* startServer({ cwd: yield* scratchFolder, environment })
+      const agent = yield* fill(server)
+      assert.strictEqual(yield* status(server, PATH, SCRAPER), 200)
+      assert.strictEqual(yield* status(server, PATH, OPERATOR_TOKEN), 200)
+      assert.strictEqual(yield* status(server, PATH, agent.key), 401)
+      assert.strictEqual(yield* status(server, `${PATH}?match=nonsense`, SCRAPER), 400)
+      assert.strictEqual(yield* status(server, "/api/v1/checks", SCRAPER), 401)
+      assert.notInclude((yield* operate(server, "GET", "/metrics")).text, "tocsin_check_info")
+      yield* server.stop
+      const open = { ...environment, SERVICE_METRICS_TOKEN: "open" }
+      const second = yield* startServer({ cwd: yield* scratchFolder, environment: open })
+      assert.strictEqual(yield* status(second, PATH, "open"), 401)
+      yield* second.stop
+      const { SERVICE_CHECK_METRICS: _off, ...without } = environment
+      const third = yield* startServer({ cwd: yield* scratchFolder, environment: without })
+      assert.strictEqual(yield* status(third, PATH, OPERATOR_TOKEN), 404)
+      yield* third.stop
+    }),
+  )
+
+  it.live(`are drawn by a real Prometheus, as the dashboard asks${skippedFor(withoutPrometheus)}`, () =>
+    Effect.gen(function* () {
+      if (withoutPrometheus !== undefined) return
+      const folder = yield* scratchFolder
+      const server = yield* startServer({ cwd: folder, environment })
+      yield* fill(server)
+      const port = yield* Effect.promise(freePort)
+      const job = {
+        job_name: "tocsin-checks",
+        metrics_path: PATH,
+        authorization: { credentials: SCRAPER },
+        static_configs: [{ targets: [new URL(server.baseUrl).host] }],
+      }
+      // JSON is YAML.
+      writeFileSync(
+        join(folder, "prometheus.yml"),
+        JSON.stringify({ global: { scrape_interval: "1s" }, scrape_configs: [job] }),
+      )
+      yield* startProgram(programPath("prometheus") ?? "prometheus", [
+        `--config.file=${join(folder, "prometheus.yml")}`,
+        `--storage.tsdb.path=${join(folder, "prometheus")}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+      ])
+      const ask = (query: string) =>
+        Effect.promise(async (): Promise<Answer> => {
+          const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(query)}`
+          const text = await fetch(url).then(
+            (answer) => answer.text(),
+            () => "",
+          )
+          // Until it is ready, it answers with a sentence.
+          return text.startsWith("{") ? JSON.parse(text) : { status: "not ready" }
+        })
+      yield* until(
+        "Prometheus has the checks",
+        Effect.map(ask("tocsin_check_number"), ({ data }) => data?.result.length === 2),
+      )
+      const dashboard: { panels: ReadonlyArray<{ targets: ReadonlyArray<{ expr: string }> }> } = JSON.parse(
+        readFileSync("deploy/grafana/tocsin-checks.json", "utf8"),
+      )
+      for (const { expr } of dashboard.panels.flatMap(({ targets }) => targets)) {
+        const { data, status } = yield* ask(expr.replaceAll(/\$\w+/g, ".*"))
+        assert.strictEqual(status, "success", expr)
+        assert.isAbove(data?.result.length ?? 0, 0, expr)
+      }
+      yield* server.stop
+    }),
+  )
+})
