@@ -52,6 +52,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "source.advice",
   "ANOTHER",
   "NO_KEY",
+  "NO_MAIL_SERVER",
   "TOO_MANY",
   "unreadable(problem)",
   "end.failure",

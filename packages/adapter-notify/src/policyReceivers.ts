@@ -2,7 +2,9 @@ import { type FieldProblem, fieldPath } from "@tocsin/contract/formats/describeI
 import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { needsMailServer, withServer } from "@tocsin/contract/receivers/mailServer"
 import type { Receiver } from "@tocsin/contract/receivers/Receiver"
+import { NO_MAIL_SERVER } from "@tocsin/core/heart/policy/receiverProblems"
 import type { Ids } from "@tocsin/core/kernel/ports/Ids"
 import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
@@ -27,8 +29,8 @@ export const policyReceivers = Effect.fnUntraced(function* (
 ) {
   const made = new Map<NotifierName, Notifier>()
   const problems: Array<FieldProblem> = []
-  for (const [name, receiver] of Object.entries(receivers)) {
-    const secrets = readSecrets(receiver, places)
+  for (const [name, written] of Object.entries(receivers)) {
+    const { receiver, secrets } = completed(written, posting, places)
     const denyLoopback = storedNameOf(receiver) !== undefined && !mayReachLoopback
     const notifier: Result.Result<Notifier, ReadonlyArray<FieldProblem>> = Result.isFailure(secrets)
       ? Result.fail(secrets.failure)
@@ -44,6 +46,21 @@ export const policyReceivers = Effect.fnUntraced(function* (
   }
   return { made, problems }
 })
+
+/** A receiver with its secrets, or those of the mail server of the settings where it states none. */
+const completed = (
+  written: Receiver,
+  { mailServer }: Pick<PostingOptions, "mailServer">,
+  places: SecretPlaces,
+): { readonly receiver: Receiver; readonly secrets: ReturnType<typeof readSecrets> } => {
+  const receiver = mailServer === undefined ? written : withServer(written, { from: mailServer.from })
+  if (!needsMailServer(receiver)) return { receiver, secrets: readSecrets(receiver, places) }
+  const secrets =
+    mailServer === undefined
+      ? Result.fail([{ message: NO_MAIL_SERVER, path: [] }])
+      : Result.succeed({ url: mailServer.url })
+  return { receiver, secrets }
+}
 
 /** Why receivers cannot be used, by name: their problems have it in their paths. */
 export const unavailableBy = (problems: ReadonlyArray<FieldProblem>): ReadonlyMap<NotifierName, string> => {

@@ -2,8 +2,9 @@ import { constants } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import type { FieldProblem } from "@tocsin/contract/formats/describeIssue"
+import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
-import type { Receiver } from "@tocsin/contract/receivers/Receiver"
+import type { Mail, Receiver } from "@tocsin/contract/receivers/Receiver"
 import {
   neededSecrets,
   type SecretName,
@@ -29,7 +30,7 @@ export interface SecretPlaces {
 const SECRET_KEY = new RegExp(`^(?<name>${secretNames.join("|")})_(?<from>file|env)$`, "u")
 
 /** The secrets that a receiver names: the key, the name of the secret, and where it is. */
-const namedPlaces = (receiver: Receiver) =>
+const namedPlaces = (receiver: Mail | Receiver) =>
   Object.entries(receiver).flatMap(([key, place]) => {
     const { name, from } = SECRET_KEY.exec(key)?.groups ?? {}
     // The pattern admits these names only.
@@ -44,21 +45,23 @@ export const ofReceiver =
 
 /** The files and variables of a policy's receivers that cannot be read. */
 export const secretProblems = (
-  receivers: NonNullable<PolicyDocument["receivers"]>,
+  policy: Pick<PolicyDocument, "mail" | "receivers">,
 ): ReadonlyArray<FieldProblem> =>
-  Object.entries(receivers).flatMap(([name, receiver]) => {
+  Object.entries(mailingReceivers(policy)).flatMap(([name, receiver]) => {
     const read = readPlaces(receiver, undefined)
     return Result.isFailure(read) ? read.failure.map(ofReceiver(name)) : []
   })
 
 /** The secrets that a stored policy must not name, so that applying one reveals nothing of other files. */
 export const secretPlaceProblems = (
-  receivers: NonNullable<PolicyDocument["receivers"]>,
+  { mail, receivers = {} }: Pick<PolicyDocument, "mail" | "receivers">,
   isFolderMissing: boolean,
-): ReadonlyArray<FieldProblem> =>
-  Object.entries(receivers).flatMap(([name, receiver]) =>
-    namedPlaces(receiver).flatMap(({ key, isVariable, place }) => {
-      const path = ["receivers", name, key]
+): ReadonlyArray<FieldProblem> => {
+  const entries = Object.entries(receivers).map(([name, one]) => [["receivers", name], one] as const)
+  const all = mail === undefined ? entries : [[["mail"], mail] as const, ...entries]
+  return all.flatMap(([at, one]) =>
+    namedPlaces(one).flatMap(({ key, isVariable, place }) => {
+      const path = [...at, key]
       if (isVariable) {
         const isOurs = place.startsWith("TOCSIN_SECRET_")
         return isOurs ? [] : [{ message: "must begin with TOCSIN_SECRET_ in a stored policy", path }]
@@ -69,6 +72,7 @@ export const secretPlaceProblems = (
       return isFolderMissing ? [{ message: NO_FOLDER, path }] : []
     }),
   )
+}
 
 const NO_FOLDER = "needs SERVICE_SECRETS_DIR, which is not set; name a variable, or set it"
 

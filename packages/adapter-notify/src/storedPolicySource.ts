@@ -1,4 +1,5 @@
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
+import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import {
@@ -59,9 +60,9 @@ export const storedPolicySource = Effect.fnUntraced(function* ({
   withOutsiders,
 }: StoredPolicyOptions): Effect.fn.Return<PolicySource, never, Ids | Scope.Scope> {
   const context = yield* Effect.context<Ids | Scope.Scope>()
-  const make = Effect.fnUntraced(function* ({ receivers = {} }: PolicyDocument, stored: OpenedSecrets) {
+  const make = Effect.fnUntraced(function* (document: PolicyDocument, stored: OpenedSecrets) {
     const { folder, mayReachLoopback = false, posting } = places()
-    const { made, problems } = yield* policyReceivers(receivers, posting, {
+    const { made, problems } = yield* policyReceivers(mailingReceivers(document), posting, {
       folder: { path: folder },
       stored,
       mayReachLoopback,

@@ -10,10 +10,14 @@ import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { enabledNotifiers } from "./rules.ts"
 import type { Settings } from "./settings/Settings.ts"
 
+const mailServerOf = ({ SERVICE_EMAIL_FROM: from, SERVICE_SMTP_URL: url }: Settings) =>
+  from === undefined || url === undefined ? undefined : { from, url }
+
 export const postingOf = (settings: Settings) => ({
   denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS,
   timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),
   mailTimeout: mailTimeout(settings.SERVICE_DELIVERY_LEASE),
+  mailServer: mailServerOf(settings),
   publicHost: namedHost(settings.SERVICE_PUBLIC_URL),
 })
 

@@ -16,7 +16,7 @@ export const NOTIFIER_ADDRESSES = {
   webhook: ["SERVICE_WEBHOOK_URL"],
   messenger: ["SERVICE_MESSENGER_URL", "SERVICE_TELEGRAM_TOKEN"],
   alert_router: ["SERVICE_ALERT_ROUTER_URL"],
-  email: ["SERVICE_SMTP_URL"],
+  email: ["SERVICE_EMAIL_TO"],
   ntfy: ["SERVICE_NTFY_URL"],
   discord: ["SERVICE_DISCORD_URL"],
   teams: ["SERVICE_TEAMS_URL"],
@@ -50,6 +50,7 @@ export const policyNotifiers = (values: Partial<Settings>): PolicyNotifiers => (
   notifiers: enabledNotifiers(values),
   notifierKinds: notifierKinds(values),
   keepsNotifiers: false,
+  hasMailServer: values.SERVICE_SMTP_URL !== undefined && values.SERVICE_EMAIL_FROM !== undefined,
   extensions: (values.extensions?.notifiers ?? []).map(([, { name }]) => name),
   watchProblem: watchProblem(watchTargets(values)),
 })

@@ -95,6 +95,28 @@ export const secretSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
+  stored("a mail server counts as a receiver", () =>
+    Effect.gen(function* () {
+      const mails = { kind: "messenger", type: "email", to: ["ops@example.org"] }
+      const apply = (mail: object, more: object = {}) =>
+        operate("PUT", "/ops/v1/policy", {
+          body: JSON.stringify({
+            mail: { from: "t@example.org", ...mail },
+            receivers: { a: mails, ...more },
+          }),
+        })
+      expectError(yield* apply({ secrets: "smtp" }), 409, "conflict")
+      yield* put("smtp", { url: "smtps://u:p@mail.example.org" })
+      const beside = yield* apply({ secrets: "smtp" }, { b: { ...mails, secrets: "smtp" } })
+      assert.include(expectError(beside, 400, "validation"), "receivers.b.secrets names the secrets of mail")
+      const plain = yield* apply({ secrets: "smtp" }, { b: { ...mails, tls: "off" } })
+      assert.include(expectError(plain, 400, "validation"), "receivers.b.tls would send stored secrets")
+      assert.deepInclude((yield* apply({ secrets: "smtp" })).body, { version: 1, unavailable: [] })
+      assert.deepInclude(((yield* listed) as ReadonlyArray<object>)[0], { name: "smtp", receiver: "mail" })
+      expectError(yield* operate("DELETE", `${secrets}/smtp`), 409, "conflict")
+    }),
+  )
+
   scenario("secrets are refused without a key", () =>
     Effect.gen(function* () {
       const { text, ...answer } = yield* put("phone", { url: "https://ntfy.example/ops" })

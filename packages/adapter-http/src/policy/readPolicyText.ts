@@ -70,7 +70,7 @@ export const openPolicyText = (
   if (value === null || value === undefined) return refuse("is empty: write {} for a policy without rules")
   const locate = locator(yaml, lines)
   const others = receiversGiven(Object(value), given)
-  const read = readPolicy(value, others, given.watchProblem)
+  const read = readPolicy(value, others, given)
   const twice = definedTwice(value, lastingReceivers(given))
   const problems = [...(Result.isFailure(read) ? read.failure : []), ...twice]
   return Result.succeed({

@@ -78,6 +78,8 @@ export interface PostingOptions extends TargetPolicy {
   readonly timeout: Duration.Duration
   /** The same for mail servers: see {@link mailTimeout}. */
   readonly mailTimeout?: Duration.Duration | undefined
+  /** The mail server of the settings, for receivers that state none (docs/rules.md#mails). */
+  readonly mailServer?: { readonly url: Redacted.Redacted; readonly from: string } | undefined
   /** The host of SERVICE_PUBLIC_URL, if it has a name: mail servers are greeted by it. */
   readonly publicHost?: string | undefined
 }

@@ -4,7 +4,7 @@ import { named } from "../formats/Fields.ts"
 import { DurationText } from "../formats/DurationText.ts"
 import { NotifierName, Severity } from "../formats/Status.ts"
 import { isPlainText } from "../formats/Text.ts"
-import { Receiver } from "../receivers/Receiver.ts"
+import { Mail, Receiver } from "../receivers/Receiver.ts"
 import {
   cron,
   days,
@@ -150,6 +150,7 @@ export const PolicyDocument = Schema.Struct({
   tz: Schema.optionalKey(
     tz.annotate({ description: "The time zone where a part or a reader has none; UTC by default." }),
   ),
+  mail: Schema.optionalKey(Mail),
   receivers: Schema.optionalKey(Schema.Record(NotifierName, Receiver)),
   rotas: Schema.optionalKey(Schema.Record(NotifierName, Rota)),
   routes: Schema.optionalKey(Schema.Array(Route)),

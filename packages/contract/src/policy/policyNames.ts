@@ -1,4 +1,5 @@
 import { Schema, SchemaAST } from "effect"
+import { needsMailServer } from "../receivers/mailServer.ts"
 import { PolicyWatch } from "../watches/Watches.ts"
 import { PolicyDocument } from "./PolicyDocument.ts"
 
@@ -38,9 +39,11 @@ const namesIn = (ast: SchemaAST.AST, path: string, value: unknown): ReadonlyArra
 const policyForm = Schema.toEncoded(PolicyDocument).ast
 const watchForm = Schema.toEncoded(PolicyWatch).ast
 
-/** Names the keys and the words that a policy uses. */
-export const policyNames = (document: PolicyDocument): ReadonlyArray<string> =>
-  Array.from(new Set(namesIn(policyForm, "", document)))
+/** Names the keys and the words that a policy uses; the mail server of the settings as that of the policy. */
+export const policyNames = (document: PolicyDocument): ReadonlyArray<string> => {
+  const isShared = Object.values(document.receivers ?? {}).some(needsMailServer)
+  return Array.from(new Set([...namesIn(policyForm, "", document), ...(isShared ? ["mail"] : [])]))
+}
 
 /** Names what a watch of a request uses, as of one in a policy. */
 export const watchNames = (watch: object): ReadonlyArray<string> => namesIn(watchForm, "watches", watch)

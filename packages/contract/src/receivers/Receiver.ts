@@ -5,6 +5,8 @@ import { days, hours, text, tz, whole } from "../labels/policyFields.ts"
 import {
   ACCOUNT_NAME,
   MAIL_ADDRESS,
+  MAIL_SENDER,
+  MAIL_SENDER_RULE,
   MOST_RECIPIENTS,
   PHONE_NUMBER,
   SENDER,
@@ -105,6 +107,19 @@ const receiver = <const Kind extends string, const Fields extends Schema.Struct.
     tz: ofReader,
   })
 
+const tls = Schema.optionalKey(
+  Schema.Literals(["required", "off"]).annotate({ description: "required by default." }),
+)
+
+/** The mail server of receivers of type `email` that state no address (docs/rules.md#mails). */
+export const Mail = Schema.Struct({
+  ...secret("url", "the address of the mail server"),
+  secrets,
+  from: formed(MAIL_SENDER, "The sender of receivers without one.", MAIL_SENDER_RULE),
+  tls,
+}).annotate(named("Mail", "The mail server of receivers of type email that state no address."))
+export type Mail = typeof Mail.Type
+
 /** Where notifications go. Addresses and secrets stay outside the file. */
 export const Receiver = Schema.Union([
   receiver("webhook", {
@@ -154,9 +169,7 @@ export const Receiver = Schema.Union([
     stream: Schema.optionalKey(text("The Zulip channel to write to.")),
     topic: Schema.optionalKey(text("The topic in it.")),
     room: Schema.optionalKey(text("The ID of a Matrix room.")),
-    tls: Schema.optionalKey(
-      Schema.Literals(["required", "off"]).annotate({ description: "required by default." }),
-    ),
+    tls,
     hello: Schema.optionalKey(
       formed(
         HOST_NAME,

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { closedStruct, named } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { utf8Length } from "../formats/outputText.ts"
-import type { Receiver } from "./Receiver.ts"
+import type { Mail, Receiver } from "./Receiver.ts"
 import { receiverTypes, type TypeKeys } from "./ReceiverTypes.ts"
 import { NotifierName } from "../formats/Status.ts"
 
@@ -48,8 +48,8 @@ export type SecretName = "url" | "secret" | "telegram_token" | "token" | "user" 
 // Object.keys has lost the type of the names.
 export const secretNames = Object.keys(SecretValues.fields) as ReadonlyArray<SecretName & keyof SecretValues>
 
-/** The name of the stored secrets of a receiver, if it has some. */
-export const storedNameOf = (receiver: Receiver): NotifierName | undefined =>
+/** The name of the stored secrets of a receiver or mail server, if it has some. */
+export const storedNameOf = (receiver: Mail | Receiver): NotifierName | undefined =>
   "secrets" in receiver ? receiver.secrets : undefined
 
 /** The secrets without which a receiver cannot be used. */

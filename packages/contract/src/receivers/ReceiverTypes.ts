@@ -58,6 +58,8 @@ export const MAIL_SENDER = new RegExp(
   "u",
 )
 
+export const MAIL_SENDER_RULE = "an address such as Tocsin <tocsin@example.org>"
+
 /** Recipients of one message, those in copy included. */
 export const MOST_RECIPIENTS = 100
 
@@ -97,7 +99,7 @@ export const keyForms: Partial<Readonly<Record<ReceiverType, Readonly<Record<str
       expected: "the name of an operator, or oidc: and the name of a person; a shared token is nobody's",
     },
   },
-  email: { from: { form: MAIL_SENDER, expected: "an address such as Tocsin <tocsin@example.org>" } },
+  email: { from: { form: MAIL_SENDER, expected: MAIL_SENDER_RULE } },
   call: { from: number, to: number, user },
   sms: {
     from: {

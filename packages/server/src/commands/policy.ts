@@ -3,6 +3,7 @@ import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
 import { secretProblems } from "@tocsin/adapter-notify/receiverSecrets"
+import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
 import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import type { FiringCount } from "@tocsin/contract/policy/Policies"
@@ -195,9 +196,14 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument, known: 
 type Effects = Effect.Success<ReturnType<typeof effectsOf>>
 
 /** A policy without the receivers whose secrets are stored: these are judged where they are. */
-const withoutStored = ({ receivers, ...others }: PolicyDocument): PolicyDocument => ({
+const withoutStored = ({ mail, receivers, ...others }: PolicyDocument): PolicyDocument => ({
   ...others,
-  ...(receivers && { receivers: Record.filter(receivers, (one) => storedNameOf(one) === undefined) }),
+  ...(receivers && {
+    receivers: Record.filter(
+      mailingReceivers({ ...(mail && { mail }), receivers }),
+      (one) => storedNameOf(one) === undefined,
+    ),
+  }),
 })
 
 /**
@@ -209,8 +215,8 @@ const readAsGiven = Effect.fnUntraced(
     const asFile = yield* Effect.result(readPolicyFile(file, known))
     const settings = Result.getOrUndefined(commandSettings(process.env))
     const source = settings && (yield* policySource(settings))
-    const receivers = (Result.isSuccess(asFile) && asFile.success.receivers) || {}
-    const unavailable = unavailableBy(secretProblems(receivers))
+    const policy = Result.isSuccess(asFile) ? asFile.success : {}
+    const unavailable = unavailableBy(secretProblems(policy))
     if (source?.source !== "stored") return { read: asFile, refusal: [], unavailable }
     const applied = yield* Effect.result(
       Effect.flatMap(readPolicyFileText(file), (text) => source.read(text, known.elsewhere ?? [])),

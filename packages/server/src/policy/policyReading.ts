@@ -59,7 +59,14 @@ const read = Effect.fnUntraced(function* (
 
 /** As plain data. */
 const plain = (given: PolicyNotifiers): PolicyReading["given"] =>
-  Struct.pick(given, ["elsewhere", "extensions", "keepsNotifiers", "notifierKinds", "notifiers"])
+  Struct.pick(given, [
+    "elsewhere",
+    "extensions",
+    "hasMailServer",
+    "keepsNotifiers",
+    "notifierKinds",
+    "notifiers",
+  ])
 
 /** Reads a new policy by these settings; with a change, the policy of that text with one receiver changed. */
 export const readApplied = (

@@ -193,7 +193,7 @@ export const definitions = {
     whenUnset: "none; required with SERVICE_SMTP_URL",
   }),
   SERVICE_EMAIL_TO: setting(type.mailRecipients, "recipients of mails", {
-    whenUnset: "none; required with SERVICE_SMTP_URL",
+    whenUnset: "the recipients of the policy's receivers",
   }),
   SERVICE_NTFY_URL: setting(type.address, "an ntfy topic", { whenUnset: "no ntfy" }),
   SERVICE_DISCORD_URL: setting(type.address, "a Discord webhook", { whenUnset: "no Discord" }),

@@ -167,7 +167,6 @@ const TOGETHER = [
   ["SERVICE_WEBHOOK_SECRET", "SERVICE_WEBHOOK_URL"],
   ["SERVICE_TELEGRAM_CHAT", "SERVICE_TELEGRAM_TOKEN"],
   ["SERVICE_EMAIL_FROM", "SERVICE_SMTP_URL"],
-  ["SERVICE_EMAIL_TO", "SERVICE_SMTP_URL"],
   ["SERVICE_MAIL_TLS_CERT", "SERVICE_MAIL_TLS_KEY"],
 ] as const satisfies ReadonlyArray<readonly [Name, Name]>
 
@@ -210,6 +209,11 @@ const conflicts = (values: Values): ReadonlyArray<Conflict> => {
       message: `${names[0]} and ${names[1]} must be set together`,
       holds: has(names[0]) !== has(names[1]),
     })),
+    {
+      names: ["SERVICE_EMAIL_TO", "SERVICE_SMTP_URL"],
+      message: "SERVICE_EMAIL_TO needs SERVICE_SMTP_URL and SERVICE_EMAIL_FROM: set both, or unset it",
+      holds: has("SERVICE_EMAIL_TO") && !has("SERVICE_SMTP_URL"),
+    },
     ...(values.SERVICE_NOTIFIERS ?? []).map((receiver): Conflict => ({
       names: ["SERVICE_NOTIFIERS", ...NOTIFIER_ADDRESSES[receiver]],
       message: `SERVICE_NOTIFIERS names ${receiver}, which has no address: set ${NOTIFIER_ADDRESSES[receiver].join(" or ")}, or leave it out`,
@@ -218,14 +222,19 @@ const conflicts = (values: Values): ReadonlyArray<Conflict> => {
   ]
 }
 
-const TARGETS = [...Object.values(NOTIFIER_ADDRESSES).flat(), "SERVICE_WATCHDOG_URL"] as const
+const TARGETS = [
+  ...Object.values(NOTIFIER_ADDRESSES).flat(),
+  "SERVICE_SMTP_URL",
+  "SERVICE_WATCHDOG_URL",
+] as const
 
 /** Addresses that notifiers and watchdog pings must not call, or cannot use (docs/rules.md#targets). */
 const refusedTargets = (values: Values): ReadonlyArray<SettingProblem> => {
   const policy = { denyPrivateTargets: values.SERVICE_DENY_PRIVATE_TARGETS ?? false }
   return TARGETS.flatMap((name) => {
-    const isToken = name === "SERVICE_TELEGRAM_TOKEN" || name === "SERVICE_PAGERDUTY_KEY"
-    const address = isToken ? undefined : values[name]
+    const isOther =
+      name === "SERVICE_TELEGRAM_TOKEN" || name === "SERVICE_PAGERDUTY_KEY" || name === "SERVICE_EMAIL_TO"
+    const address = isOther ? undefined : values[name]
     const schemes = name === "SERVICE_SMTP_URL" ? SMTP : HTTP
     const target = address && parseTarget(address, policy, schemes)
     if (target === undefined || Result.isSuccess(target)) return []

@@ -117,11 +117,49 @@ describe("receivers of types", () => {
     }),
   )
 
-  it("need all three settings", () => {
+  it.effect("share the mail server of the policy, or of the settings", () =>
+    Effect.gen(function* () {
+      const [ofFile, ofShell] = [yield* startMailServer(), yield* startMailServer()]
+      const [file, secret] = [join(folder, "shared.yaml"), join(folder, "shared-url")]
+      writeFileSync(secret, `smtp://127.0.0.1:${ofFile.port}`)
+      const mails = { kind: "messenger", type: "email", to: ["ops@example.org"] }
+      const environment = {
+        SERVICE_POLICY_FILE: file,
+        SERVICE_SMTP_URL: `smtp://127.0.0.1:${ofShell.port}?tls=off`,
+        SERVICE_EMAIL_FROM: "Shell <shell@example.org>",
+      }
+      const senderOf = Effect.fnUntraced(function* (policy: object, { mails: sent }: typeof ofFile) {
+        writeFileSync(file, JSON.stringify({ ...policy, receivers: { mails } }))
+        const { receivers } = yield* loadPolicy(settingsOf(environment))
+        const receiver = receivers.get("mails") ?? assert.fail("no receiver")
+        assert.deepStrictEqual(yield* receiver.send(firing), { outcome: "delivered" })
+        return /^From: (.*)$/mu.exec((yield* Queue.take(sent)).raw)?.[1]?.trim()
+      })
+      assert.strictEqual(yield* senderOf({}, ofShell), "Shell <shell@example.org>")
+      const mail = { url_file: secret, from: "File <file@example.org>", tls: "off" }
+      assert.strictEqual(yield* senderOf({ mail }, ofFile), "File <file@example.org>")
+      const { SERVICE_POLICY_FILE } = environment
+      writeFileSync(file, JSON.stringify({ receivers: { mails } }))
+      const { issues } = yield* Effect.flip(loadPolicy(settingsOf({ SERVICE_POLICY_FILE })))
+      assert.deepStrictEqual(
+        issues.map(({ path }) => path),
+        ["receivers.mails"],
+      )
+    }).pipe(Effect.provide(RandomIds.layer)),
+  )
+
+  it("of mails need a server and a sender, and make no receiver without recipients", () => {
+    const server = { SERVICE_SMTP_URL: "smtp://mail.example.org", SERVICE_EMAIL_FROM: "t@example.org" }
+    assert.deepStrictEqual(policyNotifiers(settingsOf(server)).notifiers, ["debug"])
+    const none = checkedSettings({ ...server, SERVICE_NOTIFIERS: "email" })
+    assert.include(String(Result.isFailure(none) && none.failure.problems), "set SERVICE_EMAIL_TO")
+    const to = checkedSettings({ SERVICE_EMAIL_TO: "ops@example.org" })
+    assert.deepStrictEqual(Result.isFailure(to) && to.failure.problems, [
+      "SERVICE_EMAIL_TO needs SERVICE_SMTP_URL and SERVICE_EMAIL_FROM: set both, or unset it",
+    ])
     const alone = checkedSettings({ SERVICE_SMTP_URL: "smtp://mail.example.org" })
     assert.deepStrictEqual(Result.isFailure(alone) && alone.failure.problems, [
       "SERVICE_EMAIL_FROM and SERVICE_SMTP_URL must be set together",
-      "SERVICE_EMAIL_TO and SERVICE_SMTP_URL must be set together",
     ])
   })
 })

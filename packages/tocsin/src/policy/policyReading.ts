@@ -52,7 +52,7 @@ export const readHere = Effect.fnUntraced(function* (
   if (Result.isFailure(opened)) return { issues: opened.failure }
   const { accept, followed, sound, text } = opened.success
   const kept = as === "stored" ? followed() : undefined
-  const named = kept?.document.receivers ?? sound().receivers ?? {}
+  const named = kept?.document ?? sound()
   const misplaced = as === "file" ? [] : secretPlaceProblems(named, isFolderMissing)
   if (kept !== undefined && misplaced.length === 0) return { document: kept.document, issues: kept.outdated }
   return Result.match(accept(misplaced), {

@@ -85,7 +85,11 @@ const OF_TYPES = new Set(Object.values(FORM_TYPES).flatMap(keysOf).map(bare))
 
 /** An address of a server that holds its credentials, as fields: browsers and people escape differently. */
 const MAIL_PARTS = {
-  "url.host": { label: "Mail server", example: "mail.example.org" },
+  "url.host": {
+    label: "Mail server",
+    example: "mail.example.org",
+    hint: "Blank: that of the policy, or of the settings.",
+  },
   "url.port": { label: "Port", type: "number", initial: "587", hint: "TLS on 465, STARTTLS on others." },
   "url.user": { label: "User" },
   "url.password": { label: "Password", type: "password" },
@@ -200,12 +204,15 @@ export const fieldsOf = (parts: FieldsOf): Fields => {
   const secrets = form.type === "email" ? Object.keys(MAIL_PARTS) : secretsOf(form)
   const fieldsFor = (key: string): Fields =>
     isSecret(key) ? (isFixed ? {} : secretFields(bare(key), parts)) : plainField(key, parts)
-  /** Of a receiver that has secrets, all are written or none. */
+  const isMail = form.type === "email"
+  /** Of a receiver that has secrets, all are written or none. A mail server may be shared. */
   const needed = (key: string): Fields => {
-    const isNeeded = (texts: Texts): boolean =>
-      isSecret(key)
-        ? former === undefined || secrets.some((name) => name !== "url.port" && texts[name])
-        : form.type !== "email" || key !== "from" || senderIn(texts) === ""
+    const isNeeded = (texts: Texts): boolean => {
+      if (isSecret(key))
+        return (former === undefined && !isMail) || secrets.some((name) => name !== "url.port" && texts[name])
+      if (!isMail || key !== "from") return true
+      return senderIn(texts) === "" && (former === undefined ? texts["url.host"] !== "" : "from" in former)
+    }
     return Object.fromEntries(
       Object.entries(fieldsFor(key)).map(([name, field]) => [
         name,

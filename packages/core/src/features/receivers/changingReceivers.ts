@@ -2,17 +2,17 @@ import { Effect, Result } from "effect"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import type { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
-import type { SecretValues } from "@tocsin/contract/receivers/ReceiverSecrets"
+import { type SecretValues, storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { Notifier } from "../../heart/notifications/Notifiers.ts"
 import { cutText, plain } from "../../heart/notifications/cutText.ts"
 import { policyHash } from "../../heart/policy/applyPolicy.ts"
+import type { PolicyNotifiers } from "../../heart/policy/compilePolicy.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import { readPolicyBy } from "../../heart/policy/readPolicy.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { type OpenedSecrets, PolicySource, type ReceiverChange } from "../../kernel/ports/PolicySource.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
-import { namedSecrets } from "../../heart/policy/namedSecrets.ts"
 import { type EncryptedSecrets, encryptSecrets } from "./openSecrets.ts"
 import { dropSecrets, putSecrets, TOO_MANY } from "./secretDecisions.ts"
 import type { Signature } from "../../heart/audit/Signature.ts"
@@ -37,11 +37,12 @@ const readReceivers = readPolicyBy([])
 
 /** Where a file or a program decides: refuses a valid entry with the lines to paste there. */
 const refuseGiven = (
-  advice: string,
+  { advice, mailing, outside }: { advice: string; mailing: PolicyDocument; outside: PolicyNotifiers },
   given: ReceiverChange,
   { name, receiver }: ReceiverChange,
 ): Effect.Effect<never, StateConflict | ValidationError> => {
-  const read = readReceivers(receiver === undefined ? {} : { receivers: { [name]: receiver } }, [])
+  const document = receiver === undefined ? {} : { ...mailing, receivers: { [name]: receiver } }
+  const read = readReceivers(document, [], { hasMailServer: outside.hasMailServer })
   if (Result.isSuccess(read)) {
     const message = cutText(`${advice}${pasted(given)}`, { escape: plain, limit: MOST_CHARACTERS })
     return Effect.fail(new StateConflict({ message }))
@@ -62,8 +63,10 @@ const namingSecrets = ({ name, receiver, values }: ReceiverWithSecrets): Receive
   return { name, receiver: values === undefined ? receiver : { ...Object(receiver), secrets } }
 }
 
-const secretsOf = (document: PolicyDocument, name: NotifierName): NotifierName | undefined =>
-  Array.from(namedSecrets(document)).find(([, receiver]) => receiver === name)?.[0]
+const secretsOf = ({ receivers = {} }: PolicyDocument, name: NotifierName): NotifierName | undefined => {
+  const receiver = receivers[name]
+  return receiver && storedNameOf(receiver)
+}
 
 function* putOrRefuse(
   unit: UnitOfWork,
@@ -101,6 +104,13 @@ export const changingReceivers = Effect.fnUntraced(function* (
     const edited = yield* Effect.result(edit(found.text, change, inForce.elsewhere()))
     return Result.isFailure(edited) || edited.success.text !== found.text
   })
+  /** A policy with nothing but the mail server of the one in force. */
+  const mailing = (): PolicyDocument => {
+    const { mail } = inForce.current().document
+    return mail === undefined ? {} : { mail }
+  }
+  const refuse = (advice: string, given: ReceiverChange, change: ReceiverChange) =>
+    refuseGiven({ advice, mailing: mailing(), outside: inForce.given() }, given, change)
   return {
     /**
      * Stores the policy with one receiver changed or removed, like `apply`. Without `confirm`, {@link refuseSilence}
@@ -113,7 +123,7 @@ export const changingReceivers = Effect.fnUntraced(function* (
       application: Application & { readonly replaces: string },
     ) {
       const change = namingSecrets({ values, ...given })
-      if (source.source === "given") return yield* refuseGiven(source.advice, given, change)
+      if (source.source === "given") return yield* refuse(source.advice, given, change)
       if (values !== undefined && cipher === undefined) return yield* new StateConflict({ message: NO_KEY })
       const [newest] = yield* storage.policyVersions(0, 1)
       const { hash, text, version } = newest ?? { hash: none, text: `${NO_RULES}\n`, version: 0 }
@@ -140,8 +150,9 @@ export const changingReceivers = Effect.fnUntraced(function* (
     /** Sends a test message to a receiver as it would be, and stores nothing. */
     tryReceiver: Effect.fn("Policies.tryReceiver")(function* ({ values, ...given }: ReceiverWithSecrets) {
       const change = namingSecrets({ values, ...given })
-      if (source.source === "given") return yield* refuseGiven(source.advice, given, change)
-      const { document } = yield* Effect.mapError(source.edit(NO_RULES, change, []), invalidPolicy)
+      if (source.source === "given") return yield* refuse(source.advice, given, change)
+      const edited = source.edit(JSON.stringify(mailing()), change, [])
+      const { document } = yield* Effect.mapError(edited, invalidPolicy)
       const row = secretsOf(document, change.name)
       yield* plainSecrets.prevent(document, values && row)
       const opened = yield* openWith(document, valuesOf(row, values))

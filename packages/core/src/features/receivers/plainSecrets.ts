@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
 import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
@@ -12,9 +13,9 @@ const EXPOSED =
   "would send stored secrets without TLS that no receiver sends so yet: give them again as values of PUT /ops/v1/receivers/NAME"
 
 /** The receivers of a policy that send secrets without TLS, by the names of these. */
-const sendingPlainly = ({ receivers = {} }: PolicyDocument) =>
+const sendingPlainly = (document: PolicyDocument) =>
   new Map(
-    Object.entries(receivers).flatMap(([receiver, definition]) => {
+    Object.entries(mailingReceivers(document)).flatMap(([receiver, definition]) => {
       const name = storedNameOf(definition)
       return name !== undefined && "tls" in definition && definition.tls === "off" ? [[name, receiver]] : []
     }),

@@ -13,6 +13,7 @@ import {
   RUNBOOK_URL,
   type Runbook,
 } from "@tocsin/contract/policy/PolicyDocument"
+import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { Receiver } from "@tocsin/contract/receivers/Receiver"
 import { compileRotas } from "./onCall.ts"
 import { namesIn } from "./Rota.ts"
@@ -57,7 +58,7 @@ export type Policy = ReturnType<typeof compilePolicy> & {
 /** Notifiers outside a policy, of the settings or of the host program, and the targets that its watches may have. */
 export type PolicyNotifiers = Pick<
   RuleOptions,
-  "extensions" | "notifiers" | "notifierKinds" | "keepsNotifiers" | "watchProblem"
+  "extensions" | "hasMailServer" | "notifiers" | "notifierKinds" | "keepsNotifiers" | "watchProblem"
 > & {
   /** Receivers that modules or programs of other live servers give (docs/rules.md#extensions). */
   readonly elsewhere?: ReadonlyArray<NotifierName> | undefined
@@ -125,12 +126,14 @@ export const compilePolicy = (
   kinds: PolicyNotifiers["notifierKinds"] = {},
 ) => {
   const zoned = withZones(document)
-  const { dependencies = [], freshness = [], receivers: defined = {} } = zoned
+  const { dependencies = [], freshness = [] } = zoned
   const { routes = [], runbooks = [], tz = "UTC", windows = [] } = zoned
   const kindOf = new Map(Object.entries(kinds))
   const receivers: ReadonlyMap<NotifierName, PolicyReceiver> = new Map<NotifierName, PolicyReceiver>([
     ...notifiers.map((name) => [name, { kind: kindOf.get(name) ?? name, definition: undefined }] as const),
-    ...Object.entries(defined).map(([name, definition]) => [name, receiverOf(definition)] as const),
+    ...Object.entries(mailingReceivers(zoned)).map(
+      ([name, definition]) => [name, receiverOf(definition)] as const,
+    ),
   ])
   const rotas = compileRotas(zoned.rotas, receivers)
   const compiled = compileRoutes(routes, everyReceiver(document, receivers.keys()))

@@ -5,13 +5,15 @@ import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { OpenedSecrets } from "../../kernel/ports/PolicySource.ts"
 import type { StorageError } from "../../kernel/ports/Storage.ts"
 
-/** The secrets that the receivers of a policy name, each with its receiver. */
-export const namedSecrets = ({ receivers = {} }: Pick<PolicyDocument, "receivers">) =>
+/** The secrets that a policy names, each with its receiver; its mail server counts as one. */
+export const namedSecrets = ({ mail, receivers = {} }: Pick<PolicyDocument, "mail" | "receivers">) =>
   new Map(
-    Object.entries(receivers).flatMap(([receiver, definition]) => {
-      const name = storedNameOf(definition)
-      return name === undefined ? [] : [[name, receiver] as const]
-    }),
+    [...Object.entries(receivers), ...Object.entries(mail === undefined ? {} : { mail })].flatMap(
+      ([receiver, definition]) => {
+        const name = storedNameOf(definition)
+        return name === undefined ? [] : [[name, receiver] as const]
+      },
+    ),
   )
 
 /** Reads the secrets that a policy names, each with the mark of its encryption. They are decrypted when they are opened. */

@@ -25,7 +25,7 @@ import { probeProblems } from "@tocsin/contract/watches/probeProblems"
 import { type PolicyWatch } from "@tocsin/contract/watches/Watches"
 import { probeKinds, probesIn } from "@tocsin/contract/watches/WatchProbe"
 import { at, problem, problemIf, type Problems } from "./problemsAt.ts"
-import { receiverProblems } from "./receiverProblems.ts"
+import { mailProblems, NO_MAIL_SERVER, receiverProblems } from "./receiverProblems.ts"
 import { reachedBy, rotaProblems } from "./Rota.ts"
 import { namedSecrets } from "./namedSecrets.ts"
 import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"
@@ -38,16 +38,16 @@ export type PolicyCheck = (policy: PolicyDocument) => Problems
 
 /**
  * Returns a function that decodes a policy and checks what its schema cannot say, with `checks` of features. `others`
- * are receivers that it may name without defining them; `watchProblem` judges the targets of watches. Reports every
- * problem, not the first.
+ * are receivers that it may name without defining them; `watchProblem` judges the targets of watches, and
+ * `hasMailServer` says that receivers may share one of the settings. Reports every problem, not the first.
  */
 export const readPolicyBy =
   (checks: ReadonlyArray<PolicyCheck>): ReadPolicy =>
-  (value, others, watchProblem = () => undefined) => {
+  (value, others, { hasMailServer = false, watchProblem = () => undefined } = {}) => {
     const decoded = decode(value)
     const known = new Set([...receiversIn(value), ...others])
     const find = (policy: PolicyDocument) => [
-      ...problemsIn(policy, known),
+      ...problemsIn(policy, known, hasMailServer || Object.hasOwn(Object(value), "mail")),
       ...checks.flatMap((check) => check(policy)),
       ...(policy.watches ?? []).flatMap((watch, n) => at(watchProblem(watch) ?? [], "watches", n)),
     ]
@@ -64,7 +64,7 @@ export const readPolicyBy =
 type ReadPolicy = (
   value: unknown,
   others: ReadonlyArray<NotifierName>,
-  watchProblem?: RuleOptions["watchProblem"],
+  given?: Pick<RuleOptions, "hasMailServer" | "watchProblem">,
 ) => Result.Result<PolicyDocument, ReadonlyArray<FieldProblem>>
 
 /**
@@ -114,7 +114,11 @@ const receiversIn = (value: unknown): ReadonlyArray<string> => {
 }
 
 /** Faults of a policy that its schema cannot express. */
-const problemsIn = (written: PolicyDocument, known: ReadonlySet<string>): Problems => {
+const problemsIn = (
+  written: PolicyDocument,
+  known: ReadonlySet<string>,
+  hasMailServer: boolean,
+): Problems => {
   const policy = withZones(written)
   const { dependencies = [], freshness = [], receivers = {}, watches = [] } = policy
   const { pages = {}, routes = [], runbooks = [], windows = [] } = policy
@@ -129,9 +133,10 @@ const problemsIn = (written: PolicyDocument, known: ReadonlySet<string>): Proble
       ([list, rules]) => problemIf(areTooMany(rules.map(({ match = [] }) => match)), TOGETHER_RULE, list),
     ),
     ...Object.entries(receivers).flatMap(([name, receiver]) =>
-      at(receiverProblems(name, receiver), "receivers", name),
+      at(receiverProblems(name, receiver, hasMailServer), "receivers", name),
     ),
-    ...sharedSecrets(receivers),
+    ...(policy.mail === undefined ? [] : at(mailProblems(policy.mail), "mail")),
+    ...sharedSecrets(policy),
     ...rotaProblems(policy, known, unknownTo(known)),
     ...routes.flatMap((route, n) =>
       at([...routeProblems(route, nameable), ...remindProblems(route, policy)], "routes", n),
@@ -144,9 +149,9 @@ const problemsIn = (written: PolicyDocument, known: ReadonlySet<string>): Proble
 }
 
 /** A row has the secrets of one receiver. */
-const sharedSecrets = (receivers: NonNullable<PolicyDocument["receivers"]>): Problems => {
-  const last = namedSecrets({ receivers })
-  return Object.entries(receivers).flatMap(([name, receiver]) => {
+const sharedSecrets = (policy: PolicyDocument): Problems => {
+  const last = namedSecrets(policy)
+  return Object.entries(policy.receivers ?? {}).flatMap(([name, receiver]) => {
     const by = last.get(storedNameOf(receiver) ?? "") ?? name
     return problemIf(by !== name, `names the secrets of ${by}: store others`, "receivers", name, "secrets")
   })
@@ -282,4 +287,10 @@ export const definedTwice = (value: unknown, lasting: ReadonlyArray<NotifierName
     .map((name) => problem(GIVEN_RULE, "receivers", name))
 
 /** Rules of people's intent, which decisions do without. A rule that a later version adds belongs here if it can. */
-const LATER_RULES: ReadonlySet<string> = new Set([NAMELESS_MESSAGE, PARENT_RULE, TOGETHER_RULE])
+const LATER_RULES: ReadonlySet<string> = new Set([
+  NAMELESS_MESSAGE,
+  PARENT_RULE,
+  TOGETHER_RULE,
+  // The settings may have lost their mail server.
+  NO_MAIL_SERVER,
+])

@@ -1,4 +1,5 @@
-import type { Quiet, Receiver } from "@tocsin/contract/receivers/Receiver"
+import { needsMailServer, withServer } from "@tocsin/contract/receivers/mailServer"
+import type { Mail, Quiet, Receiver } from "@tocsin/contract/receivers/Receiver"
 import {
   keyForms,
   MOST_RECIPIENTS,
@@ -88,7 +89,7 @@ const quietProblems = (quiet: Quiet): Problems => [
 ]
 
 /** Faults of a receiver that its schema cannot express. */
-export const receiverProblems = (name: string, receiver: Receiver): Problems => [
+export const receiverProblems = (name: string, receiver: Receiver, hasMailServer: boolean): Problems => [
   ...(receiver.quiet === undefined ? [] : at(quietProblems(receiver.quiet), "quiet")),
   ...(receiver.tz === undefined ? [] : zoneProblems(receiver.tz)),
   ...problemIf(
@@ -96,8 +97,19 @@ export const receiverProblems = (name: string, receiver: Receiver): Problems => 
     `must be ${name}: a receiver named like a kind is of that kind`,
     "kind",
   ),
-  ...kindProblems(receiver),
+  ...problemIf(!hasMailServer && needsMailServer(receiver), NO_MAIL_SERVER),
+  ...kindProblems(hasMailServer || needsMailServer(receiver) ? withServer(receiver, ANY_SERVER) : receiver),
 ]
+
+/** The problem of a receiver that states no mail server where none is shared. */
+export const NO_MAIL_SERVER =
+  "names no mail server: give it url_file or url_env, the policy mail, or the server SERVICE_SMTP_URL and SERVICE_EMAIL_FROM"
+
+/** Stands for the shared mail server, whose problems are reported where it is stated. */
+const ANY_SERVER: Mail = { url_env: "SERVICE_SMTP_URL", from: "tocsin@example.org" }
+
+/** Faults of the mail server of a policy that its schema cannot express. */
+export const mailProblems = (mail: Mail): Problems => secretProblems(mail, "url", true)
 
 const kindProblems = (receiver: Receiver): Problems => {
   switch (receiver.kind) {

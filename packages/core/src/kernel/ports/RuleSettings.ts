@@ -19,6 +19,8 @@ export interface RuleOptions {
   readonly notifierKinds?: Readonly<Record<NotifierName, NotifierKind>> | undefined
   /** Whether they remain receivers where a policy defines some, as a program's own notifiers do. */
   readonly keepsNotifiers: boolean
+  /** Whether settings give a mail server to receivers that state none (docs/rules.md#mails). */
+  readonly hasMailServer?: boolean | undefined
   /** Why no watch may have its target; absent where nothing is probed (docs/rules.md#watches). */
   readonly watchProblem?: ((watch: ProbeTarget) => FieldProblem | undefined) | undefined
   readonly policy: PolicyDocument

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
+import { NO_MAIL_SERVER } from "../../../src/heart/policy/receiverProblems.ts"
 import { readPolicy } from "../../../src/lists/readPolicy.ts"
 
 const kinds = ["webhook", "messenger", "alert_router", "debug"]
@@ -19,6 +20,9 @@ const CALL = {
   from: "+4930123456",
   to: "+4915112345678",
 }
+
+const MAIL = { kind: "messenger", type: "email", to: ["ops@example.org"] }
+const SERVER = { url_env: "U", from: "Tocsin <tocsin@example.org>" }
 
 const full = {
   receivers: {
@@ -64,6 +68,14 @@ describe("a policy", () => {
   it("with every part is accepted, and written back as it was read", () => {
     const policy = Result.getOrThrow(readPolicy(full, kinds))
     expect(Schema.encodeSync(PolicyDocument)(policy)).toEqual(full)
+  })
+
+  it("needs no mail server at a receiver where another place states one", () => {
+    const receivers = { a: MAIL, b: { ...MAIL, tls: "off" }, c: { ...MAIL, url_env: "V" } }
+    const own = { d: { ...MAIL, url_env: "V", from: "a@example.org" } }
+    expect(problemsOf({ mail: SERVER, receivers: { ...receivers, ...own } })).toEqual([])
+    expect(Result.isSuccess(readPolicy({ receivers }, kinds, { hasMailServer: true }))).toBe(true)
+    expect(problemsOf({ receivers: own })).toEqual([])
   })
 
   it("may be empty", () => {
@@ -122,11 +134,37 @@ describe("a policy", () => {
     [
       "a type without its keys, and with keys of another",
       { receivers: { a: { kind: "messenger", type: "email", to: ["ops@example.org"], telegram_chat: "1" } } },
-      [
-        "receivers.a must have url_file or url_env",
-        "receivers.a.from is missing",
-        "receivers.a.telegram_chat is not a key of email",
-      ],
+      [`receivers.a ${NO_MAIL_SERVER}`, "receivers.a.telegram_chat is not a key of email"],
+    ],
+    [
+      "a mail with its own server and no sender",
+      { receivers: { a: { ...MAIL, url_env: "U" } } },
+      ["receivers.a.from is missing"],
+    ],
+    [
+      "a mail without a server",
+      { receivers: { a: { ...MAIL, from: "a@example.org", tls: "off" } } },
+      [`receivers.a ${NO_MAIL_SERVER}`],
+    ],
+    [
+      "a mail server twice",
+      { mail: { ...SERVER, url_file: "f" }, receivers: { a: MAIL } },
+      ["mail must have url_file or url_env, not both"],
+    ],
+    [
+      "a mail server without an address",
+      { mail: { from: "a@example.org" }, receivers: { a: MAIL } },
+      ["mail must have url_file or url_env"],
+    ],
+    [
+      "a mail server without a sender",
+      { mail: { url_env: "U" }, receivers: { a: MAIL } },
+      ["mail.from is missing"],
+    ],
+    [
+      "a mail server whose secrets a receiver names",
+      { mail: { from: "a@example.org", secrets: "m" }, receivers: { a: { ...MAIL, secrets: "m" } } },
+      ["receivers.a.secrets names the secrets of mail: store others"],
     ],
     [
       "keys of a type without it",

@@ -172,8 +172,8 @@ const targetOf = (receiver: NotifierName, settings: Settings): string => {
   const [ofModule] = settings.extensions?.notifiers.find(([, { name }]) => name === receiver) ?? []
   if (ofModule !== undefined) return `the notifier of ${ofModule}`
   const [name] = Object.entries(NOTIFIER_ADDRESSES).find(([known]) => known === receiver)?.[1] ?? []
-  const address = name && settings[name]
   if (receiver === "pagerduty") return "PagerDuty"
+  const address = name === "SERVICE_EMAIL_TO" ? settings.SERVICE_SMTP_URL : name && settings[name]
   return address === undefined ? "Telegram" : originOf(address)
 }
 

@@ -126,7 +126,7 @@ describe("a watch", () => {
         fc.property(watch, (given) => {
           const byApi = isTaken(given)
           taken[`${byApi}`] += 1
-          const read = readPolicy({ watches: [given] }, [], watchProblem)
+          const read = readPolicy({ watches: [given] }, [], { watchProblem })
           assert.strictEqual(Result.isSuccess(read), byApi)
         }),
         { numRuns: propertyRuns(3_000) },

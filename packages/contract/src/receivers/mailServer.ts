@@ -1,0 +1,27 @@
+import type { PolicyDocument } from "../policy/PolicyDocument.ts"
+import type { Mail, Receiver } from "./Receiver.ts"
+
+const isMail = (receiver: Receiver): receiver is Extract<Receiver, { readonly kind: "messenger" }> =>
+  receiver.kind === "messenger" && receiver.type === "email"
+
+/** Whether a receiver states where its mail server is. */
+const hasAddress = (receiver: Receiver): boolean =>
+  ["url_file", "url_env", "secrets"].some((key) => Object.hasOwn(receiver, key))
+
+/** Whether a receiver sends by the mail server that others share. */
+export const needsMailServer = (receiver: Receiver): boolean => isMail(receiver) && !hasAddress(receiver)
+
+/** A receiver with what a mail server adds to it: what it states itself wins, and its own address takes no `tls`. */
+export const withServer = (receiver: Receiver, { from, ...server }: Mail): Receiver =>
+  isMail(receiver) ? { ...(!hasAddress(receiver) && server), from, ...receiver } : receiver
+
+/** The receivers of a policy with its mail server (docs/rules.md#mails). */
+export const mailingReceivers = ({
+  mail,
+  receivers = {},
+}: Pick<PolicyDocument, "mail" | "receivers">): NonNullable<PolicyDocument["receivers"]> =>
+  mail === undefined
+    ? receivers
+    : Object.fromEntries(
+        Object.entries(receivers).map(([name, receiver]) => [name, withServer(receiver, mail)]),
+      )

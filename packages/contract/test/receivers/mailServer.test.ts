@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import { policyNames } from "../../src/policy/policyNames.ts"
+import type { Mail, Receiver } from "../../src/receivers/Receiver.ts"
+import { mailingReceivers } from "../../src/receivers/mailServer.ts"
+
+const mails = { kind: "messenger", type: "email", to: ["ops@example.org"] } as const
+const mail = { url_file: "smtp", from: "tocsin@example.org", tls: "off" } as const
+
+/** A receiver beside a mail server, and the receiver that it becomes. */
+const CASES: ReadonlyArray<readonly [string, Mail, Receiver, Receiver]> = [
+  ["takes all of it", mail, mails, { ...mail, ...mails }],
+  [
+    "keeps its own sender",
+    mail,
+    { ...mails, from: "a@b.example" },
+    { ...mail, ...mails, from: "a@b.example" },
+  ],
+  ["keeps its own tls", mail, { ...mails, tls: "required" }, { ...mail, ...mails, tls: "required" }],
+  [
+    "with its own address takes the sender and no tls",
+    mail,
+    { ...mails, url_env: "OWN" },
+    { ...mails, url_env: "OWN", from: mail.from },
+  ],
+  [
+    "with its own secrets takes no address",
+    mail,
+    { ...mails, secrets: "own" },
+    { ...mails, secrets: "own", from: mail.from },
+  ],
+  [
+    "takes stored secrets",
+    { secrets: "smtp", from: mail.from },
+    mails,
+    { ...mails, secrets: "smtp", from: mail.from },
+  ],
+  [
+    "of another type takes nothing",
+    mail,
+    { kind: "messenger", type: "ntfy" },
+    { kind: "messenger", type: "ntfy" },
+  ],
+]
+
+describe("a receiver beside a mail server", () => {
+  it.each(CASES)("%s", (_, server, receiver, expected) => {
+    assert.deepStrictEqual(mailingReceivers({ mail: server, receivers: { a: receiver } }), { a: expected })
+  })
+
+  it("stays as it is without one, and needs servers that know it", () => {
+    assert.deepStrictEqual(mailingReceivers({ receivers: { a: mails } }), { a: mails })
+    assert.include(policyNames({ receivers: { a: mails } }), "mail")
+    assert.notInclude(policyNames({ receivers: { a: { ...mails, url_env: "OWN" } } }), "mail")
+  })
+})
