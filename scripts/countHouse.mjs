@@ -36,6 +36,12 @@ export const features = [
     former: [],
   },
   {
+    word: "export",
+    own: /\/export\/|exportLines|exportSuite|hourRows|settled(Rows|History)/,
+    names: /\bexport(?:Rows|edLines|Lines|ing)\w*\b|\bExport(?:Api|Kind|Parameters|Line|Cursor|Span)\b/,
+    former: [],
+  },
+  {
     word: "onCall",
     own: /\/Rotas?(Api|Override\w*)?\.|\/rota[A-Z]\w*\.|onCall\w*\.|OnCall\.|overrideDecisions|simulatedOverrides|calendarText|readCalendar|CalendarRoutes|\/Turns\.|TakeOver/,
     names: /(?<![a-z])[rR]otas?(?![a-z])|on_call|[oO]nCall|on-call|[rR]otaOverride|[a-z]Overrides?\b/,

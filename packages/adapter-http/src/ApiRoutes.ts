@@ -18,6 +18,7 @@ import {
   layer as checkMetricsRoute,
 } from "./features/checkMetrics/checkMetricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
+import { exported } from "./features/export/ExportHandlers.ts"
 import { signIn } from "./features/signIn/SignInHandlers.ts"
 import type { ConsoleFiles, About } from "./pages/PageRoutes.ts"
 import * as CalendarRoutes from "./features/onCall/CalendarRoutes.ts"
@@ -49,7 +50,13 @@ const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
 
 const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(OpsApi).pipe(
-    Layer.provide([AgentHandlers.ops(trustedHops), ...OperatorHandlers.ops, OperatorHandlers.stream, signIn]),
+    Layer.provide([
+      AgentHandlers.ops(trustedHops),
+      ...OperatorHandlers.ops,
+      OperatorHandlers.stream,
+      exported,
+      signIn,
+    ]),
     Layer.provide([authentication.layer(tokens), authentication.requestRules]),
   )
 

@@ -4,31 +4,26 @@ import { isSilent, wasTwice } from "@tocsin/core/heart/model/AgentRecord"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { NotifierName, Severity } from "@tocsin/contract/formats/Status"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { Command, Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { type EvaluatedName, type KeyedName, type KeyedRows, keyText } from "@tocsin/core/lists/StoredTables"
 import { LAST_VERSION } from "@tocsin/core/heart/model/PolicyVersionRecord"
 import type { LastResult, MemberCheck } from "@tocsin/core/kernel/model/LastResult"
 import { compareMembers } from "@tocsin/core/heart/model/MemberRecord"
-import { inOrder, isHeld, type OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
+import { inOrder } from "@tocsin/core/heart/model/OutboxRecord"
 import {
   type DueRequest,
   type IncidentTimeline,
   Storage,
   type TimelineLimits,
-  type Backlog,
-  type BacklogState,
-  CENSUS_LIMIT,
-  isBacklogState,
-  type MetricCounts,
-  sortBacklog,
-  type SummaryCounts,
 } from "@tocsin/core/kernel/ports/Storage"
 import { type Submit, withSubmit } from "@tocsin/core/kernel/ports/Submit"
 import { decideExpiry, removeExpired } from "./expire.ts"
 import { type KeyedMaps, labelsOf, MemoryTables } from "./MemoryTables.ts"
 import { memoryNumbers } from "./MemoryNumbers.ts"
 import { readRows } from "./readRows.ts"
+import { settledReads } from "./settledReads.ts"
+import { counts, metricCounts } from "./systemCounts.ts"
 import { transact } from "./transact.ts"
 
 /** Storage in Maps: nothing outlives the process. The reference for other storages, and fast for tests. */
@@ -43,6 +38,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
     ),
     page: (request) => Effect.sync(() => readRows(tables, request)),
     agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
+    ...settledReads(tables),
     counts: (aliveSince) => Effect.sync(() => counts(tables, aliveSince)),
     metricCounts: Effect.sync(() => metricCounts(tables)),
     staleAgents: (...asked) => Effect.sync(() => staleAgents(tables, ...asked)),
@@ -85,7 +81,13 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
         ),
       ),
     replicas: Effect.sync(() => Array.from(tables.keyed.replica.values())),
-    policyVersions: (...range) => Effect.sync(() => versionsBetween(tables, ...range)),
+    policyVersions: (after, limit, upTo = LAST_VERSION) =>
+      Effect.sync(() =>
+        Array.from(tables.keyed.policy_version.values())
+          .filter(({ version }) => version > after && version <= upTo)
+          .toSorted((a, b) => b.version - a.version)
+          .slice(0, limit),
+      ),
     secretMarks: (names) =>
       Effect.sync(() => names.map((name) => markOf(tables, name)).filter((mark) => mark !== undefined)),
     serviceHeartbeat: Effect.sync(() => tables.keyed.service_heartbeat.get("service")),
@@ -118,32 +120,9 @@ const attempt = <A>(run: () => A): Effect.Effect<A> => {
   }
 }
 
-const versionsBetween = ({ keyed }: MemoryTables, after: number, limit: number, upTo = LAST_VERSION) =>
-  Array.from(keyed.policy_version.values())
-    .filter(({ version }) => version > after && version <= upTo)
-    .toSorted((a, b) => b.version - a.version)
-    .slice(0, limit)
-
 const markOf = ({ keyed }: MemoryTables, name: NotifierName) => {
   const row = keyed.receiver_secrets.get(name)
   return row && ([name, secretMark(row)] as const)
-}
-
-const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SummaryCounts => {
-  const agents = Array.from(tables.agents.values())
-  const accepted = agents.filter((agent) => agent.admission_state === "accepted")
-  const online = accepted.filter((agent) => agent.last_seen_at > aliveSince).length
-  const sum = (of: (agent: (typeof agents)[0]) => number) =>
-    agents.reduce((total, agent) => total + of(agent), 0)
-  return {
-    agents_online: online,
-    agents_offline: accepted.length - online,
-    checks_ok: sum((agent) => agent.checks_ok),
-    checks_warning: sum((agent) => agent.checks_warning),
-    checks_critical: sum((agent) => agent.checks_critical),
-    checks_unknown: sum((agent) => agent.checks_unknown),
-    open_incidents: tables.openIncidents.named.size + tables.openIncidents.automatic.size,
-  }
 }
 
 const staleAgents = (
@@ -233,68 +212,3 @@ const incidentTimeline = (
     outbox: outbox.slice(0, limits.outbox),
   }
 }
-
-const upToLimit = (count: number): number => Math.min(count, CENSUS_LIMIT)
-
-const metricCounts = (tables: MemoryTables): MetricCounts => {
-  const agents = Array.from(tables.agents.values())
-  const open = Array.from(tables.incidents.values()).filter(({ state }) => state === "open")
-  const ofSeverity = (severity: Severity) =>
-    upToLimit(open.filter((incident) => incident.severity === severity).length)
-  return {
-    agents_pending: agents.filter(({ admission_state }) => admission_state === "pending").length,
-    agents_dead: agents.filter(
-      (agent) => agent.admission_state === "accepted" && agent.heartbeat_incident_id !== undefined,
-    ).length,
-    // Each blocked key has another ID.
-    keys_blocked: upToLimit(tables.keyed.agent_key.valuesOf("blacklist_id")),
-    incidents: {
-      warning: ofSeverity("warning"),
-      critical: ofSeverity("critical"),
-      unknown: ofSeverity("unknown"),
-    },
-    late: lateOf(tables),
-    withdrawn: withdrawnIn(tables),
-    backlog: backlogOf(tables),
-  }
-}
-
-const lateOf = ({ agents, checks, keyed }: MemoryTables): MetricCounts["late"] => {
-  const counted = new Map<string, MetricCounts["late"][number]>()
-  for (const { agent_id, check_id, incident_id, registration_id, terms } of keyed.expectation.values()) {
-    if (incident_id === undefined || agents.get(agent_id)?.registration_id !== registration_id) continue
-    const { severity } = terms
-    const status = checks.get(registration_id)?.get(check_id)?.status ?? null
-    const key = `${status}/${severity}`
-    counted.set(key, { status, severity, checks: (counted.get(key)?.checks ?? 0) + 1 })
-  }
-  return Array.from(counted.values())
-}
-
-const withdrawnIn = ({ agents, checks }: MemoryTables): number => {
-  const present = Array.from(agents.values(), (agent) => checks.get(agent.registration_id)?.values() ?? [])
-  const found = present.flatMap((all) => Array.from(all).filter((check) => check.withdrawn_at !== undefined))
-  return upToLimit(found.length)
-}
-
-const backlogOf = (tables: MemoryTables): ReadonlyArray<Backlog> => {
-  const found = new Map<string, Backlog>()
-  for (const item of tables.keyed.outbox.values()) {
-    const { state } = item
-    if (!isBacklogState(state) || isHeld(item)) continue
-    const name = `${item.notifier}/${state}`
-    found.set(name, withItem(found.get(name), item, state))
-  }
-  return sortBacklog(Array.from(found.values()))
-}
-
-const withItem = (
-  backlog: Backlog | undefined,
-  { notifier, age_starts_at }: OutboxRecord,
-  state: BacklogState,
-): Backlog => ({
-  notifier,
-  state,
-  items: upToLimit((backlog?.items ?? 0) + 1),
-  waiting_since: Instant.min(backlog?.waiting_since ?? age_starts_at, age_starts_at),
-})

@@ -15,6 +15,7 @@ import { readPage } from "./lists/pageStatement.ts"
 import { migrate } from "./migrations/migrate.ts"
 import * as checkReads from "./tables/CheckTable.ts"
 import { readIncidentTimeline } from "./tables/IncidentTable.ts"
+import { readingSettledHistory, settledIncidents } from "./reads/settledRows.ts"
 import { readCounts, readMetricCounts } from "./reads/systemCounts.ts"
 import { untilNextDue } from "./tables/OutboxTable.ts"
 import { pgNumbers } from "./numbers/pgNumbers.ts"
@@ -207,10 +208,13 @@ const make = (
   const findOne = <A>(...finding: Parameters<typeof findAll<A>>) =>
     Effect.map(findAll(...finding), ([row]) => row)
   const { replica, service_heartbeat: heartbeat } = keyedTables
+  const settledHistory = readingSettledHistory(pg)
   return {
     transact: transactBy(groups.submit),
     page: (request) => retryTransient(readPage(sql, request)),
     agent: (agentId) => findOne(findAgents, [[agentId]]),
+    settledHistory: (...asked) => retryTransient(settledHistory(...asked)),
+    settledIncidents: retryTransient(settledIncidents(pg)),
     counts: (...asked) => retryTransient(readCounts(sql, ...asked)),
     metricCounts: retryTransient(readMetricCounts(sql)),
     staleAgents: (seenBefore, limit, twiceBefore) =>

@@ -12,6 +12,7 @@ import { makePageReads } from "./lists/pageReads.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
 import { RowCache } from "./cache/RowCache.ts"
 import { makeMetricCounts, makeCounts } from "./reads/systemCounts.ts"
+import { makeSettledHistory } from "./reads/settledHistory.ts"
 import { makeStaleAgents } from "./reads/staleAgents.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./fileMetrics.ts"
 import { sqliteNumbers } from "./numbers/sqliteNumbers.ts"
@@ -164,6 +165,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
   const each = eachKey(read)
   const counts = makeCounts(connection)
   const metricCounts = makeMetricCounts(connection)
+  const settledHistory = makeSettledHistory(connection)
   const expire = makeExpiry(connection)
   return Storage.of({
     transact: transactBy((command, clock, resume) =>
@@ -202,6 +204,9 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
       read(() => tables.policy_version.newest(after, upTo, limit)),
     secretMarks: (names) => each(names, (name) => tables.receiver_secrets.markOf.get(name)),
     serviceHeartbeat: read(() => tables.keyed.service_heartbeat.find("service")),
+    settledHistory: (...asked) => read(() => connection.snapshot(() => settledHistory(...asked))),
+    // Writers follow one another, each with the moment at which it has the file.
+    settledIncidents: Effect.undefined,
     counts: (...asked) => read(() => connection.snapshot(() => counts(...asked))),
     metricCounts: read(() => connection.snapshot(metricCounts)),
     staleAgents: makeStaleAgents(connection, read),

@@ -4,6 +4,7 @@ import type { TopicsChanged as Changed } from "@tocsin/contract/liveViews/Topics
 import type { Topic } from "@tocsin/contract/liveViews/topicNames"
 import type { Answer, Body, Item, Path, Query } from "./calls/endpoints.ts"
 
+export type * from "./ExportResources.ts"
 export type * from "./PolicyResources.ts"
 
 /** The status that a check reported. */

@@ -1,8 +1,9 @@
 import { MAX_LIMIT } from "@tocsin/contract/v1/Parameters"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { HttpClient } from "effect/http"
-import type { Page, TopicsChanged } from "./Resources.ts"
+import type { ExportLine, ExportSpan, Page, TopicsChanged } from "./Resources.ts"
 import { type AnyCallCode, type ClientFailure, TocsinClientError } from "./TocsinClientError.ts"
+import type { ExportFailure } from "./calls/exportLines.ts"
 import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
 import type { Call, Walk } from "./calls/call.ts"
 import { type callTable, mapCalls } from "./calls/callTable.ts"
@@ -56,6 +57,17 @@ export interface Calls extends AsEffects<typeof callTable> {
     TopicsChanged,
     ClientFailure<AnyCallCode | "unauthorized" | "forbidden">
   >
+  /**
+   * Rows of the storage for other systems, with a cursor after each 1,000 and at the end, each read as it is taken. Fails
+   * with `connection` where it was cut: give the last cursor to go on behind it.
+   *
+   * @example
+   * ```ts
+   * for await (const line of client.export({ kind: "history", from: "2027-01-01T00:00:00Z", to: "2027-02-01T00:00:00Z" }))
+   *   if (!("cursor" in line)) console.log(line)
+   * ```
+   */
+  readonly export: (span: ExportSpan) => Stream.Stream<ExportLine, ExportFailure>
   /** Whether the process answers. Needs no token, and is never retried. */
   readonly health: () => Effect.Effect<{ readonly status: "ok" }, ClientFailure<AnyCallCode>>
   /** Whether the service can do its work now. Needs no token, and is never retried. */

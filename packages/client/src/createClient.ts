@@ -5,6 +5,7 @@ import { TocsinClientError } from "./TocsinClientError.ts"
 import { mapCalls } from "./calls/callTable.ts"
 import { type EndpointCalls, endpointCalls } from "./calls/EndpointCalls.ts"
 import { endpointCodecs } from "./calls/endpoints.ts"
+import type { ExportSpan } from "./Resources.ts"
 import { type Calls, walkPages } from "./TocsinClient.ts"
 import { type ClientOptions, readOptions } from "./options/ClientOptions.ts"
 
@@ -104,7 +105,7 @@ async function* iterate<A>(items: Stream.Stream<A, unknown>, further: Further) {
   }
 }
 
-const asPromises = ({ call, changes, health, isReady }: EndpointCalls): Client => {
+const asPromises = ({ call, changes, export: exported, health, isReady }: EndpointCalls): Client => {
   const calls = mapCalls(({ endpoint, walks }) => {
     const effect = call(endpoint)
     if (walks) return (input?: object, ...further: Further) => iterate(walkPages(effect)(input), further)
@@ -113,6 +114,7 @@ const asPromises = ({ call, changes, health, isReady }: EndpointCalls): Client =
   })
   const probes = {
     changes: (...further: Further) => iterate(changes(), further),
+    export: (span: ExportSpan, ...further: Further) => iterate(exported(span), further),
     health: (...further: Further) => run(health(), further),
     isReady: (...further: Further) => run(isReady(), further),
   }

@@ -141,6 +141,7 @@ const EXIT_OF: { readonly [Tag in OwnError["_tag"]]: ExitName } = {
   BrokenPipe: "ok",
   CopyDiffers: "failed",
   OutputFailure: "failed",
+  RateLimited: "refused",
   StartFailure: "failed",
   StorageError: "storage",
   ValidationError: "usage",

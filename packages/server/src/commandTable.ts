@@ -55,9 +55,10 @@ export const commandTable = [
     ],
   },
   {
-    group: "Backup",
+    group: "Backup and export",
     commands: [
       row("backup", async () => (await import("./commands/storages.ts")).backup),
+      row("export", async () => (await import("./features/export/export.ts")).exportRows),
       row("copy", async () => (await import("./commands/storages.ts")).copy),
     ],
   },

@@ -28,6 +28,7 @@ import { modelSuite } from "./model/modelSuite.ts"
 import { pagingSuite } from "./lists/pagingSuite.ts"
 import { enrolmentRaceSuite } from "./enrolmentRaceSuite.ts"
 import { idempotencySuite } from "./idempotencySuite.ts"
+import { exportSuite } from "./exportSuite.ts"
 import { numberSeriesSuite } from "./numberSeriesSuite.ts"
 import { numbersSuite } from "./numbersSuite.ts"
 import { operatorSuite } from "./operatorSuite.ts"
@@ -135,6 +136,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     retentionSuite(subject)
     if (subject.noNumbers === undefined) {
       numbersSuite(subject)
+      exportSuite(subject)
       numberSeriesSuite(subject)
     }
     scenarioSuite(subject)

@@ -1,4 +1,4 @@
-import type { TopicsChanged } from "@tocsin/client/Resources"
+import type { ExportLine, ExportSpan, TopicsChanged } from "@tocsin/client/Resources"
 import type { ProgramAgent } from "@tocsin/reporting/program/ProgramAgent"
 import type { AgentCalls } from "./api/AgentCalls.ts"
 import type { LocalAgentOptions } from "./api/LocalAgents.ts"
@@ -51,6 +51,20 @@ export interface Monitor extends AgentCalls, MonitorCalls, AsyncDisposable {
   readonly changes: (options?: {
     readonly signal?: AbortSignal | undefined
   }) => AsyncIterableIterator<TopicsChanged, undefined>
+  /**
+   * Rows of the storage for other systems, with a cursor after each 1,000 and at the end; each piece is read as it is
+   * taken. The first `next` of a third at a time rejects with `rate_limited`.
+   *
+   * @example
+   * ```ts
+   * for await (const line of monitor.export({ kind: "history", from: "2027-01-01T00:00:00Z", to: "2027-02-01T00:00:00Z" }))
+   *   if (!("cursor" in line)) console.log(line)
+   * ```
+   */
+  readonly export: (
+    span: ExportSpan,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ) => AsyncIterableIterator<ExportLine, undefined>
 
   /**
    * The HTTP API (`/api/v1`, `/ops/v1`, `/openapi.json`, `/docs`) as a web-standard handler, for Hono,

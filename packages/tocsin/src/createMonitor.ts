@@ -19,8 +19,9 @@ import { Activity, Calls, causeToTocsinError, closed } from "./api/Calls.ts"
 import { monitorCalls } from "./api/monitorCalls.ts"
 import { fetchHandler, nodeListener } from "./http/hostHandlers.ts"
 import { HttpApp } from "./http/HttpApp.ts"
+import { exportLines } from "./live/exportLines.ts"
 import { IncidentCallbacks, LiveChanges, topicChanges } from "./live/LiveChanges.ts"
-import { IncidentFeed, toIncidentNews } from "./live/IncidentFeed.ts"
+import { IncidentFeed, type IncidentNews, toIncidentNews } from "./live/IncidentFeed.ts"
 import { CurrentCallbacks, ProgramCallbacks } from "./live/ProgramCallbacks.ts"
 import * as Tocsin from "./layers/Tocsin.ts"
 import type { Monitor } from "./Monitor.ts"
@@ -116,7 +117,6 @@ export const assemble = (
   const calls = new Calls(services, activity)
   const feed = Context.get(services, IncidentFeed)
   const app = Context.get(services, HttpApp)
-  const { sha256 } = Context.get(services, Hashing)
   const isClosed = () => calls.isClosed
   const news = Effect.map(feed.subscribe, ({ take }) => Effect.map(take, toIncidentNews))
   const subscribe = (signal?: AbortSignal) => new LiveChanges(news, signal)
@@ -141,7 +141,10 @@ export const assemble = (
     ...agentCalls(
       calls,
       services,
-      roleOf(sha256, { reader: http.readTokens ?? [], operator: http.operatorTokens }),
+      roleOf(Context.get(services, Hashing).sha256, {
+        reader: http.readTokens ?? [],
+        operator: http.operatorTokens,
+      }),
     ),
     ...monitorCalls(calls, services),
   }
@@ -155,9 +158,7 @@ export const assemble = (
           ? replacePolicy({ policy, options }, surroundings, services, scope)
           : Effect.fail(new StateConflict({ message: STORED })),
       ),
-    changes: (...given: ReadonlyArray<unknown>) =>
-      watch(given, isClosed(), (signal) => new LiveChanges(topicChanges(services), signal)),
-    incidentChanges: (...given: ReadonlyArray<unknown>) => watch(given, isClosed(), subscribe),
+    ...iterators(services, isClosed, subscribe),
     onIncident: (callback, ...further: ReadonlyArray<unknown>) => {
       const refusal = calls.isClosed ? closed() : refusalOf(further)
       if (refusal !== undefined) throw refusal
@@ -178,6 +179,18 @@ export const assemble = (
     [Symbol.asyncDispose]: close,
   }
 }
+
+const iterators = (
+  services: Context.Context<MonitorServices>,
+  isClosed: () => boolean,
+  incidentChanges: (signal?: AbortSignal) => AsyncIterableIterator<IncidentNews, undefined>,
+): Pick<Monitor, "changes" | "export" | "incidentChanges"> => ({
+  changes: (...given: ReadonlyArray<unknown>) =>
+    watch(given, isClosed(), (signal) => new LiveChanges(topicChanges(services), signal)),
+  export: (span, ...given: ReadonlyArray<unknown>) =>
+    watch(given, isClosed(), (signal) => new LiveChanges(exportLines(services, span), signal)),
+  incidentChanges: (...given: ReadonlyArray<unknown>) => watch(given, isClosed(), incidentChanges),
+})
 
 const watch = <Change>(
   given: ReadonlyArray<unknown>,

@@ -67,7 +67,8 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
       `Cache-Control is ${headers["cache-control"]}`,
     ),
     ...whenFalse(
-      isSenders || /^(?:application\/json|text\/event-stream)(?:;|$)/.test(headers["content-type"] ?? ""),
+      isSenders ||
+        /^(?:application\/(?:json|x-ndjson)|text\/event-stream)(?:;|$)/.test(headers["content-type"] ?? ""),
       `Content-Type is ${headers["content-type"]}`,
     ),
     ...whenFalse(

@@ -4,6 +4,7 @@ import { openApiDocument } from "./openApiDocument.ts"
 import type { Tag } from "./examples.ts"
 import { operators } from "./accessOperations.ts"
 import { download, enrolments } from "../features/enrolment/enrolmentOperations.ts"
+import { exported } from "../features/export/exportOperations.ts"
 import { integrations } from "../features/integrations/integrationOperations.ts"
 import { sessions } from "../features/signIn/sessionOperations.ts"
 import { silences } from "../features/silences/silenceOperations.ts"
@@ -96,6 +97,7 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["Agents", "Find agents.", { ...agents, ...download }],
   ["Checks", "Find, release, delete and explain checks.", checks],
   ["Numbers", "Measurements of checks over time.", numbers],
+  ["Export", "Rows for other systems.", exported],
   ["Incidents", "Incidents in full.", incidents],
   ["Silences", "Hold the notifications of some agents or checks for a while.", silences],
   ["Announcements", "Messages to the readers of public pages.", announcements],

@@ -112,7 +112,7 @@ export const opsUseCases = {
   silences: silenceUseCases,
   announcements: announcementUseCases,
 } satisfies {
-  readonly [Name in Exclude<keyof (typeof OpsApi)["groups"], "agents" | "signIn" | "stream">]: (
+  readonly [Name in Exclude<keyof (typeof OpsApi)["groups"], "agents" | "export" | "signIn" | "stream">]: (
     services: never,
   ) => OpsUseCases<Name>
 }

@@ -9,7 +9,7 @@ import { AgentAuthentication, OperatorAuthentication } from "@tocsin/contract/ap
 import { Duration, Effect, Layer, Option, Random, type Redacted, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import type { TopicsChanged } from "../Resources.ts"
+import type { ExportSpan, TopicsChanged } from "../Resources.ts"
 import { TocsinClientError } from "../TocsinClientError.ts"
 import type { ReadOptions } from "../options/ClientOptions.ts"
 import {
@@ -21,6 +21,7 @@ import {
   type CallError,
   toClientError,
 } from "../sending/attempt.ts"
+import { exportLines } from "./exportLines.ts"
 import { endpointCodecs, type EndpointName } from "./endpoints.ts"
 
 /** The service sends something every 15 s: less means a broken connection, or a proxy that buffers. */
@@ -154,6 +155,7 @@ export const endpointCalls = Effect.fnUntraced(
     const { health: _, ...ofSecrets } = v1
     const groups = [ofSecrets, ops].flatMap<object>(Object.values)
     const methods: Methods = Object.assign({}, ...groups)
+    const exported = yield* exportLines(unbounded, options)
     const withClientErrors = toClientError(origin)
     const call = (endpoint: EndpointName) => {
       const { read, write } = endpointCodecs[endpoint]
@@ -169,6 +171,8 @@ export const endpointCalls = Effect.fnUntraced(
     }
     return {
       call,
+      export: (span: ExportSpan) =>
+        options.token === undefined ? Stream.fail(missing("token")) : exported(span),
       changes: () =>
         options.token === undefined
           ? Stream.fail(missing("token"))

@@ -23,7 +23,7 @@ type Ops = (typeof OpsApi)["groups"]
 
 /** The endpoints of /api/v1 and /ops/v1 that need a token or a key, by name. */
 type Endpoints = AllOf<
-  (V1["agents" | "operators"] | Ops[Exclude<keyof Ops, "signIn" | "stream">])["endpoints"]
+  (V1["agents" | "operators"] | Ops[Exclude<keyof Ops, "export" | "signIn" | "stream">])["endpoints"]
 >
 type AllOf<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer All) => void
   ? All
@@ -194,7 +194,7 @@ const codecOf = (endpoint: AnyEndpoint) => {
   }
 }
 
-const { signIn: _, stream: __, ...groups } = OpsApi.groups
+const { export: _, signIn: __, stream: ___, ...groups } = OpsApi.groups
 const endpoints = [TocsinApi.groups.agents, TocsinApi.groups.operators, ...Object.values(groups)].map(
   (group) => group.endpoints,
 )

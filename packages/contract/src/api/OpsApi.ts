@@ -20,6 +20,7 @@ import {
 } from "./ApiErrors.ts"
 import { AnnouncementsApi } from "./AnnouncementsApi.ts"
 import { EnrolmentsApi } from "./EnrolmentsApi.ts"
+import { ExportApi } from "./ExportApi.ts"
 import { IncidentActionsApi } from "./IncidentActionsApi.ts"
 import { IntegrationsApi } from "./IntegrationsApi.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
@@ -164,6 +165,7 @@ export class OpsApi extends HttpApi.make("tocsin-ops")
   .add(
     AnnouncementsApi,
     EnrolmentsApi,
+    ExportApi,
     PolicyApi,
     PushApi,
     RotasApi,

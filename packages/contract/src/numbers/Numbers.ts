@@ -63,7 +63,7 @@ export const SeriesOfCheck = Schema.Struct({
 
 export type SeriesOfCheck = typeof SeriesOfCheck.Type
 
-const NumberSpan = Schema.Struct({
+export const NumberSpan = Schema.Struct({
   at: InstantFromString,
   count: Schema.Int,
   min: Schema.Finite,

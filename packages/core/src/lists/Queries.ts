@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { agentNotFound } from "../heart/admission/AdmissionErrors.ts"
+import type { ExportParameters } from "@tocsin/contract/export/Export"
 import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { listReaders } from "../kernel/engine/lists/listReaders.ts"
@@ -19,6 +20,10 @@ import { Storage, type StorageError } from "../kernel/ports/Storage.ts"
 import { NumberMemory } from "../features/numbers/NumberMemory.ts"
 import { lastNumbers } from "../features/numbers/lastNumbers.ts"
 import { readingNumbers } from "../features/numbers/Numbers.ts"
+import { hourRows } from "../features/numbers/hourRows.ts"
+import { exporting } from "../features/export/exporting.ts"
+import { historyRows } from "../features/export/historyRows.ts"
+import { incidentRows, type ShowIncidents } from "../features/export/incidentRows.ts"
 import { readingCheckMetrics } from "../features/checkMetrics/checkMetrics.ts"
 import { toAnnouncement } from "../features/publicPages/AnnouncementRecord.ts"
 import { toAuditEntry } from "../heart/model/AuditRecord.ts"
@@ -86,6 +91,7 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
     })
 
     const memory = yield* NumberMemory
+    const beginExport = exporting(sha256)
     const { inOrder, planned, sorted } = listReaders(storage, sha256)
     return {
       checks: inOrder("checks", { sort: "agent_id", direction: "asc" }, toCheckState),
@@ -99,6 +105,17 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
       numbers: readingNumbers(storage, memory, shared),
       /** All checks as metrics state them, and the last values of their series (docs/rules.md#metrics-of-checks). */
       checkMetrics: readingCheckMetrics(storage, sha256, lastNumbers(memory)),
+      /** Rows of a kind and a span for other systems, until the scope closes (docs/rules.md#export). */
+      exportRows: (parameters: ExportParameters, show: ShowIncidents) => {
+        switch (parameters.kind) {
+          case "history":
+            return beginExport(parameters, historyRows(storage))
+          case "incidents":
+            return beginExport(parameters, incidentRows(storage, show))
+          case "numbers":
+            return beginExport(parameters, hourRows(storage, memory))
+        }
+      },
       agents: Effect.fnUntraced(function* (parameters: PageParameters) {
         const found = yield* readPage(storage, sha256, ALL_AGENTS, parameters)
         const context = yield* statusContext

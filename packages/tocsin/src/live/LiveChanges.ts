@@ -10,7 +10,7 @@ import { type CallError, causeToTocsinError } from "../api/Calls.ts"
 import type { IncidentNews } from "./IncidentFeed.ts"
 import type { ProgramCallbacks } from "./ProgramCallbacks.ts"
 
-type Take<Change> = Effect.Effect<Change, Cause.Done | CallError>
+export type Take<Change> = Effect.Effect<Change, Cause.Done | CallError>
 
 /** A subscription as an iterator. It ends by `return`, by its signal or when the monitor closes. */
 export class LiveChanges<Change> implements AsyncIterableIterator<Change, undefined> {

@@ -60,7 +60,7 @@ const noNumbers = () =>
   })
 
 /** Spans of one length by their start, of all parts of a series. */
-const timeline = (parts: ReadonlyArray<NumberPart>, step: NumberStep): ReadonlyMap<number, Span> => {
+export const timeline = (parts: ReadonlyArray<NumberPart>, step: NumberStep): ReadonlyMap<number, Span> => {
   const merged = new Map<number, Spans>()
   for (const { spans, start } of parts) merged.set(start, mergeSpans(merged.get(start) ?? [], spans))
   const { many } = STEPS[step]
@@ -103,6 +103,16 @@ const eachPiece = Effect.fnUntraced(function* (
   }
 })
 
+/** A span as it is shown. Hours keep seven digits: others would be noise. */
+const shownSpan = ({ count, last, least, mean, most }: Span, shown = (value: number) => value) => ({
+  count,
+  min: shown(least),
+  max: shown(most),
+  mean: shown(mean),
+  last: shown(last),
+})
+export const shownHour = (span: Span) => shownSpan(span, (value) => Number(value.toPrecision(7)))
+
 interface Asked {
   readonly check: CheckRef
   readonly name: string | undefined
@@ -116,23 +126,14 @@ const readSpans = Effect.fnUntraced(function* (
   { check, first, name, step, to }: Asked,
 ) {
   const { kinds } = STEPS[step]
-  // Hours keep seven digits: others would be noise.
-  const shown = (value: number) => (step === "5m" ? value : Number(value.toPrecision(7)))
+  const shown = step === "5m" ? shownSpan : shownHour
   const series = new Map<string, Array<NumbersAnswer["series"][number]["spans"][number]>>()
   yield* eachPiece(numbers, { ...check, name, kinds, from: first, to }, (parts) => {
     for (const [key, all] of Map.groupBy(parts, nameKey)) {
       const spans = series.get(key) ?? []
       series.set(key, spans)
-      for (const [at, { count, last, least, mean, most }] of timeline(all, step))
-        if (at >= first && at < to)
-          spans.push({
-            at: Instant.fromMillis(at),
-            count,
-            min: shown(least),
-            max: shown(most),
-            mean: shown(mean),
-            last: shown(last),
-          })
+      for (const [at, span] of timeline(all, step))
+        if (at >= first && at < to) spans.push({ at: Instant.fromMillis(at), ...shown(span) })
     }
   })
   const inOrder = Array.from(series).toSorted(byName)

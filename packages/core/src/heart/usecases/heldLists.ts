@@ -105,6 +105,12 @@ export const heldLists = (sources: Sources) => {
   } = sources
   const { holdsOfIncidents, holdsOfItems, receiversOf } = holdReads(sources)
   return {
+    /** Incidents with what withholds their firings, in the order of the rows. */
+    heldIncidents: Effect.fnUntraced(function* (rows: ReadonlyArray<IncidentRecord>) {
+      const now = yield* Instant.now
+      const held = yield* holdsOfIncidents(rows)
+      return rows.map((row) => toHeldIncident(row, held.get(row.id), now))
+    }),
     incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents"> & IncidentView) {
       const {
         search,

@@ -24,6 +24,7 @@ import type { ReplicaRecord } from "../../heart/model/ReplicaRecord.ts"
 import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
 import type { Topics } from "../topics/Topics.ts"
 import type { AnyShape, CopiedRow } from "../model/TableShape.ts"
+import type { SettledReads } from "./SettledReads.ts"
 import type { NumberStorage } from "./NumberStorage.ts"
 
 /** Why a storage could not do what it was asked. */
@@ -164,9 +165,8 @@ export class Storage extends Context.Service<
       now: Instant,
     ) => Effect.Effect<Duration.Duration | undefined, StorageError>
     /**
-     * Emits when another process may have left something to deliver. A hint can be late, wrong or
-     * missing; what it announces is visible when it arrives. Never fails, and ends on storages
-     * that have no hints.
+     * Emits when another process may have left something to deliver. A hint can be late, wrong or missing; what it
+     * announces is visible when it arrives. Never fails, and ends on storages that have no hints.
      */
     readonly hints: Stream.Stream<void>
     /**
@@ -209,7 +209,7 @@ export class Storage extends Context.Service<
     readonly probe: Effect.Effect<void, StorageError>
     /** Numbers over time; a storage without it keeps none. */
     readonly numbers?: NumberStorage<StorageError> | undefined
-  }
+  } & SettledReads<StorageError>
 >()("@tocsin/core/kernel/ports/Storage") {}
 
 /** A snapshot of a storage, unaffected by concurrent writes. */

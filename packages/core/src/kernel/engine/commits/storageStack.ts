@@ -105,6 +105,8 @@ export const boundedStorage = (limit: Duration.Duration) =>
         rows: (name, keys) => read(storage.rows(name, keys)),
         checks: (checks) => read(storage.checks(checks)),
         lastResults: (members) => bounded(storage.lastResults(members)),
+        settledHistory: (...asked) => read(storage.settledHistory(...asked)),
+        settledIncidents: read(storage.settledIncidents),
         counts: (...asked) => read(storage.counts(...asked)),
         metricCounts: bounded(storage.metricCounts),
         staleAgents: (...asked) => bounded(storage.staleAgents(...asked)),

@@ -1,0 +1,21 @@
+import { HeldIncident } from "@tocsin/contract/api/opsResources"
+import type { ExportParameters } from "@tocsin/contract/export/Export"
+import { Operations } from "@tocsin/core/lists/Operations"
+import { Queries } from "@tocsin/core/lists/Queries"
+import { Effect, Schema } from "effect"
+
+const encode = Schema.encodeSync(HeldIncident)
+
+/** The lines of exports, in pieces: for answers, commands and programs (docs/rules.md#export). */
+export const exportedLines = Effect.gen(function* () {
+  const { heldIncidents } = yield* Operations
+  const { exportRows } = yield* Queries
+  return (parameters: ExportParameters) =>
+    exportRows(parameters, (rows) =>
+      Effect.map(heldIncidents(rows), (items) => items.map((item) => encode(item))),
+    )
+})
+
+/** Lines as an export has them. */
+export const textOf = (lines: ReadonlyArray<object>): string =>
+  lines.map((line) => `${JSON.stringify(line)}\n`).join("")
