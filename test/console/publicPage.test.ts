@@ -84,6 +84,7 @@ const page: BuiltPage = {
   feed: [],
   tz: "Europe/Berlin",
   isOutdated: false,
+  lang: "en",
 }
 
 /** Serves the files of a page as they are served, at an address of this machine. */

@@ -108,6 +108,7 @@ export const stubServices = ({
       PublicPages.of({
         publicUrl: undefined,
         has: () => false,
+        langOf: () => "en",
         find: () => Effect.succeed("unknown"),
         ...pages,
       }),

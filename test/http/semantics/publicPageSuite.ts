@@ -35,6 +35,7 @@ const policy = Result.getOrThrow(
         },
         "example-2": {
           title: "Other",
+          lang: "de",
           groups: [{ title: "a", lines: [{ name: "b", match: ["check_id = c"] }] }],
         },
       },
@@ -169,6 +170,9 @@ export const publicPageSuite = <Place>(subject: StorageUnderTest<Place>): void =
         assert.include(page.text, '<meta http-equiv="refresh" content="60">')
         assert.include(page.text, "We look &lt;into&gt; it")
         assert.notMatch(page.text, /<script|(?:src|href)="(?:https?:|\/)|<b>Inc\./)
+        const german = yield* call("GET", "/status/example-2")
+        assert.include(german.text, '<html lang="de">')
+        assert.include(german.text, "Es gibt noch keine Daten")
         const { body } = yield* get(".json")
         assert.deepNestedInclude(body, {
           title: "Example <b>Inc.</b>",

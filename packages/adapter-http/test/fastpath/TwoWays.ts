@@ -109,6 +109,7 @@ const pageOf = (name: string, texts: number): BuiltPage => {
     name,
     tz: "UTC",
     isOutdated: false,
+    lang: "en",
     feed: [],
     body: {
       title: name,

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
 import { named } from "../formats/Fields.ts"
+import { Language } from "../languages/Language.ts"
 import { match, tz } from "../labels/policyFields.ts"
 import { isPlainText } from "../formats/Text.ts"
 
@@ -35,6 +36,9 @@ const LINES_RULE = { expected: `a list of 1 to ${MOST_LINES} lines` }
 export const PublicPage = Schema.Struct({
   title,
   tz: Schema.optionalKey(tz.annotate({ description: "Its days are those of this zone; UTC by default." })),
+  lang: Schema.optionalKey(Language).annotateKey({
+    description: "The language of its words, dates and numbers; en by default.",
+  }),
   groups: Schema.NonEmptyArray(
     Schema.Struct({
       title,

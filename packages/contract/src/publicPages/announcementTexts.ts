@@ -1,10 +1,10 @@
+import type { AnyWords } from "../languages/Languages.ts"
+import { fill } from "../languages/Words.ts"
 import type { PublicPageBody, ShownAnnouncement } from "./PublicPages.ts"
 
-export const KINDS = { incident: "Incident", maintenance: "Maintenance", notice: "Notice" } as const
-
-/** A moment as people of a time zone write it. */
-export const momentIn = (tz: string) => {
-  const format = new Intl.DateTimeFormat("en-GB", {
+/** A moment as people of a time zone write it in the language of a locale. */
+export const momentIn = (tz: string, locale = "en-GB") => {
+  const format = new Intl.DateTimeFormat(locale, {
     timeZone: tz,
     day: "numeric",
     month: "short",
@@ -32,15 +32,14 @@ type Times = Pick<ShownAnnouncement, "ends_at" | "starts_at" | "state">
 export const isCalledOff = ({ ends_at, starts_at, state }: Times): boolean =>
   state === "ended" && ends_at !== null && ends_at < starts_at
 
-const ENDS = { scheduled: "Ends", open: "Ends", ended: "Ended" } as const
-const BEGINS = { scheduled: "Begins", open: "Since", ended: "From" } as const
-
-export const timesOf = (times: Times, moment: (at: string) => string): string => {
+/** When an announcement begins and ends, or why it does not. */
+export const timesOf = (times: Times, moment: (at: string) => string, { page: words }: AnyWords): string => {
   const { ends_at, starts_at, state } = times
-  if (ends_at === null) return `${BEGINS[state]} ${moment(starts_at)}`
+  const said = (text: string, at: string) => fill(text, { time: moment(at) })
+  if (ends_at === null) return said(words.begins[state], starts_at)
   return isCalledOff(times)
-    ? `Called off ${moment(ends_at)} · Planned for ${moment(starts_at)}`
-    : `${BEGINS[state]} ${moment(starts_at)} · ${ENDS[state]} ${moment(ends_at)}`
+    ? `${said(words.called_off, ends_at)} · ${said(words.planned_for, starts_at)}`
+    : `${said(words.begins[state], starts_at)} · ${said(words.ends[state], ends_at)}`
 }
 
 /** The names of its lines, in one text if there are any. */

@@ -1,4 +1,5 @@
 import { errorStatus } from "@tocsin/contract/formats/Errors"
+import { LANGUAGES } from "@tocsin/contract/languages/Languages"
 import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -28,8 +29,6 @@ export const statusFileOf = (path: string) => {
 /** Whether an address is of what other pages may show: the JSON, the feed or a picture of a page. */
 export const isPublicFile = (url: string): boolean => (statusFileOf(pathOf(url))?.file ?? "") !== ""
 
-const UNREADY =
-  "This page cannot be shown yet, because its states are still being read, or cannot be read now. Your browser tries again every 15 seconds.\n"
 const NO_PAGE = "no page of the policy has this address: check the names of the page and of its file"
 const NO_FEED = "a feed needs SERVICE_PUBLIC_URL, the address at which readers reach this server: set it"
 const RETRY_SECONDS = "15"
@@ -37,14 +36,14 @@ const RETRY_SECONDS = "15"
 /** Answers with public pages to everyone (docs/rules.md#public-pages). */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const { find, publicUrl } = yield* PublicPages
+    const { find, langOf, publicUrl } = yield* PublicPages
     const answer = Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest
       const requestId = yield* RequestId
       const asked = statusFileOf(pathOf(url))
       const page = asked === undefined ? "unknown" : yield* find(asked.name)
       if (page === "unready")
-        return HttpServerResponse.text(UNREADY, {
+        return HttpServerResponse.text(`${LANGUAGES[langOf(asked?.name ?? "")].page.unready}\n`, {
           status: errorStatus.not_ready,
           headers: { "retry-after": RETRY_SECONDS, refresh: RETRY_SECONDS },
         })

@@ -134,7 +134,7 @@ const makeAnswer = (
       ? { name: body.title, state: body.state }
       : lines.find(({ id }) => file === `/${id}.svg`)
   const fields = { ...PUBLIC_FIELDS, "content-type": "image/svg+xml" }
-  return shown && answerOf(statusBadge(shown.name, shown.state), time, fields)
+  return shown && answerOf(statusBadge(shown.name, shown.state, page.lang), time, fields)
 }
 
 /** The answers of a page by their files, each made once. */

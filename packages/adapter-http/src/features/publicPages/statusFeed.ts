@@ -1,13 +1,12 @@
-import {
-  isCalledOff,
-  KINDS,
-  momentIn,
-  namesOf,
-  timesOf,
-} from "@tocsin/contract/publicPages/announcementTexts"
+import type { Language } from "@tocsin/contract/languages/Language"
+import { LANGUAGES } from "@tocsin/contract/languages/Languages"
+import { fill } from "@tocsin/contract/languages/Words"
+import { isCalledOff, namesOf, timesOf } from "@tocsin/contract/publicPages/announcementTexts"
+import type { LineState } from "@tocsin/contract/publicPages/PublicPages"
 import { escapeHtml } from "@tocsin/contract/formats/escapeHtml"
 import type { BuiltPage } from "@tocsin/core/features/publicPages/PublicPages"
-import { COLOURS, STATE_WORDS } from "./statusPage.ts"
+import { type PageTexts, pageTexts } from "./pageTexts.ts"
+import { COLOURS } from "./statusPage.ts"
 
 /** When an empty feed changed last: any announcement is newer, and it is the same at each read and on each server. */
 const NEVER = "1970-01-01T00:00:00.000Z"
@@ -21,12 +20,13 @@ const entriesOf = (
   announcement: BuiltPage["feed"][number],
   page: string,
   body: BuiltPage["body"],
-  moment: (at: string) => string,
+  { moment, words }: PageTexts,
 ): ReadonlyArray<string> => {
   const { ends_at, id, kind, published, starts_at, state, text, title, updated, updates } = announcement
+  const { ended, ended_early, kinds, update } = words.page
   const entry = (part: string, at: string, event: string, content: string) => `<entry>
 <id>urn:uuid:${id}${part}</id>
-<title>${KINDS[kind]}: ${xml(title)}${event}</title>
+<title>${fill(event, { title: `${kinds[kind]}: ${xml(title)}` })}</title>
 <link rel="alternate" type="text/html" href="${page}"/>
 <published>${at}</published>
 <updated>${at}</updated>
@@ -41,22 +41,23 @@ const entriesOf = (
     ends_at: state === "ended" ? null : ends_at,
     state: starts_at > published ? "scheduled" : "open",
   } as const
-  const ended = isCalledOff(announcement) ? " (called off)" : " (ended)"
-  const over = [timesOf(announcement, moment), ...where].join(" · ")
+  const end = isCalledOff(announcement) ? ended_early : ended
+  const over = [timesOf(announcement, moment, words), ...where].join(" · ")
   return [
-    entry("", published, "", `${[timesOf(first, moment), ...where].join(" · ")}\n\n${text}`),
-    ...updates.map((update, index) => entry(`#${index + 1}`, update.at, " (update)", update.text)),
-    ...(state === "ended" ? [entry("#end", ends_at ?? updated, ended, over)] : []),
+    entry("", published, "{title}", `${[timesOf(first, moment, words), ...where].join(" · ")}\n\n${text}`),
+    ...updates.map((each, index) => entry(`#${index + 1}`, each.at, update, each.text)),
+    ...(state === "ended" ? [entry("#end", ends_at ?? updated, end, over)] : []),
   ]
 }
 
 /** The announcements of a page as Atom (RFC 4287), which needs the address of the page. */
-export const statusFeed = ({ body, feed, name, tz }: BuiltPage, publicUrl: string, shown: number): string => {
-  const moment = momentIn(tz)
+export const statusFeed = (built: BuiltPage, publicUrl: string, shown: number): string => {
+  const { body, feed, name } = built
+  const texts = pageTexts(built)
   const page = xml(`${publicUrl}/status/${name}`)
   const entries = feed.slice(0, shown)
   return `<?xml version="1.0" encoding="utf-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom">
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${texts.locale}">
 <id>${page}</id>
 <title>${xml(body.title)}</title>
 <author><name>${xml(body.title)}</name></author>
@@ -68,7 +69,7 @@ export const statusFeed = ({ body, feed, name, tz }: BuiltPage, publicUrl: strin
       .toSorted()
       .at(-1) ?? NEVER
   }</updated>
-${entries.flatMap((each) => entriesOf(each, page, body, moment)).join("")}</feed>
+${entries.flatMap((each) => entriesOf(each, page, body, texts)).join("")}</feed>
 `
 }
 
@@ -83,11 +84,11 @@ const text = (words: string, x: number, width: number): string =>
   `<text x="${x + width / 2}" y="14">${xml(words)}</text>`
 
 /** The state of a page or a line as a picture for other pages. */
-export const statusBadge = (name: string, state: keyof typeof STATE_WORDS): string => {
+export const statusBadge = (name: string, state: LineState, lang: Language): string => {
   const characters = Array.from(name)
   const label =
     characters.length > MOST_CHARACTERS ? `${characters.slice(0, MOST_CHARACTERS - 1).join("")}…` : name
-  const word = STATE_WORDS[state].toLowerCase()
+  const word = LANGUAGES[lang].page.within[state]
   const [left, right] = [widthOf(label), widthOf(word)]
   const whole = left + right
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="20" role="img" aria-label="${xml(name)}: ${word}"><title>${xml(name)}: ${word}</title><clipPath id="r"><rect width="${whole}" height="20" rx="3"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#43474e"/><rect x="${left}" width="${right}" height="20" fill="${BADGES[state]}"/></g><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">${text(label, 0, left)}${text(word, left, right)}</g></svg>

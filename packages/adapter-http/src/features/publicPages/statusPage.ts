@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
-import { KINDS, momentIn, namesOf, timesOf } from "@tocsin/contract/publicPages/announcementTexts"
+import { fill } from "@tocsin/contract/languages/Words"
+import { namesOf, timesOf } from "@tocsin/contract/publicPages/announcementTexts"
 import { escapeHtml } from "@tocsin/contract/formats/escapeHtml"
 import type {
   LineState,
@@ -8,25 +9,10 @@ import type {
   ShownAnnouncement,
 } from "@tocsin/contract/publicPages/PublicPages"
 import type { BuiltPage } from "@tocsin/core/features/publicPages/PublicPages"
+import { type PageTexts, pageTexts } from "./pageTexts.ts"
 
 /** Stands for the time of a page, which its tag leaves out. */
 export const AS_OF = "\u0001as of\u0001"
-
-export const STATE_WORDS: Readonly<Record<LineState, string>> = {
-  operational: "Operational",
-  degraded: "Degraded",
-  down: "Down",
-  maintenance: "Maintenance",
-  no_data: "No data",
-}
-
-const HEADLINES: Readonly<Record<LineState, string>> = {
-  operational: "All services are operational",
-  degraded: "Some services are degraded",
-  down: "Some services are down",
-  maintenance: "Some services are under maintenance",
-  no_data: "There is no data yet",
-}
 
 /** The first letter names a state in classes: there are thousands of bars. */
 const classOf = (state: LineState): string => state.slice(0, 1) + (state === "degraded" ? "g" : "")
@@ -99,20 +85,10 @@ export const PAGE_FIELDS = {
 const iconOf = (state: LineState): string =>
   `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23${COLOURS[state].slice(1)}'/%3E%3C/svg%3E`
 
-const plural = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? "" : "s"}`
-
-const spanText = (minutes: number): string =>
-  minutes < 60
-    ? plural(minutes, "minute")
-    : [
-        plural(Math.floor(minutes / 60), "hour"),
-        ...(minutes % 60 === 0 ? [] : [plural(minutes % 60, "minute")]),
-      ].join(" ")
-
 const isFaulty = ({ state }: PageDay): boolean => state !== "operational" && state !== "no_data"
 
-const dayText = ({ date, minutes, state }: PageDay): string =>
-  `${date}: ${STATE_WORDS[state].toLowerCase()}, ${spanText(minutes)}`
+const dayText = ({ date, minutes, state }: PageDay, { day, lasting, words }: PageTexts): string =>
+  fill(words.page.day, { day: day(date), state: words.page.within[state], lasted: lasting(minutes) })
 
 type Line = PublicPageBody["groups"][number]["lines"][number]
 
@@ -120,7 +96,13 @@ type Line = PublicPageBody["groups"][number]["lines"][number]
 const MOST_NAMED = 10
 
 /** A stroke for each day; those that were not operational say more, unless the page would be too long. */
-const bars = ({ days, state: now }: Line, since: string, hasDetails: boolean): string => {
+const bars = (
+  { days, state: now }: Line,
+  since: string | undefined,
+  hasDetails: boolean,
+  texts: PageTexts,
+): string => {
+  const words = texts.words.page
   const faulty = days.filter(isFaulty)
   const stroke = (n: number) => `M${n}.5 0v9`
   const plain = new Map<LineState, string>()
@@ -128,18 +110,23 @@ const bars = ({ days, state: now }: Line, since: string, hasDetails: boolean): s
   for (const [n, day] of days.entries())
     if (hasDetails && isFaulty(day))
       detailed.push(
-        `<path class="${classOf(day.state)}" d="${stroke(n)}"><title>${dayText(day)}</title></path>`,
+        `<path class="${classOf(day.state)}" d="${stroke(n)}"><title>${dayText(day, texts)}</title></path>`,
       )
     else plain.set(day.state, (plain.get(day.state) ?? "") + stroke(n))
   const withoutFaults = days.every(({ state }) => state === "no_data")
-    ? "no data"
+    ? words.within.no_data
     : now === "operational"
-      ? `no fault${since}`
-      : `${STATE_WORDS[now].toLowerCase()} now`
+      ? fill(since === undefined ? words.no_fault : words.no_fault_since, { day: since ?? "" })
+      : fill(words.now, { state: words.within[now] })
   const label = [
-    `Last ${plural(days.length, "day")}`,
-    ...(faulty.length === 0 ? [withoutFaults] : faulty.slice(-MOST_NAMED).toReversed().map(dayText)),
-    ...(faulty.length > MOST_NAMED ? [`and ${faulty.length - MOST_NAMED} more`] : []),
+    texts.counted(words.last_days, days.length),
+    ...(faulty.length === 0
+      ? [withoutFaults]
+      : faulty
+          .slice(-MOST_NAMED)
+          .toReversed()
+          .map((day) => dayText(day, texts))),
+    ...(faulty.length > MOST_NAMED ? [fill(words.more, { n: faulty.length - MOST_NAMED })] : []),
   ].join("; ")
   return `<svg viewBox="0 0 ${days.length} 9" preserveAspectRatio="none" role="img" aria-label="${label}">${Array.from(plain, ([state, d]) => `<path class="${classOf(state)}" d="${d}"/>`).join("")}${detailed.join("\n")}</svg>`
 }
@@ -147,33 +134,43 @@ const bars = ({ days, state: now }: Line, since: string, hasDetails: boolean): s
 /** In percent with two digits after the point, cut. */
 const percentOf = (availability: number): number => Math.floor(Math.round(availability * 1_000) / 10) / 100
 
-const lineHtml = (line: Line, hasDetails: boolean): string => {
+const lineHtml = (line: Line, hasDetails: boolean, texts: PageTexts): string => {
+  const words = texts.words.page
   const { availability, days, name, state } = line
   const first = days.findIndex((day) => day.state !== "no_data")
-  const since = first > 0 ? ` since ${days[first]?.date}` : ""
-  const available = availability === null ? "no data" : `${percentOf(availability)} % available${since}`
-  return `<li><div class="row"><b>${escapeHtml(name)}</b> <span class="w t${classOf(state)}">${STATE_WORDS[state]}</span></div>
-${bars(line, since, hasDetails)}
-<div class="row s"><span>${plural(days.length, "day")} ago</span> <span>${available}</span> <span>today</span></div></li>`
+  const firstDay = first > 0 ? days[first] : undefined
+  const since = firstDay && texts.day(firstDay.date)
+  const available =
+    availability === null
+      ? words.within.no_data
+      : fill(since === undefined ? words.available : words.available_since, {
+          percent: texts.number(percentOf(availability)),
+          day: since ?? "",
+        })
+  return `<li><div class="row"><b>${escapeHtml(name)}</b> <span class="w t${classOf(state)}">${words.states[state]}</span></div>
+${bars(line, since, hasDetails, texts)}
+<div class="row s"><span>${texts.daysAgo(days.length)}</span> <span>${available}</span> <span>${texts.today}</span></div></li>`
 }
 
-const timeHtml = (tz: string) => {
-  const moment = momentIn(tz)
-  return (at: string): string => `<time datetime="${at}">${moment(at)}</time>`
-}
+const timeHtml =
+  ({ moment }: PageTexts) =>
+  (at: string): string =>
+    `<time datetime="${at}">${moment(at)}</time>`
 
 const announcementHtml = (
   announcement: ShownAnnouncement,
   { body, feed }: Pick<BuiltPage, "body" | "feed">,
-  moment: (at: string) => string,
+  texts: PageTexts,
 ): string => {
+  const { words } = texts
+  const moment = timeHtml(texts)
   const { id, kind, starts_at, text, title, updates } = announcement
   const published = feed.find((entry) => entry.id === id)?.published ?? starts_at
-  const when = [timesOf(announcement, moment), ...namesOf(announcement, body).map(escapeHtml)]
-  const texts = [...updates.toReversed(), { at: published, text }]
-  return `<article class="${kind}"><h3><b>${KINDS[kind]}</b> ${escapeHtml(title)}</h3>
+  const when = [timesOf(announcement, moment, words), ...namesOf(announcement, body).map(escapeHtml)]
+  const said = [...updates.toReversed(), { at: published, text }]
+  return `<article class="${kind}"><h3><b>${words.page.kinds[kind]}</b> ${escapeHtml(title)}</h3>
 <p class="s">${when.join(" · ")}</p>
-${texts.map((each) => `<p>${moment(each.at)}<br>${escapeHtml(each.text).replaceAll(/\r?\n/gu, "<br>")}</p>`).join("\n")}</article>`
+${said.map((each) => `<p>${moment(each.at)}<br>${escapeHtml(each.text).replaceAll(/\r?\n/gu, "<br>")}</p>`).join("\n")}</article>`
 }
 
 export interface PageParts {
@@ -184,49 +181,55 @@ export interface PageParts {
 
 /** A page as HTML. Its links are relative to `/status/`, whatever stands before that. */
 export const statusPage = (page: BuiltPage, { body, hasDetails, hasFeed }: PageParts): string => {
-  const { isOutdated, name, tz } = page
-  const moment = timeHtml(tz)
+  const { isOutdated, name } = page
+  const texts = pageTexts(page)
+  const words = texts.words.page
   const { announcements, groups, state, title } = body
   const articles = (of: ShownAnnouncement["state"]) =>
     announcements
       .filter((each) => each.state === of)
-      .map((each) => announcementHtml(each, page, moment))
+      .map((each) => announcementHtml(each, page, texts))
       .join("\n")
   const section = (heading: string, shown: string) =>
     shown === "" ? "" : `<section><h2>${heading}</h2>\n${shown}</section>`
   const incidents = page.body.announcements.filter(
     (each) => each.kind === "incident" && each.state === "open",
   )
-  const open = incidents.length === 0 ? "" : `<p class="i">${plural(incidents.length, "open incident")}</p>`
-  const outdated = isOutdated ? " Newer states cannot be read now." : ""
+  const open =
+    incidents.length === 0 ? "" : `<p class="i">${texts.counted(words.open_incidents, incidents.length)}</p>`
+  const outdated = isOutdated ? ` ${words.outdated}` : ""
+  const links = {
+    json: `<a href="${name}.json">JSON</a>`,
+    feed: `<a href="${name}.atom">${words.feed}</a>`,
+  }
   return `<!doctype html>
-<html lang="en">
+<html lang="${texts.locale}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="refresh" content="60">
-<title>${escapeHtml(title)}: ${STATE_WORDS[state].toLowerCase()}</title>
+<title>${escapeHtml(title)}: ${words.within[state]}</title>
 <link rel="icon" href="${iconOf(state)}">
-${hasFeed ? `<link rel="alternate" type="application/atom+xml" title="Announcements" href="${name}.atom">\n` : ""}<style>${STYLE}</style>
+${hasFeed ? `<link rel="alternate" type="application/atom+xml" title="${words.announcements}" href="${name}.atom">\n` : ""}<style>${STYLE}</style>
 </head>
 <body>
 <header><h1>${escapeHtml(title)}</h1></header>
 <main>
-<div class="state ${classOf(state)}">${HEADLINES[state]}${open}<p>As of ${AS_OF}.${outdated}</p></div>
+<div class="state ${classOf(state)}">${words.headlines[state]}${open}<p>${fill(words.as_of, { time: AS_OF })}${outdated}</p></div>
 ${articles("open")}
-${section("Planned", articles("scheduled"))}
-${groups.map((group) => `<section><h2>${escapeHtml(group.title)}</h2>\n<ul>${group.lines.map((line) => lineHtml(line, hasDetails)).join("\n")}</ul></section>`).join("\n")}
-${section("Past announcements", articles("ended"))}
+${section(words.planned, articles("scheduled"))}
+${groups.map((group) => `<section><h2>${escapeHtml(group.title)}</h2>\n<ul>${group.lines.map((line) => lineHtml(line, hasDetails, texts)).join("\n")}</ul></section>`).join("\n")}
+${section(words.past, articles("ended"))}
 </main>
-<footer>This page renews itself every minute. Also as <a href="${name}.json">JSON</a>${hasFeed ? ` and as a <a href="${name}.atom">feed</a>` : ""}.</footer>
+<footer>${fill(hasFeed ? words.renews_feed : words.renews, links)}</footer>
 </body>
 </html>
 `
 }
 
 /** The time of a page in its zone. */
-export const asOfHtml = ({ body, tz }: BuiltPage): string => timeHtml(tz)(body.as_of)
+export const asOfHtml = (page: BuiltPage): string => timeHtml(pageTexts(page))(page.body.as_of)
 
 export const missingPage = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>There is no such page</title><style>${STYLE}</style></head>

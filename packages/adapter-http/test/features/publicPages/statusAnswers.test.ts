@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Language, localeOf } from "@tocsin/contract/languages/Language"
 import type { BuiltPage } from "@tocsin/core/features/publicPages/PublicPages"
 import { forAll } from "@tocsin/testing/forAll"
 import { parseAtomFeed } from "feedsmith"
@@ -53,6 +54,7 @@ const pageOf = ({ line, subject, text, title, update }: Texts): BuiltPage => {
     name: "example",
     tz: "Europe/Berlin",
     isOutdated: false,
+    lang: "en",
     body: {
       title,
       state: "down",
@@ -133,6 +135,24 @@ const withLine = (line: Partial<BuiltPage["body"]["groups"][number]["lines"][num
 const fileOf = async (page: BuiltPage, file: string): Promise<string> =>
   String((await statusAnswer(page, file, "https://status.example"))?.plain)
 
+/** What people wrote, and what no language translates. */
+const PEOPLES = /^(Example|Shop|It is slow|Planned work|Other work|We look\.|Found\.|JSON|\.|· Shop)$/
+
+/** Words that a language has in common with English. */
+const SHARED: Readonly<Partial<Record<Language, ReadonlyArray<string>>>> = {
+  fr: ["Incident", "Maintenance"],
+  it: ["feed"],
+  nl: ["feed"],
+  pt: ["feed"],
+}
+
+const textsOfPage = (html: string) =>
+  html
+    .replace(/<style>.*<\/style>/s, "")
+    .split(/<[^>]+>/)
+    .map((text) => text.trim())
+    .filter((text) => text !== "" && !PEOPLES.test(text))
+
 /** The words that a reader sees, each element apart. */
 const seen = (html: string) =>
   html
@@ -166,6 +186,48 @@ describe("a page", () => {
     const days = [{ date: "2026-12-07", state: "no_data", minutes: 0 }] as const
     const empty = await fileOf(withLine({ state: "no_data", availability: null, days }), "")
     assert.include(empty, 'aria-label="Last 1 day; no data"')
+  })
+})
+
+describe("a page in a language", () => {
+  it("says everything in it, dates, numbers and plurals too, and names it", async () => {
+    const german = { ...orderly(), lang: "de" } as const
+    const text = seen(await fileOf(german, ""))
+    assert.include(text, "Alle Dienste sind in Betrieb|1 offene Störung|Stand:|7. Dez. 2026, 11:00 MEZ|.")
+    assert.include(text, "|Wartung|Other work|Abgesagt:|27. Nov. 2026, 18:50 MEZ|· Geplant war:|")
+    assert.include(text, "|vor 3 Tagen|99,98 % verfügbar seit 06.12.2026|heute|")
+    assert.include(await fileOf(german, ""), '<html lang="de">')
+    assert.include(await fileOf(german, ""), "<title>Example: in Betrieb</title>")
+    const atom = await fileOf(german, ".atom")
+    assert.include(atom, 'xml:lang="de"')
+    assert.include(atom, "<title>Störung: It is slow (Neues)</title>")
+    assert.include(atom, '<category term="incident"/>')
+    assert.include(await fileOf({ ...german, lang: "ja" }, "/shop.svg"), "<title>Shop: 正常</title>")
+    assert.strictEqual(await fileOf(german, ".json"), await fileOf(orderly(), ".json"))
+
+    const days = [1, 2, 5, 90].map(
+      (minutes, n) => ({ date: `2026-12-0${n + 1}`, state: "down", minutes }) as const,
+    )
+    const polish = await fileOf({ ...withLine({ state: "down", days }), lang: "pl" }, "")
+    for (const said of [
+      "awaria, 1 minuta",
+      "awaria, 2 minuty",
+      "awaria, 5 minut",
+      "awaria, 1 godzina i 30 minut",
+    ])
+      assert.include(polish, said)
+    assert.include(polish, "Ostatnie 4 dni; 4 gru 2026: awaria")
+  })
+
+  it.each(Language.literals)("has no word of English besides its own, in %s", async (lang) => {
+    const english = new Set(textsOfPage(await fileOf(orderly(), "")))
+    const same = textsOfPage(await fileOf({ ...orderly(), lang }, "")).filter((text) => english.has(text))
+    if (lang !== "en")
+      assert.deepStrictEqual(
+        same,
+        same.filter((text) => SHARED[lang]?.includes(text)),
+      )
+    assert.include(await fileOf({ ...orderly(), lang }, ""), `<html lang="${localeOf(lang)}">`)
   })
 })
 

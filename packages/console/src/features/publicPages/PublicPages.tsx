@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { Announcement, PolicyInForce } from "@tocsin/client"
-import { isCalledOff, KINDS } from "@tocsin/contract/publicPages/announcementTexts"
+import { en } from "@tocsin/contract/languages/en"
+import { isCalledOff } from "@tocsin/contract/publicPages/announcementTexts"
 import type { PublicPageBody, ShownAnnouncement } from "@tocsin/contract/publicPages/PublicPages"
 import { segment } from "../../api/request.ts"
 import { ZONE } from "../../format/zones.ts"
@@ -54,7 +55,7 @@ const Announce = ({ page, groups, draft, tz }: AnnounceProps) => {
   return (
     <Fields class="act-form" aria-label="New announcement">
       <div class="form-row">
-        <Field {...field("kind", "Kind")} options={Object.entries(KINDS)} />
+        <Field {...field("kind", "Kind")} options={Object.entries(en.page.kinds)} />
         <Field {...field("title", "Title")} isWide />
       </div>
       <small>A maintenance puts its lines into maintenance while open. An incident changes no line.</small>

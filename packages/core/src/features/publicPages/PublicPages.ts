@@ -1,5 +1,6 @@
 import { Array as Arr, Context, Duration, Effect, Fiber, Layer } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
+import type { Language } from "@tocsin/contract/languages/Language"
 import { compileMatchers } from "@tocsin/contract/labels/Matcher"
 import {
   type LineState,
@@ -41,6 +42,7 @@ export interface BuiltPage {
   /** All announcements that are kept. */
   readonly feed: ReadonlyArray<FeedEntry>
   readonly tz: string
+  readonly lang: Language
   /** Whether a newer one could not be read. */
   readonly isOutdated: boolean
 }
@@ -173,8 +175,15 @@ export class PublicPages extends Context.Service<PublicPages>()(
       const assemble = (name: string, served: ServedPage, read: ReadPage): void => {
         served.read = read
         const { history } = served
-        const { tz = "UTC" } = history.page
-        served.built = { name, tz, body: pageBody(history, read), feed: feedOf(read), isOutdated: false }
+        const { lang = "en", tz = "UTC" } = history.page
+        served.built = {
+          name,
+          tz,
+          lang,
+          body: pageBody(history, read),
+          feed: feedOf(read),
+          isOutdated: false,
+        }
       }
 
       const foldEnded = Effect.fnUntraced(function* (name: string, served: ServedPage, today: FoldedToday) {
@@ -216,6 +225,8 @@ export class PublicPages extends Context.Service<PublicPages>()(
         /** Where people reach the pages, if the settings name it: feeds need it. */
         publicUrl,
         has: (name: string): boolean => pageOf(name) !== undefined,
+        /** The language of a page that the policy has. */
+        langOf: (name: string): Language => pageOf(name)?.history.page.lang ?? "en",
         /** The page, read again if that is due. Readers at the same time wait for the same read. */
         find: Effect.fn("PublicPages.find")(function* (name: string): Effect.fn.Return<FoundPage> {
           const served = pageOf(name)

@@ -30,7 +30,7 @@ describe("the public pages of a policy", () => {
           { name: "日本", id: "jp", match },
           { name: " --Zahlung & Rechnung (EU)!", match },
         ],
-        { tz: "Europe/Berlin", history: "30d", announce: "respond" },
+        { tz: "Europe/Berlin", lang: "pt", history: "30d", announce: "respond" },
       ),
     }
     const policy = Result.getOrThrow(readPolicy({ pages }, []))
@@ -47,6 +47,11 @@ describe("the public pages of a policy", () => {
       { p: page([{ name: "a", match }], { tz: "Mars/Base", history: "36h" }) },
       ["p.tz must be an IANA time zone", "p.history must be whole days"],
     ],
+    ...["DE", "de-DE", "pt-BR", "ru", ""].map((lang): [string, object, ReadonlyArray<string>] => [
+      `the language "${lang}"`,
+      { p: page([{ name: "a", match }], { lang }) },
+      ["p.lang must be one of en, de, fr, es, it, nl, pt, pl, sv, cs, ja, zh"],
+    ]),
     [
       "a history of more than 180 days",
       { p: page([{ name: "a", match }], { history: "181d" }) },

@@ -1,0 +1,58 @@
+import type { Words } from "./Words.ts"
+
+export const es = {
+  page: {
+    states: {
+      operational: "Operativo",
+      degraded: "Degradado",
+      down: "Caído",
+      maintenance: "Mantenimiento",
+      no_data: "Sin datos",
+    },
+    within: {
+      operational: "operativo",
+      degraded: "degradado",
+      down: "caído",
+      maintenance: "mantenimiento",
+      no_data: "sin datos",
+    },
+    headlines: {
+      operational: "Todos los servicios están operativos",
+      degraded: "Algunos servicios están degradados",
+      down: "Algunos servicios están caídos",
+      maintenance: "Algunos servicios están en mantenimiento",
+      no_data: "Todavía no hay datos",
+    },
+    kinds: { incident: "Incidente", maintenance: "Mantenimiento", notice: "Aviso" },
+    begins: { scheduled: "Comienza: {time}", open: "Desde: {time}", ended: "De: {time}" },
+    ends: { scheduled: "Termina: {time}", open: "Termina: {time}", ended: "Terminó: {time}" },
+    called_off: "Cancelado: {time}",
+    planned_for: "Previsto para: {time}",
+    open_incidents: {
+      one: "{n} incidente abierto",
+      many: "{n} de incidentes abiertos",
+      other: "{n} incidentes abiertos",
+    },
+    as_of: "Estado: {time}.",
+    outdated: "Ahora no se pueden leer estados más recientes.",
+    planned: "Previsto",
+    past: "Anuncios anteriores",
+    announcements: "Anuncios",
+    last_days: { one: "Último día ({n})", many: "Últimos {n} días", other: "Últimos {n} días" },
+    day: "{day}: {state}, {lasted}",
+    no_fault: "sin fallos",
+    no_fault_since: "sin fallos desde el {day}",
+    now: "ahora {state}",
+    more: "y {n} más",
+    available: "{percent} % disponible",
+    available_since: "{percent} % disponible desde el {day}",
+    renews: "Esta página se renueva cada minuto. También como {json}.",
+    renews_feed: "Esta página se renueva cada minuto. También como {json} y como {feed}.",
+    feed: "canal",
+    update: "{title} (novedad)",
+    ended: "{title} (terminado)",
+    ended_early: "{title} (cancelado)",
+    unready:
+      "Esta página todavía no se puede mostrar, porque sus estados aún se están leyendo o no se pueden leer ahora. Su navegador lo intenta de nuevo cada 15 segundos.",
+  },
+} as const satisfies Words<"one" | "many" | "other">

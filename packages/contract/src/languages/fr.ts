@@ -1,0 +1,58 @@
+import type { Words } from "./Words.ts"
+
+export const fr = {
+  page: {
+    states: {
+      operational: "Opérationnel",
+      degraded: "Dégradé",
+      down: "En panne",
+      maintenance: "Maintenance",
+      no_data: "Aucune donnée",
+    },
+    within: {
+      operational: "opérationnel",
+      degraded: "dégradé",
+      down: "en panne",
+      maintenance: "maintenance",
+      no_data: "aucune donnée",
+    },
+    headlines: {
+      operational: "Tous les services sont opérationnels",
+      degraded: "Certains services sont dégradés",
+      down: "Certains services sont en panne",
+      maintenance: "Certains services sont en maintenance",
+      no_data: "Il n’y a pas encore de données",
+    },
+    kinds: { incident: "Incident", maintenance: "Maintenance", notice: "Avis" },
+    begins: { scheduled: "Début : {time}", open: "Depuis le {time}", ended: "Du {time}" },
+    ends: { scheduled: "Fin : {time}", open: "Fin : {time}", ended: "Terminé le {time}" },
+    called_off: "Annulé le {time}",
+    planned_for: "Prévu pour le {time}",
+    open_incidents: {
+      one: "{n} incident en cours",
+      many: "{n} d’incidents en cours",
+      other: "{n} incidents en cours",
+    },
+    as_of: "État au {time}.",
+    outdated: "Des états plus récents ne peuvent pas être lus en ce moment.",
+    planned: "Prévu",
+    past: "Annonces passées",
+    announcements: "Annonces",
+    last_days: { one: "Dernier jour ({n})", many: "{n} derniers jours", other: "{n} derniers jours" },
+    day: "{day} : {state}, {lasted}",
+    no_fault: "aucune panne",
+    no_fault_since: "aucune panne depuis le {day}",
+    now: "maintenant {state}",
+    more: "et {n} de plus",
+    available: "disponible à {percent} %",
+    available_since: "disponible à {percent} % depuis le {day}",
+    renews: "Cette page se met à jour chaque minute. Aussi en {json}.",
+    renews_feed: "Cette page se met à jour chaque minute. Aussi en {json} et comme {feed}.",
+    feed: "flux",
+    update: "{title} (mise à jour)",
+    ended: "{title} (terminé)",
+    ended_early: "{title} (annulé)",
+    unready:
+      "Cette page ne peut pas encore être affichée, car ses états sont en cours de lecture ou ne peuvent pas être lus en ce moment. Votre navigateur réessaie toutes les 15 secondes.",
+  },
+} as const satisfies Words<"one" | "many" | "other">

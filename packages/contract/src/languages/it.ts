@@ -1,0 +1,58 @@
+import type { Words } from "./Words.ts"
+
+export const it = {
+  page: {
+    states: {
+      operational: "Operativo",
+      degraded: "Degradato",
+      down: "Non disponibile",
+      maintenance: "Manutenzione",
+      no_data: "Nessun dato",
+    },
+    within: {
+      operational: "operativo",
+      degraded: "degradato",
+      down: "non disponibile",
+      maintenance: "manutenzione",
+      no_data: "nessun dato",
+    },
+    headlines: {
+      operational: "Tutti i servizi sono operativi",
+      degraded: "Alcuni servizi sono degradati",
+      down: "Alcuni servizi non sono disponibili",
+      maintenance: "Alcuni servizi sono in manutenzione",
+      no_data: "Non ci sono ancora dati",
+    },
+    kinds: { incident: "Guasto", maintenance: "Manutenzione", notice: "Avviso" },
+    begins: { scheduled: "Inizio: {time}", open: "Dal {time}", ended: "Dal {time}" },
+    ends: { scheduled: "Fine: {time}", open: "Fine: {time}", ended: "Terminato: {time}" },
+    called_off: "Annullato: {time}",
+    planned_for: "Previsto per: {time}",
+    open_incidents: {
+      one: "{n} guasto in corso",
+      many: "{n} di guasti in corso",
+      other: "{n} guasti in corso",
+    },
+    as_of: "Situazione: {time}.",
+    outdated: "Al momento non è possibile leggere stati più recenti.",
+    planned: "In programma",
+    past: "Annunci passati",
+    announcements: "Annunci",
+    last_days: { one: "Ultimo giorno ({n})", many: "Ultimi {n} giorni", other: "Ultimi {n} giorni" },
+    day: "{day}: {state}, {lasted}",
+    no_fault: "nessun guasto",
+    no_fault_since: "nessun guasto dal {day}",
+    now: "ora {state}",
+    more: "e altri {n}",
+    available: "disponibile al {percent} %",
+    available_since: "disponibile al {percent} % dal {day}",
+    renews: "Questa pagina si aggiorna ogni minuto. Anche come {json}.",
+    renews_feed: "Questa pagina si aggiorna ogni minuto. Anche come {json} e come {feed}.",
+    feed: "feed",
+    update: "{title} (aggiornamento)",
+    ended: "{title} (terminato)",
+    ended_early: "{title} (annullato)",
+    unready:
+      "Questa pagina non può ancora essere mostrata, perché i suoi stati sono in corso di lettura o al momento non possono essere letti. Il browser riprova ogni 15 secondi.",
+  },
+} as const satisfies Words<"one" | "many" | "other">
