@@ -108,7 +108,6 @@ export const stubServices = ({
       PublicPages.of({
         publicUrl: undefined,
         has: () => false,
-        langOf: () => "en",
         find: () => Effect.succeed("unknown"),
         ...pages,
       }),

@@ -132,7 +132,10 @@ export const PAGES = [...BUILT.keys(), "unread", "unknown"]
 
 const pages = (taken: Way["taken"]): Partial<PublicPages["Service"]> => ({
   find: (name) =>
-    countedBy(taken)("slow", Effect.succeed(BUILT.get(name) ?? (name === "unread" ? "unready" : "unknown"))),
+    countedBy(taken)(
+      "slow",
+      Effect.succeed(BUILT.get(name) ?? (name === "unread" ? { unreadyIn: "en" } : "unknown")),
+    ),
 })
 
 const way = Effect.fnUntraced(function* (stubs: Stubs, isTraced: boolean) {

@@ -36,14 +36,14 @@ const RETRY_SECONDS = "15"
 /** Answers with public pages to everyone (docs/rules.md#public-pages). */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const { find, langOf, publicUrl } = yield* PublicPages
+    const { find, publicUrl } = yield* PublicPages
     const answer = Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest
       const requestId = yield* RequestId
       const asked = statusFileOf(pathOf(url))
       const page = asked === undefined ? "unknown" : yield* find(asked.name)
-      if (page === "unready")
-        return HttpServerResponse.text(`${LANGUAGES[langOf(asked?.name ?? "")].page.unready}\n`, {
+      if (page !== "unknown" && "unreadyIn" in page)
+        return HttpServerResponse.text(`${LANGUAGES[page.unreadyIn].page.unready}\n`, {
           status: errorStatus.not_ready,
           headers: { "retry-after": RETRY_SECONDS, refresh: RETRY_SECONDS },
         })

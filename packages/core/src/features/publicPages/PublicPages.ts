@@ -47,8 +47,13 @@ export interface BuiltPage {
   readonly isOutdated: boolean
 }
 
-/** `unknown`: the policy has no such page. `unready`: none could be read yet. */
-export type FoundPage = BuiltPage | "unknown" | "unready"
+/** A page that could not be read yet, in the language of its readers. */
+interface UnreadPage {
+  readonly unreadyIn: Language
+}
+
+/** `unknown`: the policy has no such page. */
+export type FoundPage = BuiltPage | UnreadPage | "unknown"
 
 /** Whether a window in force covers a check, by its severity. */
 const coveredNow = ({ windows }: Policy, now: Instant.Instant) => {
@@ -225,8 +230,6 @@ export class PublicPages extends Context.Service<PublicPages>()(
         /** Where people reach the pages, if the settings name it: feeds need it. */
         publicUrl,
         has: (name: string): boolean => pageOf(name) !== undefined,
-        /** The language of a page that the policy has. */
-        langOf: (name: string): Language => pageOf(name)?.history.page.lang ?? "en",
         /** The page, read again if that is due. Readers at the same time wait for the same read. */
         find: Effect.fn("PublicPages.find")(function* (name: string): Effect.fn.Return<FoundPage> {
           const served = pageOf(name)
@@ -240,7 +243,7 @@ export class PublicPages extends Context.Service<PublicPages>()(
             const patience = served.built === undefined ? FIRST_PATIENCE : PATIENCE
             yield* Effect.timeoutOption(Fiber.await(served.reading), patience)
           }
-          return served.built ?? "unready"
+          return served.built ?? { unreadyIn: served.history.page.lang ?? "en" }
         }),
       }
     }),
