@@ -42,7 +42,7 @@ const open = Effect.gen(function* () {
   )
   const page = Effect.gen(function* () {
     const found = yield* pages.find("p")
-    return typeof found === "string" ? assert.fail(found) : found.body
+    return typeof found === "object" && "body" in found ? found.body : assert.fail("the page is not read")
   })
   const line = Effect.map(page, ({ groups: [group] }) => group?.lines[0] ?? assert.fail("no line"))
   return { ...timeline, line, page }
