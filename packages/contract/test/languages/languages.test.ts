@@ -56,6 +56,6 @@ it("a number has the form of its language", () => {
   assert.strictEqual(counted("en", en.page.open_incidents, 1), "1 open incident")
 })
 
-it("what fills a text is not filled again", () => {
+it("a value that fills a text is not filled again", () => {
   assert.strictEqual(fill("{a} of {b}, {c}", { a: "{b}", b: "$&" }), "{b} of $&, {c}")
 })

@@ -135,7 +135,7 @@ const withLine = (line: Partial<BuiltPage["body"]["groups"][number]["lines"][num
 const fileOf = async (page: BuiltPage, file: string): Promise<string> =>
   String((await statusAnswer(page, file, "https://status.example"))?.plain)
 
-/** What people wrote, and what no language translates. */
+/** Texts of people, and those that no language translates. */
 const PEOPLES = /^(Example|Shop|It is slow|Planned work|Other work|We look\.|Found\.|JSON|\.|· Shop)$/
 
 /** Words that a language has in common with English. */
