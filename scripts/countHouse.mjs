@@ -54,6 +54,12 @@ export const features = [
     former: ["statusPage", "announce", "StatusRoutes"],
   },
   {
+    word: "languages",
+    own: /\/languages\/|pageTexts/,
+    names: /\bLANGUAGES\b|\bLanguage\b|\bPageTexts\b/,
+    former: [],
+  },
+  {
     word: "watches",
     own: /\/[wW]atch(es|esApi|Runner|Probes|Record|Operations|OfAddress|Targets|Secrets|Headers|Agent|Decisions)\.|serverProbes/,
     names:
