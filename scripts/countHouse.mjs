@@ -100,6 +100,12 @@ export const features = [
     former: ["AgentDownload", "Handout", "AddHosts"],
   },
   {
+    word: "settings",
+    own: /[sS]etting(Record|Decisions|UseCases|Operations)\.|[sS]ettings(Api|Follower)\.|ServerSettings|publicUrlIn/,
+    names: /[sS]ettingOperations|settingsFollower|StoredSettings|ServerSettings|publicUrlIn/,
+    former: [],
+  },
+  {
     word: "silences",
     own: /[sS]ilences?(Api|Record|Decisions|Actions|Form)?\.|silencing/,
     names: /(?<!pendingKey)[sS]ilences?(?![a-z])|[sS]ilencing|Silenced/,

@@ -16,7 +16,7 @@ describe.skipIf(chromium === undefined)(`the frame of the console${skipped}`, ()
           const { page } = await openConsole(context, `${baseUrl}/#/silences`)
           await signIn(page)
           for (const [button, title] of [
-            ["Settings", "Settings of this browser"],
+            ["Settings", "Settings"],
             ["Shortcuts", "Shortcuts"],
           ] as const) {
             const opens = page.getByRole("button", { name: button, exact: true })

@@ -165,7 +165,7 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
             await page.waitForFunction("/^\\(\\d+\\) Agents/.test(document.title)")
             await page.waitForFunction("document.querySelector('link[rel=icon]').href.includes('%3Ctext')")
             await page.getByRole("button", { name: "Settings" }).click()
-            const settings = page.getByRole("dialog", { name: "Settings of this browser" })
+            const settings = page.getByRole("dialog", { name: "Settings" })
             assert.isFalse(await settings.getByLabel("Sound for new incidents").isChecked())
             assert.isFalse(await settings.getByLabel("Desktop notification").isChecked())
             await settings.getByLabel("Theme").selectOption("dark")

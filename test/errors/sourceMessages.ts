@@ -62,7 +62,6 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   'describeIssue(declared.failure, "the parameters")',
   "parsed.failure",
   // Reasons why no browser gets notifications, which say what to set.
-  "service.problem",
   "invalid",
   "key.failure",
   "host.failure",

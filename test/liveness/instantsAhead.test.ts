@@ -121,6 +121,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "replica.ended_at": MAY_BE_AHEAD,
   "policy_version.applied_at": HISTORY,
   "receiver_secrets.changed_at": HISTORY,
+  "setting.changed_at": HISTORY,
   "silence.starts_at": MAY_BE_AHEAD,
   "silence.ends_at": MAY_BE_AHEAD,
   "announcement.starts_at": MAY_BE_AHEAD,

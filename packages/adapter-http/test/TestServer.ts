@@ -106,7 +106,7 @@ export const stubServices = ({
     Layer.succeed(
       PublicPages,
       PublicPages.of({
-        publicUrl: undefined,
+        publicUrl: () => undefined,
         has: () => false,
         find: () => Effect.succeed("unknown"),
         ...pages,

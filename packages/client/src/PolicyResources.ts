@@ -94,6 +94,15 @@ export interface PolicyVersionList extends Answer<"listPolicyVersions"> {}
 /** The maintenance windows of the policy, each with its next times. */
 export interface WindowList extends Answer<"listWindows"> {}
 
+/** The settings that an admin may change while servers run. */
+export interface SettingList extends Answer<"listSettings"> {}
+
+/** A setting, and where its value comes from. */
+export interface Setting extends Answer<"putSetting"> {}
+
+/** The value of a setting. */
+export interface NewSetting extends Body<"putSetting"> {}
+
 /** All stored secrets, without their values. */
 export interface StoredSecretsList extends Answer<"listSecrets"> {}
 

@@ -49,6 +49,7 @@ export const commandTable = [
     commands: [
       row("policy", async () => (await import("./commands/policy.ts")).policy),
       row("secrets", async () => (await import("./features/receivers/secrets.ts")).secrets),
+      row("settings", async () => (await import("./features/settings/settings.ts")).settings),
       row("windows", async () => (await import("./commands/lists.ts")).windows),
       row("simulate", async () => (await import("./features/trial/simulate.ts")).simulate),
       row("import", async () => (await import("./commands/imports.ts")).importPolicy),

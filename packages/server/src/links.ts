@@ -2,10 +2,11 @@ import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { Effect } from "effect"
 import type { Settings } from "./settings/Settings.ts"
+import { publicUrlIn } from "./features/settings/publicUrlIn.ts"
 
 /** Why messages to receivers with `acknowledge` have no link that acknowledges (docs/rules.md#links). */
 export const linkAdvice = (
-  { DATABASE_URL, SERVICE_LINK_KEY, SERVICE_PUBLIC_URL }: Settings,
+  { DATABASE_URL, SERVICE_LINK_KEY, ...settings }: Settings,
   { receivers = {} }: PolicyDocument,
 ): string | undefined => {
   const names = Object.entries(receivers).flatMap(([name, { acknowledge }]) =>
@@ -14,7 +15,7 @@ export const linkAdvice = (
   // A server with another storage makes a key.
   const hasKey = SERVICE_LINK_KEY !== undefined || DATABASE_URL?.kind !== "postgres"
   const lacking = [
-    ...(SERVICE_PUBLIC_URL === undefined ? ["SERVICE_PUBLIC_URL"] : []),
+    ...(publicUrlIn(settings) === undefined ? ["SERVICE_PUBLIC_URL"] : []),
     ...(hasKey ? [] : ["SERVICE_LINK_KEY, the same on every server (openssl rand -hex 32)"]),
   ]
   const message = `messages to ${names.join(", ")} have no link that acknowledges: set ${lacking.join(" and ")}`

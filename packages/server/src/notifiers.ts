@@ -9,6 +9,7 @@ import { type Notifier, Notifiers, type WatchdogReceiver } from "@tocsin/core/he
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { enabledNotifiers } from "./rules.ts"
 import type { Settings } from "./settings/Settings.ts"
+import { publicUrlIn } from "./features/settings/publicUrlIn.ts"
 
 const mailServerOf = ({ SERVICE_EMAIL_FROM: from, SERVICE_SMTP_URL: url }: Settings) =>
   from === undefined || url === undefined ? undefined : { from, url }
@@ -18,7 +19,7 @@ export const postingOf = (settings: Settings) => ({
   timeout: sendTimeout(settings.SERVICE_DELIVERY_LEASE),
   mailTimeout: mailTimeout(settings.SERVICE_DELIVERY_LEASE),
   mailServer: mailServerOf(settings),
-  publicHost: namedHost(settings.SERVICE_PUBLIC_URL),
+  publicHost: () => namedHost(publicUrlIn(settings)),
 })
 
 /**

@@ -7,6 +7,7 @@ import { receiverTypes } from "@tocsin/contract/receivers/ReceiverTypes"
 import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/retentionChores"
 import { Duration, Record } from "effect"
 import type { Settings } from "./settings/Settings.ts"
+import { publicUrlIn } from "./features/settings/publicUrlIn.ts"
 import { SETTINGS_RECEIVERS, type SettingsReceiver } from "./settings/settingTypes.ts"
 import { watchProblem, watchTargets } from "./features/watches/watchTargets.ts"
 
@@ -52,7 +53,7 @@ export const policyNotifiers = (values: Partial<Settings>): PolicyNotifiers => (
   keepsNotifiers: false,
   hasMailServer: values.SERVICE_SMTP_URL !== undefined && values.SERVICE_EMAIL_FROM !== undefined,
   extensions: (values.extensions?.notifiers ?? []).map(([, { name }]) => name),
-  watchProblem: watchProblem(watchTargets(values)),
+  watchProblem: watchProblem(() => watchTargets(values)),
 })
 
 /** The same for a policy whose watches are not judged. */
@@ -74,8 +75,10 @@ export const retentionOf = (settings: Settings): RetentionOptions => {
 }
 
 /** The domain of the addresses of integrations that take mail. */
-export const mailDomainOf = ({ SERVICE_MAIL_DOMAIN: domain, SERVICE_PUBLIC_URL: url }: Settings): string =>
-  (domain ?? (url === undefined ? hostname() : new URL(url).hostname)).toLowerCase()
+export const mailDomainOf = ({ SERVICE_MAIL_DOMAIN: domain, ...settings }: Settings): string => {
+  const url = publicUrlIn(settings)
+  return (domain ?? (url === undefined ? hostname() : new URL(url).hostname)).toLowerCase()
+}
 
 export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions => ({
   ...defaultRules,
@@ -89,7 +92,9 @@ export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions
   integrationCheckRate: settings.SERVICE_INTEGRATION_CHECK_RATE,
   watchAgent: settings.SERVICE_WATCH_AGENT,
   publicUrl: settings.SERVICE_PUBLIC_URL,
-  mailDomain: mailDomainOf(settings),
+  watchLoopback: settings.SERVICE_WATCH_LOOPBACK,
+  stored: settings.stored,
+  mailDomain: () => mailDomainOf(settings),
   messageDetails: settings.SERVICE_MESSAGE_DETAILS,
   staleAfter: settings.SERVICE_STALE_AFTER,
   acknowledgedFor: settings.SERVICE_ACK_FOR,

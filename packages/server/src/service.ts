@@ -39,8 +39,9 @@ import {
 import { historyTrial } from "./features/trial/historyThread.ts"
 
 /** The whole service with these settings, running for as long as the layer lives. */
-export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
-  Layer.unwrap(
+export const service = (given: Settings, onStorageLost: OnStorageLost) => {
+  const settings = { ...given, stored: {} }
+  return Layer.unwrap(
     Effect.gen(function* () {
       if (settings.DATABASE_URL === undefined) yield* ensureDataDirectory(settings.SERVICE_DATA_DIR)
       yield* warnOfOtherData(settings)
@@ -110,6 +111,7 @@ export const service = (settings: Settings, onStorageLost: OnStorageLost) =>
       )
     }),
   )
+}
 
 const cipherOrNone = (settings: Settings) =>
   Effect.catch(secretCipherOf(settings), ({ message }) =>

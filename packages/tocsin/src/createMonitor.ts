@@ -6,6 +6,7 @@ import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
 import { policyFollower } from "@tocsin/core/lists/policyFollower"
+import { settingsFollower } from "@tocsin/core/lists/settingsFollower"
 import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/lists/Housekeeping"
 import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
@@ -79,6 +80,7 @@ export const start = async (
   const layer = Layer.mergeAll(
     HttpApp.layer(http),
     stored === undefined ? Layer.empty : policyFollower,
+    settingsFollower,
     Replicas.layer,
     delivers ? Delivery.layer : Layer.empty,
     recordNumbers,

@@ -37,7 +37,7 @@ const listed = (token: string, query = "") =>
 
 const servedBy = (services: ReadonlyArray<string>, more: Partial<Parameters<typeof pushService>[0]> = {}) =>
   pushService({
-    contact: "mailto:ops@example.org",
+    contact: () => "mailto:ops@example.org",
     denyPrivateTargets: false,
     mayReachLoopback: true,
     services,
@@ -200,7 +200,11 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 
   const PROBLEMS = [
-    ["a contact", { secretsKey: KEY, push: servedBy([], { contact: undefined }) }, "SERVICE_PUSH_CONTACT"],
+    [
+      "a contact",
+      { secretsKey: KEY, push: servedBy([], { contact: () => undefined }) },
+      "SERVICE_PUSH_CONTACT",
+    ],
     ["a key of secrets", { push: servedBy([]) }, "SERVICE_SECRETS_KEY"],
   ] as const
   for (const [what, options, setting] of PROBLEMS)

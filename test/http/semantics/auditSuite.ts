@@ -207,10 +207,26 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
     },
     { method: "DELETE", path: `${SECRETS}/phone`, rows: [["secret.removed", "phone"]] },
     { method: "DELETE", path: `${SECRETS}/phone`, rows: [] },
+    {
+      method: "PUT",
+      path: LOOPBACK,
+      json: { value: true },
+      rows: [["setting.changed", "watch_loopback"]],
+      parameters: { value: "true" },
+    },
+    { method: "PUT", path: LOOPBACK, json: { value: true }, rows: [] },
+    {
+      method: "DELETE",
+      path: LOOPBACK,
+      rows: [["setting.removed", "watch_loopback"]],
+      parameters: { value: "true" },
+    },
+    { method: "DELETE", path: LOOPBACK, rows: [] },
   ]
 }
 
 const SECRETS = "/ops/v1/secrets"
+const LOOPBACK = "/ops/v1/settings/watch_loopback"
 
 // Of timers, reports, stored policies, pages, rotas, senders and browsers, which this server does not have:
 // test/delivery/timers, test/library/policy, test/processes/storedPolicy, test/http/requests/receivers,

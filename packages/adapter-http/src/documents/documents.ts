@@ -15,6 +15,7 @@ import type { JsonObject } from "./errorResponses.ts"
 import { rotas } from "../features/onCall/rotaOperations.ts"
 import { policy } from "./policyOperations.ts"
 import { push } from "../features/push/pushOperations.ts"
+import { settings } from "../features/settings/settingOperations.ts"
 import { secrets } from "../features/receivers/secretOperations.ts"
 import { liveViews, watches } from "../features/watches/watchOperations.ts"
 import { v1Tags } from "./v1Operations.ts"
@@ -104,6 +105,7 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas],
   ["Policy", "Receivers, routes and maintenance windows.", policy],
   ["Secrets", "Addresses and tokens of receivers, which are never shown.", secrets],
+  ["Settings", "What an admin may set while servers run.", settings],
   ["Browsers", "Browsers that get notifications.", push],
   ["Operators", "Named operators, their tokens, and who changed what.", operators],
   ["Sessions", "People who sign in by OpenID Connect.", sessions],

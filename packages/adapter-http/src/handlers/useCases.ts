@@ -15,6 +15,7 @@ import { integrationUseCases } from "../features/integrations/integrationUseCase
 import { rotaUseCases } from "../features/onCall/rotaUseCases.ts"
 import { announcementUseCases } from "../features/publicPages/announcementUseCases.ts"
 import { pushUseCases } from "../features/push/pushUseCases.ts"
+import { settingUseCases } from "../features/settings/settingUseCases.ts"
 import { secretUseCases } from "../features/receivers/secretUseCases.ts"
 import { sessionUseCases } from "../features/signIn/sessionUseCases.ts"
 import { silenceUseCases } from "../features/silences/silenceUseCases.ts"
@@ -109,6 +110,7 @@ export const opsUseCases = {
   rotas: rotaUseCases,
   secrets: secretUseCases,
   sessions: sessionUseCases,
+  settings: settingUseCases,
   silences: silenceUseCases,
   announcements: announcementUseCases,
 } satisfies {

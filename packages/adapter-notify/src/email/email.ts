@@ -204,7 +204,7 @@ export const email = Effect.fnUntraced(function* (
     Effect.mapError((message) => new BadNotifierSetting({ setting: "url", message })),
   )
   const needsTls = options.tls !== "off" && !server.isPlain
-  const hello = options.hello ?? options.publicHost ?? dotted(domainOf(options.from))
+  const hello = () => options.hello ?? options.publicHost?.() ?? dotted(domainOf(options.from))
   const client = yield* makeMailClient({ ...options, server, needsTls, timeout, hello })
   const settings = { ...server, timeout, needsTls, hasLogin: server.auth !== undefined }
   const notifier = yield* mailsOver(makeHandOver(client), { ...options, settings })

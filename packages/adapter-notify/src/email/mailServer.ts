@@ -65,7 +65,7 @@ interface MailServerOptions extends TargetPolicy {
   /** Up to the end of the text. */
   readonly timeout: Duration.Duration
   /** The name that EHLO states. */
-  readonly hello: string | undefined
+  readonly hello: () => string | undefined
 }
 
 /** Many servers refuse more connections than this. */
@@ -130,8 +130,8 @@ const makeTransport = Effect.fnUntraced(function* ({
   // Only a service that sends mails loads it.
   const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
   return yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      createTransport({
+    Effect.sync(() => {
+      const created = createTransport({
         pool: true,
         maxConnections: MOST_CONNECTIONS,
         // The core decides about every repeat.
@@ -141,7 +141,6 @@ const makeTransport = Effect.fnUntraced(function* ({
         secure: isSecure,
         requireTLS: needsTls && !isSecure,
         ignoreTLS: !needsTls,
-        ...(hello !== undefined && { name: hello }),
         ...(isIP(host) === 0 && { tls: { servername: host.replace(/\.$/, "") } }),
         // No password goes to a server that does not ask for it: many hide the login without TLS.
         ...(auth !== undefined && { auth }),
@@ -153,8 +152,14 @@ const makeTransport = Effect.fnUntraced(function* ({
         getSocket: open,
         logger: listening(offer),
         transactionLog: true,
-      }),
-    ),
+      })
+      // Each connection asks for it: the public address may change.
+      Object.defineProperty(Object(created.transporter).options, "name", {
+        get: hello,
+        enumerable: true,
+      })
+      return created
+    }),
     (opened) =>
       Effect.sync(() => {
         opened.close()

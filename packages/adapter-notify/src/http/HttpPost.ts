@@ -81,7 +81,7 @@ export interface PostingOptions extends TargetPolicy {
   /** The mail server of the settings, for receivers that state none (docs/rules.md#mails). */
   readonly mailServer?: { readonly url: Redacted.Redacted; readonly from: string } | undefined
   /** The host of SERVICE_PUBLIC_URL, if it has a name: mail servers are greeted by it. */
-  readonly publicHost?: string | undefined
+  readonly publicHost?: (() => string | undefined) | undefined
 }
 
 /** The host of an address by which a mail server may be greeted; none of an IP address, nor of a name without a dot. */

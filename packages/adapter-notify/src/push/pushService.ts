@@ -23,7 +23,7 @@ const LASTS = Duration.hours(12)
 
 export interface PushOptions extends Omit<TargetPolicy, "denyLoopback"> {
   /** Whom push services may write to: `mailto:` or `https:`; without it, none can be reached. */
-  readonly contact: string | undefined
+  readonly contact: () => string | undefined
   /** Push services besides the known ones: a host, `*.DOMAIN`, or an origin. */
   readonly services: ReadonlyArray<string>
   readonly mayReachLoopback: boolean
@@ -76,7 +76,7 @@ export const pushService = ({
   const policy: TargetPolicy = { denyPrivateTargets, denyLoopback: !mayReachLoopback }
   const hostOf = hostOfAddress([...KNOWN, ...services], policy)
   return {
-    problem: contact === undefined ? NO_CONTACT : undefined,
+    problem: () => (contact() === undefined ? NO_CONTACT : undefined),
     newKey: () => {
       const { private_key, public_key } = makeKeyPair()
       return { public_key, private_key: Redacted.make(private_key) }
@@ -93,7 +93,8 @@ export const pushService = ({
         Effect.gen(function* () {
           const target = parseTarget(address.endpoint, policy)
           const refusal = Result.isFailure(target) ? target.failure : undefined
-          if (Result.isFailure(target) || contact === undefined)
+          const sub = contact()
+          if (Result.isFailure(target) || sub === undefined)
             return {
               status: undefined,
               result: { outcome: "refused", error: refusal ?? NO_CONTACT },
@@ -101,7 +102,7 @@ export const pushService = ({
           const now = yield* Instant.now
           const [auth, p256dh] = [Redacted.value(address.auth), Redacted.value(address.p256dh)]
           const exp = Number(Instant.plus(now, LASTS) / 1_000_000n)
-          const claims = { aud: target.success.url.origin, sub: contact, exp }
+          const claims = { aud: target.success.url.origin, sub, exp }
           const keys = { public_key: key.public_key, private_key: Redacted.value(key.private_key) }
           const exchange = yield* makeExchange(target.success, { ...policy, timeout: TIMEOUT })
           const message = {

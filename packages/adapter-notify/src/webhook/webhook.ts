@@ -3,7 +3,6 @@ import { timestamp } from "@tocsin/contract/formats/Fields"
 import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { FiringCause, NotificationType, Severity } from "@tocsin/contract/formats/Status"
-import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import { whyText } from "@tocsin/core/heart/notifications/whyText"
 import { Ids } from "@tocsin/core/kernel/ports/Ids"
 import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
@@ -256,15 +255,6 @@ const incidentOf = (incident: NotifiedIncident): IncidentMessage["data"]["incide
 const placeOf = (agent_id: AgentId | undefined, checkId: CheckId | undefined) => {
   const check_id = checkIdOf(checkId)
   return { ...(agent_id !== undefined && { agent_id }), ...(check_id !== undefined && { check_id }) }
-}
-
-/** The form that {@link parsePublicUrl} accepts, for messages. */
-export const PUBLIC_URL = "a URL that begins with http:// or https://, without user name, query or fragment"
-
-/** The base of links, without a slash at its end. Shown to receivers, so never a credential. */
-export const parsePublicUrl = (given: string): string | undefined => {
-  if (!/^https?:\/\/[^\s@?#]+$/.test(given) || !URL.canParse(given)) return undefined
-  return withoutTrailing(new URL(given).href, "/")
 }
 
 const encode = Schema.encodeSync(Schema.fromJsonString(WebhookMessage))

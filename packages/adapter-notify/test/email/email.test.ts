@@ -449,8 +449,8 @@ describe("e-mail", () => {
   it.effect.each([
     [{}, "example.org"],
     [{ from: "tocsin@Bücher.example" }, "xn--bcher-kva.example"],
-    [{ publicHost: "tocsin.example.net" }, "tocsin.example.net"],
-    [{ publicHost: "tocsin.example.net", hello: "out.example.com" }, "out.example.com"],
+    [{ publicHost: (): string => "tocsin.example.net" }, "tocsin.example.net"],
+    [{ publicHost: (): string => "tocsin.example.net", hello: "out.example.com" }, "out.example.com"],
   ] as const)("greets with a name that has a dot: %j", ([options, name]) =>
     Effect.gen(function* () {
       const names: Array<string> = []

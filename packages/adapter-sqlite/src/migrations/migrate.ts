@@ -23,6 +23,7 @@ import { migration as resolutions } from "./0012_resolutions.ts"
 import { migration as knownNames } from "./0013_known_names.ts"
 import { migration as withdrawnChecks } from "./0014_withdrawn_checks.ts"
 import { migration as titles } from "./0015_titles.ts"
+import { migration as settings } from "./0016_settings.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -41,6 +42,7 @@ export const migrations: ReadonlyArray<Migration> = [
   knownNames,
   withdrawnChecks,
   titles,
+  settings,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -15,6 +15,7 @@
 -- 13 known_names compatible sha256:50718d4f1f567985471ec85719bb6fa9af88ba9a2620dbe8b8cdb252d03aad6c
 -- 14 withdrawn_checks compatible sha256:11df87ce3c05773cc46627906cee6b01928b271bce82e1577ec723748f9e451e
 -- 15 titles compatible sha256:1e5de03ebf341cd0ab303d36a684ac3b698824843c262b0b2207f9f2c4c569ae
+-- 16 settings compatible sha256:154c80c4b2e05ca063e60e9eed403fcaf7c230794dba51a62b820ad97d9ed62c
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -724,6 +725,13 @@ CREATE INDEX session_by_created ON session (created_at, id);
 CREATE INDEX session_by_end ON session (expires_at);
 
 CREATE INDEX session_by_identity ON session (identity);
+
+CREATE TABLE setting (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL,
+  changed_by TEXT NOT NULL,
+  changed_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE silence (
   id TEXT PRIMARY KEY,

@@ -181,6 +181,12 @@ export const callTable = {
     put: call<[name: string, secrets: R.NewSecrets], R.StoredSecrets>()("putSecrets"),
     remove: rowAction("removeSecrets"),
   },
+  /** Settings that change while servers run. */
+  settings: {
+    list: call<[], R.SettingList>()("listSettings"),
+    set: call<[name: string, request: R.NewSetting], R.Setting>()("putSetting"),
+    remove: rowAction("removeSetting"),
+  },
   /** Maintenance windows. */
   windows: {
     list: call<[], R.WindowList>()("listWindows"),

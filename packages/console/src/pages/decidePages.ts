@@ -4,6 +4,7 @@ import { PublicPages } from "../features/publicPages/PublicPages.tsx"
 import { Receivers } from "../features/receivers/Receivers.tsx"
 
 export { NotifyBrowser } from "../features/push/NotifyBrowser.tsx"
+export { ServerSettings } from "../features/settings/ServerSettings.tsx"
 export { renew } from "../features/push/thisBrowser.ts"
 export { ReceiverTable } from "../features/receivers/Receivers.tsx"
 

@@ -136,7 +136,15 @@ const Preferences = () => {
         }}
       />
       {refusal.value !== "" && <p role="alert">{refusal}</p>}
-      <Loaded of={decide} draw={({ NotifyBrowser }) => <NotifyBrowser />} />
+      <Loaded
+        of={decide}
+        draw={({ NotifyBrowser, ServerSettings }) => (
+          <>
+            <NotifyBrowser />
+            <ServerSettings />
+          </>
+        )}
+      />
       <a href={linkTo(WALL)}>Put up a wall on this screen</a>
     </>
   )
@@ -270,7 +278,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         {children}
       </main>
       <Done />
-      <Panel id="settings" title="Settings of this browser">
+      <Panel id="settings" title="Settings">
         <Preferences />
       </Panel>
       <Panel id={HELP} title="Shortcuts">

@@ -29,6 +29,7 @@ import { PushApi } from "./PushApi.ts"
 import { RotasApi } from "./RotasApi.ts"
 import { SessionsApi, SignInApi } from "./SessionsApi.ts"
 import { SecretsApi } from "./SecretsApi.ts"
+import { SettingsApi } from "./SettingsApi.ts"
 import { SilencesApi } from "./SilencesApi.ts"
 import { WatchesApi } from "./WatchesApi.ts"
 import { AgentAuthentication, operatorsGroup, role, ValidParameters } from "./operation.ts"
@@ -171,6 +172,7 @@ export class OpsApi extends HttpApi.make("tocsin-ops")
     RotasApi,
     SecretsApi,
     SessionsApi,
+    SettingsApi,
     SignInApi,
     SilencesApi,
     StreamApi,

@@ -22,6 +22,7 @@ import { alert, outbox } from "../heart/model/OutboxRecord.ts"
 import { push_key, push_subscription } from "../heart/model/SubscriptionRecord.ts"
 import { phone_call } from "../heart/model/PhoneCallRecord.ts"
 import { policy_version } from "../heart/model/PolicyVersionRecord.ts"
+import { setting } from "../features/settings/SettingRecord.ts"
 import { receiver_secrets } from "../features/receivers/SecretRecord.ts"
 import { replica } from "../heart/model/ReplicaRecord.ts"
 import { reported_alert } from "../features/integrations/ReportedAlertRecord.ts"
@@ -93,6 +94,7 @@ export const storedTables = {
   replica,
   policy_version,
   receiver_secrets,
+  setting,
   audit,
   audit_subject,
   silence,

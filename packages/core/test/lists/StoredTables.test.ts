@@ -34,6 +34,7 @@ it("transactions lock rows in this order, in which no two servers of different v
     "replica",
     "policy_version",
     "receiver_secrets",
+    "setting",
     "silence",
     "rota_override",
     "announcement",

@@ -122,7 +122,7 @@ const notingOtherPolicy = Layer.effectDiscard(
  */
 export const useCases = Layer.unwrap(
   Effect.gen(function* () {
-    const settings = yield* settingsOfCommand
+    const settings = { ...(yield* settingsOfCommand), stored: {} }
     yield* requireStorage(settings)
     const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
     const source = yield* Effect.provide(policySource(settings), RandomIds.layer)

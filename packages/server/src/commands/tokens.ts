@@ -20,6 +20,7 @@ import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { agentHashes } from "@tocsin/core/features/enrolment/agentHashes"
 import { Admission } from "@tocsin/core/lists/Admission"
 import { Operators, USUAL_GRACE } from "@tocsin/core/heart/usecases/Operators"
+import { publicUrlOf, RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Schema } from "effect"
 import { Flag } from "effect/cli"
 import { notFound, refusal } from "../CommandFailure.ts"
@@ -122,7 +123,8 @@ const createEnrolment = act({
   },
   reads: ({ server: _, ...given }) => flags.readArguments(CreateEnrolmentRequest, given),
 })(function* (request, { server }) {
-  const { SERVICE_PORT: port, SERVICE_PUBLIC_URL: publicUrl } = yield* settingsOfCommand
+  const { SERVICE_PORT: port } = yield* settingsOfCommand
+  const publicUrl = publicUrlOf(yield* RuleSettings)
   const enrolment = yield* Admission.use(({ enrolments: { create } }) => create(request))
   const [sha256, other] = agentHashes(yield* Storage.use(({ replicas }) => replicas), yield* Instant.now)
   const lines = enrolmentLines({

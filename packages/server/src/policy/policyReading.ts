@@ -1,5 +1,4 @@
 import { PolicyReader } from "@tocsin/adapter-http/policy/PolicyReader"
-import type { TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
@@ -10,12 +9,12 @@ import { type PolicyReading, readHere, type ReadPolicy } from "tocsin/internal/p
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { askThread, type Order } from "../threads/askThread.ts"
-import { watchProblem, watchTargets } from "../features/watches/watchTargets.ts"
+import { watchProblem, type WatchTargets, watchTargets } from "../features/watches/watchTargets.ts"
 
 /** A reading that the watches' targets may judge, as plain data. */
 interface ServerReading extends PolicyReading {
   /** The targets that its watches may have; absent if they are not judged. */
-  readonly targets?: TargetPolicy
+  readonly targets?: WatchTargets
 }
 
 const readWith = ({ targets, ...reading }: ServerReading) =>

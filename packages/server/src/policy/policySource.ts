@@ -28,14 +28,14 @@ export const policySource = Effect.fnUntraced(function* (
   if (initial.SERVICE_POLICY_FILE !== undefined)
     return { source: "given", advice: FILE_DECIDES, follow: (text) => readStored(text, initial) }
   let settings = initial
-  secrets?.follow((read) => Effect.sync(() => void (settings = read)))
+  secrets?.follow((read) => Effect.sync(() => void (settings = { ...read, stored: initial.stored })))
   return yield* storedPolicySource({
     readApplied: (text, elsewhere, change) => readApplied(text, settings, elsewhere, change),
     readStored: (text) => readStored(text, settings),
     places: () => ({
       posting: postingOf(settings),
       folder: settings.SERVICE_SECRETS_DIR,
-      mayReachLoopback: settings.SERVICE_WATCH_LOOPBACK,
+      mayReachLoopback: settings.SERVICE_WATCH_LOOPBACK === true,
     }),
     outside: () => policyNotifiers(settings),
     withOutsiders: (made) => withOutsiders(settings, made),

@@ -1,3 +1,4 @@
+import type { StoredSettings } from "@tocsin/core/kernel/ports/RuleSettings"
 import type { Extensions } from "../extensions/Extensions.ts"
 import * as type from "./settingTypes.ts"
 import { checkMetricsSettings } from "../features/checkMetrics/checkMetricsSettings.ts"
@@ -214,9 +215,7 @@ export const definitions = {
   SERVICE_WATCH_LOOPBACK: setting(
     type.flag,
     "whether watches, and receivers with stored secrets, may connect to loopback addresses",
-    {
-      fallback: "false",
-    },
+    { whenUnset: "the setting watch_loopback, else false" },
   ),
   SERVICE_DELIVERY_LEASE: setting(
     type.duration,
@@ -295,4 +294,6 @@ type ValueOf<S> =
 export type Settings = { readonly [Name in keyof Definitions]: ValueOf<Definitions[Name]> } & {
   /** Of the modules of SERVICE_EXTENSIONS; absent without any. */
   readonly extensions?: Extensions | undefined
+  /** Of operators, while a storage is open (docs/rules.md#stored-settings). */
+  readonly stored?: StoredSettings | undefined
 }

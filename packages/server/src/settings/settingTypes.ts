@@ -1,5 +1,6 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
-import { parsePublicUrl, parseSecrets, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
+import { parseSecrets } from "@tocsin/adapter-notify/webhook/webhook"
+import { parsePublicUrl, PUBLIC_URL } from "@tocsin/contract/formats/publicUrl"
 import { SECRETS_KEYS } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { labelName } from "@tocsin/contract/labels/labelName"

@@ -24,6 +24,7 @@ import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
 import type { Push } from "@tocsin/core/features/push/Push"
 import { PushService } from "@tocsin/core/features/push/PushService"
 import { policyFollower } from "@tocsin/core/lists/policyFollower"
+import { settingsFollower } from "@tocsin/core/lists/settingsFollower"
 import { HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/heart/admission/verifyPepper"
 import type { Hashing } from "@tocsin/core/kernel/ports/Hashing"
@@ -172,6 +173,7 @@ export const background = Layer.mergeAll(
   Replicas.layer,
   WatchRunner.layer,
   policyFollower,
+  settingsFollower,
 )
 
 export interface WatchdogOptions {
@@ -199,7 +201,12 @@ const settings = (options: TocsinOptions<unknown, unknown, unknown>) =>
     Layer.effect(
       RuleSettings,
       Effect.flatMap(Notifiers, (notifiers) => {
-        const rules = { ...defaultRules, notifiers: Array.from(notifiers.keys()), ...options.rules }
+        const rules = {
+          ...defaultRules,
+          notifiers: Array.from(notifiers.keys()),
+          stored: {},
+          ...options.rules,
+        }
         const problems = ruleProblems(rules)
         // A mistake in the program, as a wrong type would be.
         return problems.length === 0 ? Effect.succeed(rules) : Effect.die(new Error(problems.join("\n")))

@@ -3,7 +3,7 @@ import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import { mailTimeout, namedHost, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
-import { parsePublicUrl, PUBLIC_URL } from "@tocsin/adapter-notify/webhook/webhook"
+import { parsePublicUrl, PUBLIC_URL } from "@tocsin/contract/formats/publicUrl"
 import {
   asGiven,
   checked,
@@ -216,7 +216,7 @@ export const readOptions = (options: MonitorOptions) => {
     denyPrivateTargets,
     timeout: sendTimeout(lease),
     mailTimeout: mailTimeout(lease),
-    publicHost: namedHost(read.publicUrl),
+    publicHost: () => namedHost(read.publicUrl),
   }
   const { secretsDir, secretsKey } = read
   // Debug stands in for notifiers, and policies replace it.

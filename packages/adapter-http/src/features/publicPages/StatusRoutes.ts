@@ -48,7 +48,7 @@ export const layer = HttpRouter.use((router) =>
           headers: { "retry-after": RETRY_SECONDS, refresh: RETRY_SECONDS },
         })
       const file = asked?.file ?? ""
-      const making = page === "unknown" ? undefined : statusAnswer(page, file, publicUrl)
+      const making = page === "unknown" ? undefined : statusAnswer(page, file, publicUrl())
       if (making === undefined) {
         const message = page !== "unknown" && file === ".atom" ? NO_FEED : NO_PAGE
         if (message === NO_PAGE && wantsHtml(headers["accept"]))

@@ -135,7 +135,7 @@ export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInF
       {mayAdminister.value && download?.url === null && (
         <p class="lead">
           <Mark state="warning" word="no links" /> Messages have no link that shows or acknowledges their
-          incident: start the server with <code>SERVICE_PUBLIC_URL={base}</code>
+          incident: save <code>{base}</code> as the public address in <i>Settings</i>
         </p>
       )}
       <p class="lead">

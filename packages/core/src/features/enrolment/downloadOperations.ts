@@ -1,14 +1,17 @@
 import { Effect } from "effect"
 import { AgentDownload } from "../../kernel/ports/AgentDownload.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
-import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { publicUrlOf, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 
 /** The files that this server hands out, with the address at which hosts reach it (docs/rules.md#agent-downloads). */
 export const downloadOperations = Effect.gen(function* () {
-  const { publicUrl: url = null } = yield* RuleSettings
+  const rules = yield* RuleSettings
   const download = yield* AgentDownload
   return {
-    agentDownload: download === undefined ? Effect.fail(NO_DOWNLOAD) : Effect.succeed({ url, ...download }),
+    agentDownload:
+      download === undefined
+        ? Effect.fail(NO_DOWNLOAD)
+        : Effect.sync(() => ({ url: publicUrlOf(rules) ?? null, ...download })),
   }
 })
 

@@ -26,7 +26,7 @@ import { makeSenderCalls } from "./senderCalls.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../kernel/ports/Ids.ts"
-import { type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { publicUrlOf, type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { USUAL_GRACE } from "../../heart/usecases/Operators.ts"
@@ -46,12 +46,12 @@ const CONFLICTS = {
 const urlsOf = (
   { kind, options }: IntegrationRecord,
   key: string,
-  { mailDomain = "localhost", publicUrl = "" }: RuleOptions,
+  rules: RuleOptions,
 ): ReadonlyArray<string> => {
   if (kind === "watch") return []
   const { addresses, paths } = KINDS[kind]
-  if (addresses !== undefined) return addresses(key, mailDomain)
-  return paths(key, options).map((path) => `${publicUrl}/in/${kind}${path}`)
+  if (addresses !== undefined) return addresses(key, rules.mailDomain?.() ?? "localhost")
+  return paths(key, options).map((path) => `${publicUrlOf(rules) ?? ""}/in/${kind}${path}`)
 }
 
 /** Adds the key of an integration to what is shown of it. */

@@ -31,7 +31,7 @@ import { CurrentOperator } from "../../kernel/ports/CurrentOperator.ts"
 import { Hashing, LinkTokens } from "../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../kernel/ports/Ids.ts"
 import { PolicySource } from "../../kernel/ports/PolicySource.ts"
-import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { publicUrlOf, type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import { servedReceivers } from "../../heart/replicas/listedReceivers.ts"
 import { NotFound, refusalError, StateConflict } from "../../kernel/engine/OperationErrors.ts"
@@ -142,7 +142,7 @@ const spanOf = ({ from, to }: RotaParameters, now: Instant.Instant) => {
 
 interface RotaPorts extends CalendarPorts {
   readonly receivers: Receivers["Service"]
-  readonly publicUrl: string
+  readonly rules: RuleOptions
 }
 
 /** The rotas of the policy in force, of which this is one. */
@@ -189,7 +189,7 @@ const readPlan = Effect.fnUntraced(function* (
     turns,
     overrides: shownOverrides(unended, rotas, now),
     gaps: gapsIn(coming, ports.policy.current(), (receiver) => isServed.has(receiver)),
-    ...(token && { calendar: `${ports.publicUrl}/on-call/${token}.ics` }),
+    ...(token && { calendar: `${publicUrlOf(ports.rules) ?? ""}/on-call/${token}.ics` }),
   }
 })
 
@@ -234,7 +234,7 @@ export const onCallOperations = Effect.fnUntraced(function* (signed: ReturnType<
     policy: yield* PolicyInForce,
     source: yield* PolicySource,
     tokens: yield* LinkTokens,
-    publicUrl: (yield* RuleSettings).publicUrl ?? "",
+    rules: yield* RuleSettings,
     sha256: (yield* Hashing).sha256,
   }
   return {

@@ -19,7 +19,7 @@ import { occurrenceInForce } from "../../heart/policy/occurrences.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import { isLate } from "../../heart/overdue/shownState.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
-import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { publicUrlOf, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import type { LineCheck } from "./lineChecks.ts"
 import { stateNow, worstOf } from "./lineStates.ts"
@@ -174,7 +174,7 @@ export class PublicPages extends Context.Service<PublicPages>()(
       const { sha256 } = yield* Hashing
       const inForce = yield* PolicyInForce
       const scope = yield* Effect.scope
-      const { publicUrl } = yield* RuleSettings
+      const rules = yield* RuleSettings
       const pageOf = makePages(inForce)
 
       const assemble = (name: string, served: ServedPage, read: ReadPage): void => {
@@ -228,7 +228,7 @@ export class PublicPages extends Context.Service<PublicPages>()(
 
       return {
         /** Where people reach the pages, if the settings name it: feeds need it. */
-        publicUrl,
+        publicUrl: () => publicUrlOf(rules),
         has: (name: string): boolean => pageOf(name) !== undefined,
         /** The page, read again if that is due. Readers at the same time wait for the same read. */
         find: Effect.fn("PublicPages.find")(function* (name: string): Effect.fn.Return<FoundPage> {

@@ -71,7 +71,8 @@ const keyOperations = Effect.fnUntraced(function* (found: FindingBrowsers) {
     }),
     /** Makes another key, to which no browser is bound, so it removes all of them. */
     replaceKey: Effect.gen(function* () {
-      if (service?.problem !== undefined) return yield* refuse(service.problem)
+      const problem = service?.problem()
+      if (problem !== undefined) return yield* refuse(problem)
       if (service === undefined || cipher === undefined) return yield* refuse(NO_KEY)
       const operators = new Set<string>()
       yield* eachPage(storage, ALL, (rows) => rows.forEach(({ operator }) => void operators.add(operator)))

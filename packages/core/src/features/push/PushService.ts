@@ -26,7 +26,7 @@ export interface PushMessage {
 /** Writes to browsers by their push services (docs/rules.md#browsers). */
 export interface PushService {
   /** Why it cannot by the settings of this process; they name the missing one. */
-  readonly problem: string | undefined
+  readonly problem: () => string | undefined
   /** A new key pair. */
   readonly newKey: () => VapidKey
   /** Why keys of a browser are none; nothing if they are. */

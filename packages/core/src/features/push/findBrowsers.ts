@@ -58,7 +58,8 @@ const keyOfBrowsers = Effect.gen(function* () {
   const service = yield* PushService
   return Effect.gen(function* (): Effect.fn.Return<Result.Result<VapidKey, string>, StorageError> {
     if (service === undefined) return Result.fail(NO_SERVICE)
-    if (service.problem !== undefined) return Result.fail(service.problem)
+    const problem = service.problem()
+    if (problem !== undefined) return Result.fail(problem)
     if (cipher === undefined) return Result.fail(NO_KEY)
     const [row] = yield* storage.rows("push_key", ["vapid"])
     const made = row ?? (yield* transact(establishKey(sealKey(service.newKey(), cipher))))

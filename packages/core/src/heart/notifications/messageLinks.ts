@@ -4,7 +4,7 @@ import type { Policy } from "../policy/compilePolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { DeliveryAttempt, MessageLinks } from "./Notifiers.ts"
 import { LinkTokens } from "../../kernel/ports/Hashing.ts"
-import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { publicUrlOf, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 
 /** How long a link in the messages of a receiver acknowledges; nothing if they have none. */
 export const acknowledgesFor = (
@@ -18,12 +18,14 @@ export const acknowledgesFor = (
 
 /** Makes the links of a message (docs/rules.md#links), none without a public address, and finds its time zone. */
 export const makeForReader = Effect.gen(function* () {
-  const { longestAcknowledgement, publicUrl } = yield* RuleSettings
+  const rules = yield* RuleSettings
   const tokens = yield* LinkTokens
   const { current } = yield* PolicyInForce
   const linksOf = ({ event_type, id, incident, receiver }: DeliveryAttempt): MessageLinks | undefined => {
+    const publicUrl = publicUrlOf(rules)
     if (publicUrl === undefined) return undefined
-    const length = event_type === "firing" && acknowledgesFor(current(), receiver, longestAcknowledgement)
+    const length =
+      event_type === "firing" && acknowledgesFor(current(), receiver, rules.longestAcknowledgement)
     return {
       incident: `${publicUrl}/#/incidents/${incident.id}`,
       acknowledge:

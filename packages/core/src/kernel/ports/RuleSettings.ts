@@ -10,6 +10,12 @@ export interface RateLimit {
   readonly burst: number
 }
 
+/** Settings that operators store, and that change while the service runs (docs/rules.md#stored-settings). */
+export interface StoredSettings {
+  publicUrl?: string | undefined
+  watchLoopback?: boolean | undefined
+}
+
 export interface RuleOptions {
   /** Receivers that a policy may name without defining them (docs/rules.md#policy). */
   readonly notifiers: ReadonlyArray<NotifierName>
@@ -41,10 +47,14 @@ export interface RuleOptions {
   readonly integrationCheckRate: RateLimit
   /** The agent that has the results of watches (docs/rules.md#watches). */
   readonly watchAgent: AgentId
-  /** The address at which senders reach the service. */
+  /** The address at which people and senders reach the service, where it is not {@link StoredSettings}' to say. */
   readonly publicUrl?: string | undefined
+  /** Whether watches may reach loopback addresses, where it is not {@link StoredSettings}' to say. */
+  readonly watchLoopback?: boolean | undefined
+  /** The settings that operators store; without them, what is stored counts for nothing here. */
+  readonly stored?: StoredSettings | undefined
   /** The domain of the addresses of integrations that take mail; `localhost` unless given. */
-  readonly mailDomain?: string | undefined
+  readonly mailDomain?: (() => string) | undefined
   /** Whether messages have details of the worst check (docs/rules.md#details). */
   readonly messageDetails: boolean
   /** After this silence a pending key gives way to another one (docs/rules.md#rotation). */
@@ -60,6 +70,12 @@ export interface RuleOptions {
   /** After this silence an agent is dead (docs/rules.md#heartbeat-incidents). */
   readonly deadAfter: Duration.Duration
 }
+
+/** The public address in force: that of the environment, or else the stored one. */
+export const publicUrlOf = ({
+  publicUrl,
+  stored,
+}: Pick<RuleOptions, "publicUrl" | "stored">): string | undefined => publicUrl ?? stored?.publicUrl
 
 const MIB = 1_048_576
 

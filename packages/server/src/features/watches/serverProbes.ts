@@ -13,7 +13,11 @@ export const addressOf = ({ SERVICE_HOST: host, SERVICE_PORT: port }: Settings):
   return `http://${isIP(near) === 6 ? `[${near}]` : near}:${port}`
 }
 
-const problemOfStrictest = watchProblem({ denyPrivateTargets: true, denyLoopback: true })
+const problemOfStrictest = watchProblem({
+  denyPrivateTargets: true,
+  denyLoopback: true,
+  opensReading: false,
+})
 
 /**
  * The probes of a command: the running server's, by the server's settings, if it answers. A target that

@@ -21,7 +21,7 @@ import { PAGE_ADDRESS } from "@tocsin/contract/watches/watchOfAddress"
 import { WatchProbes } from "@tocsin/core/kernel/ports/WatchProbes"
 import { Effect, Layer, Result, Semaphore } from "effect"
 import type { Settings } from "../../settings/Settings.ts"
-import { refusalOf, watchProblem, watchTargets } from "./watchTargets.ts"
+import { refusalOf, watchProblem, targetsFor, watchTargets } from "./watchTargets.ts"
 
 /** Probes at a time; further ones wait. A probe is mostly a socket that waits. */
 const CONCURRENCY = 64
@@ -125,24 +125,27 @@ const openSecrets =
 
 /** The probes of the agent, with targets as these settings allow them (docs/rules.md#watches). */
 export const makeWatchProbes = Effect.fnUntraced(function* (settings: Settings) {
-  const policy = watchTargets(settings)
-  const targets = {
-    lookup: explaining(checkedLookup(yield* NameLookup, policy)),
-    refusalOf: (address: string) => refusalOf(address, policy),
+  const names = yield* NameLookup
+  const targetsOf = (watch: WatchProbe) => {
+    const policy = targetsFor(watchTargets(settings), watch)
+    return {
+      lookup: explaining(checkedLookup(names, policy)),
+      refusalOf: (address: string) => refusalOf(address, policy),
+    }
   }
   const permits = yield* Semaphore.make(CONCURRENCY)
   const probes: WatchProbes = {
     open: openSecrets(settings.SERVICE_SECRETS_DIR),
     check: Effect.fnUntraced(function* (watch) {
       yield* Effect.fromResult(readProbe(watch))
-      const problem = watchProblem(policy)(watch)
+      const problem = watchProblem(watchTargets(settings))(watch)
       if (problem !== undefined)
         return yield* new ValidationError({ message: `${fieldPath(problem.path)} ${problem.message}` })
     }),
     run: Effect.fnUntraced(function* (watch) {
       const run = yield* Effect.fromResult(readProbe(watch))
       const begun = systemClock.steady()
-      const found = yield* Effect.promise((signal) => run(signal, targets)).pipe(
+      const found = yield* Effect.promise((signal) => run(signal, targetsOf(watch))).pipe(
         Effect.map(hiding(secretsOf(watch))),
         Effect.catchDefect((defect) =>
           Effect.succeed({ status: "unknown" as const, output: String(defect).slice(0, LONGEST_OUTPUT) }),

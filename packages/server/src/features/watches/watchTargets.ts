@@ -5,11 +5,31 @@ import { addressOfServer, withoutBrackets } from "@tocsin/contract/formats/hosts
 import type { ProbeTarget } from "@tocsin/contract/watches/WatchProbe"
 import type { Settings } from "../../settings/Settings.ts"
 
+/** The targets of watches, as plain data. */
+export interface WatchTargets extends TargetPolicy {
+  /** Whether watches that only read reach the loopback all the same. */
+  readonly opensReading: boolean
+}
+
 /** The targets that the settings allow for watches (docs/rules.md#watches). */
-export const watchTargets = (settings: Partial<Settings>): TargetPolicy => ({
+export const watchTargets = ({ stored, ...settings }: Partial<Settings>): WatchTargets => ({
   denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS ?? false,
   denyLoopback: settings.SERVICE_WATCH_LOOPBACK !== true,
+  opensReading: settings.SERVICE_WATCH_LOOPBACK === undefined && stored?.watchLoopback === true,
 })
+
+const READING = ["GET", "HEAD", "OPTIONS"]
+
+/** Whether a probe can change nothing where it goes. */
+const isReading = ({ http, tcp, websocket }: ProbeTarget): boolean =>
+  READING.includes(http?.method ?? "GET") &&
+  !Object.hasOwn(http ?? {}, "body") &&
+  tcp?.send === undefined &&
+  websocket?.send === undefined
+
+/** The targets of one watch. */
+export const targetsFor = ({ opensReading, ...policy }: WatchTargets, watch: ProbeTarget): TargetPolicy =>
+  opensReading && isReading(watch) ? { ...policy, denyLoopback: false } : policy
 
 /** Why a watch must not connect to an IP address; `undefined` if it may. */
 export const refusalOf = (address: string, policy: TargetPolicy): string | undefined => {
@@ -47,8 +67,9 @@ const plainOf = (host: string): string => {
 
 /** The problem of a watch whose target is an address that it must not connect to. */
 export const watchProblem =
-  (policy: TargetPolicy) =>
+  (targets: WatchTargets | (() => WatchTargets)) =>
   (watch: ProbeTarget): FieldProblem | undefined => {
+    const policy = targetsFor(typeof targets === "function" ? targets() : targets, watch)
     for (const [host = "", ...path] of targetsOf(watch)) {
       const address = plainOf(host)
       const message = isIP(address) === 0 ? undefined : refusalOf(address, policy)

@@ -1,0 +1,97 @@
+import { Effect, Result } from "effect"
+import { ValidationError } from "@tocsin/contract/formats/Errors"
+import { parsePublicUrl, PUBLIC_URL } from "@tocsin/contract/formats/publicUrl"
+import {
+  type Setting,
+  type SettingName,
+  settingNames,
+  type SettingValue,
+} from "@tocsin/contract/settings/Settings"
+import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
+import type { RuleOptions, StoredSettings } from "../../kernel/ports/RuleSettings.ts"
+import { putSetting, removeSetting } from "./settingDecisions.ts"
+
+const VARIABLES = { public_url: "SERVICE_PUBLIC_URL", watch_loopback: "SERVICE_WATCH_LOOPBACK" } as const
+
+const givenValue = ({ publicUrl, watchLoopback }: RuleOptions, name: SettingName): SettingValue | undefined =>
+  name === "public_url" ? publicUrl : watchLoopback
+
+const storedValue = ({ publicUrl, watchLoopback }: StoredSettings, name: SettingName) =>
+  name === "public_url" ? publicUrl : watchLoopback
+
+const shown = (rules: RuleOptions, name: SettingName): Setting => {
+  const given = givenValue(rules, name)
+  if (given !== undefined) return { name, value: given, source: "environment" }
+  const value = storedValue(rules.stored ?? {}, name)
+  if (value !== undefined) return { name, value, source: "stored" }
+  return { name, value: name === "public_url" ? null : false, source: "default" }
+}
+
+const parsed = (name: SettingName, value: unknown): Result.Result<SettingValue, ValidationError> => {
+  if (name === "watch_loopback")
+    return typeof value === "boolean"
+      ? Result.succeed(value)
+      : Result.fail(new ValidationError({ message: "value must be true or false" }))
+  const url = typeof value === "string" ? parsePublicUrl(value) : undefined
+  return url === undefined
+    ? Result.fail(new ValidationError({ message: `value must be ${PUBLIC_URL}` }))
+    : Result.succeed(url)
+}
+
+/** Operators' settings, which every server follows (docs/rules.md#stored-settings). */
+export const settingOperations = Effect.fnUntraced(function* ({
+  rules,
+  signed,
+  storage,
+}: Pick<OperationPorts, "rules" | "signed" | "storage">) {
+  const { stored = {} } = rules
+  /** Reads what is stored. A value that another version stored and this one refuses counts for nothing. */
+  const followSettings = Effect.gen(function* () {
+    const rows = yield* storage.rows("setting", settingNames)
+    const found = new Map(
+      rows.flatMap(({ name, value }) => {
+        const read = Result.flatMap(
+          Result.try(() => JSON.parse(value) as unknown),
+          (one) => Result.mapError(parsed(name, one), () => undefined),
+        )
+        return Result.isSuccess(read) ? [[name, read.success] as const] : []
+      }),
+    )
+    const [url, loopback] = [found.get("public_url"), found.get("watch_loopback")]
+    stored.publicUrl = typeof url === "string" ? url : undefined
+    stored.watchLoopback = typeof loopback === "boolean" ? loopback : undefined
+  })
+  const changeable = Effect.fnUntraced(function* (asked: string) {
+    const name = settingNames.find((one) => one === asked)
+    if (name === undefined)
+      return yield* new NotFound({
+        message: "no setting has this name; list settings with GET /ops/v1/settings",
+      })
+    if (givenValue(rules, name) !== undefined)
+      return yield* new StateConflict({
+        message: `${VARIABLES[name]} is set where the server runs, and wins: change it there, or unset it`,
+      })
+    return name
+  })
+  const list = Effect.sync(() => ({ items: settingNames.map((name) => shown({ ...rules, stored }, name)) }))
+  // A server without them would show links to nowhere for seconds; the follower tries again.
+  yield* Effect.ignore(followSettings)
+  return {
+    followSettings,
+    listSettings: Effect.andThen(followSettings, list),
+    putSetting: Effect.fn("Operations.putSetting")(function* (asked: string, value: SettingValue) {
+      const name = yield* changeable(asked)
+      const taken = yield* Effect.fromResult(parsed(name, value))
+      yield* signed((by) => putSetting(name, taken, by))
+      yield* Effect.ignore(followSettings)
+      return { name, value: taken, source: "stored" } satisfies Setting
+    }),
+    removeSetting: Effect.fn("Operations.removeSetting")(function* (asked: string) {
+      const name = yield* changeable(asked)
+      const count = yield* signed((by) => removeSetting(name, by))
+      yield* Effect.ignore(followSettings)
+      return { count }
+    }),
+  }
+})
