@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import process from "node:process"
+import { setTimeout } from "node:timers/promises"
 import { Context, Effect, Layer } from "effect"
 import {
   type Browser as PlaywrightBrowser,
@@ -207,6 +208,11 @@ export const violationsOf = async (page: Page, rules: keyof typeof RULES): Promi
     const prohibited = incomplete.filter(({ id }) => id === "aria-prohibited-attr")
     return [...violations, ...prohibited].map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | "))
   })()`)
+}
+
+/** Waits until an expression holds in a page, whose policy forbids a page to evaluate it again by itself. */
+export const waitUntil = async (page: Page, expression: string): Promise<void> => {
+  while (!(await page.evaluate<unknown>(expression))) await setTimeout(20)
 }
 
 /** Whether the open page scrolls sideways. */

@@ -7,7 +7,16 @@ import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
-import { Browser, chromium, openConsole, openContext, openNewContext, signIn, skipped } from "./Console.ts"
+import {
+  Browser,
+  chromium,
+  openConsole,
+  openContext,
+  openNewContext,
+  signIn,
+  skipped,
+  waitUntil,
+} from "./Console.ts"
 import { DemoClient } from "./demo.ts"
 import { startProxy } from "./startProxy.ts"
 import { Site, startService } from "./Site.ts"
@@ -77,7 +86,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
             await taken
             assert.deepStrictEqual(streams, [first, second])
             // A list of two reads that had begun may end while its tab is hidden.
-            await first.waitForFunction("reading === 0 && [(askedHidden.length = 0)]")
+            await waitUntil(first, "reading === 0 && [(askedHidden.length = 0)]")
             await breakCheck(demo, "host-tabs", "third is down")
             await shown(second, "third is down")
             assert.deepStrictEqual(await first.evaluate("askedHidden"), [])

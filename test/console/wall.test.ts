@@ -13,6 +13,7 @@ import {
   openNewContext,
   skipped,
   violationsOf,
+  waitUntil,
 } from "./Console.ts"
 import type { TestMonitor } from "tocsin/testing"
 import { startMonitor } from "./Site.ts"
@@ -91,7 +92,7 @@ describe.skipIf(chromium === undefined)(`the wall${skipped}`, () => {
           await first.getByText("check-7 is slow").waitFor()
           for (const [name, [width, height]] of pages) {
             await page.setViewportSize({ width, height })
-            await page.waitForFunction(`${COUNTED} === 14`)
+            await waitUntil(page, `${COUNTED} === 14`)
             assert.isFalse((await isWide(page)) || (await page.evaluate<boolean>(IS_TALL)), name)
           }
           await page.setViewportSize({ width: 1280, height: 720 })

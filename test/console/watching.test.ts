@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { inTurn } from "../properties/atLength.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skipped, waitUntil } from "./Console.ts"
 import type { DemoClient } from "./demo.ts"
 import { Site, startService } from "./Site.ts"
 
@@ -162,8 +162,8 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
             const { page, faults } = await openConsole(context, `${baseUrl}/#/agents`)
             await signIn(page)
             await demo.report("host-count", [{ check_id: "disk", status: "critical", output: "full" }])
-            await page.waitForFunction("/^\\(\\d+\\) Agents/.test(document.title)")
-            await page.waitForFunction("document.querySelector('link[rel=icon]').href.includes('%3Ctext')")
+            await waitUntil(page, "/^\\(\\d+\\) Agents/.test(document.title)")
+            await waitUntil(page, "document.querySelector('link[rel=icon]').href.includes('%3Ctext')")
             await page.getByRole("button", { name: "Settings" }).click()
             const settings = page.getByRole("dialog", { name: "Settings" })
             assert.isFalse(await settings.getByLabel("Sound for new incidents").isChecked())
@@ -171,7 +171,7 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
             await settings.getByLabel("Theme").selectOption("dark")
             await settings.getByLabel("Time zone").selectOption("Asia/Tokyo")
             await page.getByRole("link", { name: "host-count" }).waitFor()
-            await page.waitForFunction("document.documentElement.dataset.theme === 'dark'")
+            await waitUntil(page, "document.documentElement.dataset.theme === 'dark'")
             await page.locator('time:has-text("GMT+9")').first().waitFor()
             await page.getByRole("button", { name: "Shortcuts" }).click()
             await page.getByRole("dialog", { name: "Shortcuts" }).getByText("all rows up to it").waitFor()
