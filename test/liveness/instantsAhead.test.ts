@@ -98,6 +98,8 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "integration.last_refused_at": HISTORY,
   "enrolment.expires_at": MAY_BE_AHEAD,
   "watch.paused_until": MAY_BE_AHEAD,
+  // One that is ahead is replaced.
+  "place.asked_at": MAY_BE_AHEAD,
   // More than a period ahead counts as due.
   "watch.next_probe_at": MAY_BE_AHEAD,
   "watch.probed_at": HISTORY,

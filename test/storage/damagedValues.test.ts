@@ -122,6 +122,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       next_evaluation_at: undefined,
       spans: [],
     })
+    unit.of("place").put({ agent_id, asked_at: start, leaving: {} })
     unit.of("kept_mail").put({
       id: MailId.make(idOf("mail")),
       integration: agent_id,
@@ -171,6 +172,8 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       confirm: { bad: 3, good: 1 },
       probe: { dns: { name: "home.example" } },
       headers: undefined,
+      places: undefined,
+      labels: undefined,
       origin: "operator",
       paused_until: undefined,
       created_at: start,

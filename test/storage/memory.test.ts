@@ -4,6 +4,7 @@ import { Layer } from "effect"
 import { enrolmentSuite } from "@tocsin/testing/enrolmentSuite"
 import { integrationSuite } from "@tocsin/testing/integrationSuite"
 import { mailSuite } from "@tocsin/testing/mailSuite"
+import { placeSuite } from "@tocsin/testing/placeSuite"
 import { overdueSuite } from "@tocsin/testing/overdueSuite"
 import { pagedAlertSuite } from "@tocsin/testing/pagedAlertSuite"
 import { reportedAlertSuite } from "@tocsin/testing/reportedAlertSuite"
@@ -35,6 +36,7 @@ describe("decisions about reports of senders", () => {
   overdueSuite(subject)
   integrationSuite(subject)
   watchSuite(subject)
+  placeSuite(subject, { runs: 1_000 })
 })
 
 /** As above: races of these are part of `storageSuite`. */

@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { placeWatches } from "./features/watches/PlaceHandlers.ts"
 import * as AgentHandlers from "./handlers/AgentHandlers.ts"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
@@ -52,6 +53,7 @@ const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(OpsApi).pipe(
     Layer.provide([
       AgentHandlers.ops(trustedHops),
+      placeWatches,
       ...OperatorHandlers.ops,
       OperatorHandlers.stream,
       exported,

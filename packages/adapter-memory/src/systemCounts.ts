@@ -1,5 +1,6 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { Severity } from "@tocsin/contract/formats/Status"
+import { CheckStatus, type Severity } from "@tocsin/contract/formats/Status"
+import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
 import { isHeld, type OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import {
   type Backlog,
@@ -51,7 +52,8 @@ export const metricCounts = (tables: MemoryTables): MetricCounts => {
       unknown: ofSeverity("unknown"),
     },
     late: lateOf(tables),
-    withdrawn: withdrawnIn(tables),
+    withdrawn: upToLimit(presentIn(tables, ({ withdrawn_at }) => withdrawn_at !== undefined).length),
+    of_places: ofPlacesIn(tables),
     backlog: backlogOf(tables),
   }
 }
@@ -68,10 +70,17 @@ const lateOf = ({ agents, checks, keyed }: MemoryTables): MetricCounts["late"] =
   return Array.from(counted.values())
 }
 
-const withdrawnIn = ({ agents, checks }: MemoryTables): number => {
-  const present = Array.from(agents.values(), (agent) => checks.get(agent.registration_id)?.values() ?? [])
-  const found = present.flatMap((all) => Array.from(all).filter((check) => check.withdrawn_at !== undefined))
-  return upToLimit(found.length)
+const presentIn = ({ agents, checks }: MemoryTables, isWanted: (check: CheckRecord) => boolean) =>
+  Array.from(agents.values(), ({ registration_id }) => checks.get(registration_id)?.values() ?? []).flatMap(
+    (all) => Array.from(all).filter(isWanted),
+  )
+
+const ofPlacesIn = (tables: MemoryTables): MetricCounts["of_places"] => {
+  const found = presentIn(tables, ({ is_of_place }) => is_of_place !== undefined)
+  return CheckStatus.literals.flatMap((status) => {
+    const checks = found.filter((check) => check.status === status).length
+    return checks === 0 ? [] : [{ status, checks }]
+  })
 }
 
 const backlogOf = (tables: MemoryTables): ReadonlyArray<Backlog> => {

@@ -11,7 +11,7 @@ import { Admission } from "@tocsin/core/lists/Admission"
 import { Integrations } from "@tocsin/core/features/integrations/Integrations"
 import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { Operators } from "@tocsin/core/heart/usecases/Operators"
-import { Watches, watchAgentOf } from "@tocsin/core/features/watches/Watches"
+import { placeFollowing, Watches, watchAgentOf } from "@tocsin/core/features/watches/Watches"
 import type { WatchAgent } from "@tocsin/core/features/watches/watchAgent"
 import { Queries } from "@tocsin/core/lists/Queries"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -35,7 +35,7 @@ export interface Replica {
 }
 
 const useCases = Layer.mergeAll(
-  Ingest.layer,
+  Ingest.layer.pipe(Layer.provide(placeFollowing)),
   Admission.layer,
   Queries.layer,
   Operators.layer,

@@ -75,7 +75,14 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const replica = yield* openReplica(subject)
       const incidents = { warning: 0, critical: 0, unknown: 0 }
-      const none = { agents_pending: 0, agents_dead: 0, keys_blocked: 0, late: [], withdrawn: 0 }
+      const none = {
+        agents_pending: 0,
+        agents_dead: 0,
+        keys_blocked: 0,
+        late: [],
+        withdrawn: 0,
+        of_places: [],
+      }
       const nothing = { ...none, incidents, backlog: [] }
       assert.deepStrictEqual<unknown>(yield* replica.storage.metricCounts, nothing)
       yield* register(replica, "p", "q")
@@ -85,6 +92,8 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         unit.keys.put(blockedKeyRecord("blocked"))
         unit.checks.put({ ...checkRecord(agentRecord("alive"), "gone"), withdrawn_at: start })
         unit.checks.put({ ...checkRecord(agentRecord("absent"), "gone"), withdrawn_at: start })
+        unit.checks.put({ ...checkRecord(agentRecord("alive"), "watch:page"), is_of_place: true })
+        unit.checks.put({ ...checkRecord(agentRecord("absent"), "watch:page"), is_of_place: true })
         unit.incidents.put(incidentRecord("x"))
         unit.incidents.put(incidentRecord("y", { severity: "warning" }))
         unit.incidents.put(incidentRecord("z", { state: "resolved", resolved_at: start }))
@@ -108,6 +117,7 @@ const describeReads = <Place>(subject: StorageUnderTest<Place>): void => {
         incidents: { warning: 1, critical: 9, unknown: 0 },
         late: [],
         withdrawn: 1,
+        of_places: [{ status: "ok", checks: 1 }],
         backlog: [
           { notifier: "a_pager", state: "sending", items: 1, waiting_since: start },
           { notifier: "debug", state: "pending", items: 4, waiting_since: after(-5) },

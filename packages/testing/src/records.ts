@@ -88,6 +88,7 @@ export const checkRecord = (
   incident_id: undefined,
   overdue_incident_id: undefined,
   withdrawn_at: undefined,
+  is_of_place: undefined,
   declaration: undefined,
 })
 

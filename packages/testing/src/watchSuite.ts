@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import { USUAL_FAILS, USUAL_FROM } from "@tocsin/contract/watches/places"
 import { type ProbeResult, recordProbes } from "@tocsin/core/features/watches/recordProbes"
 import { followPolicyWatches } from "@tocsin/core/features/watches/watchDecisions"
 import { Duration, Effect } from "effect"
@@ -171,6 +172,9 @@ const follows = Effect.fnUntraced(function* (replica: Replica) {
     confirm: { bad: 2, good: 1 },
     probe: { http },
     headers: undefined,
+    labels: undefined,
+    from: USUAL_FROM,
+    fails: USUAL_FAILS,
   })
   const follow = (...defined: ReadonlyArray<ReturnType<typeof terms>>) =>
     commits.transact(

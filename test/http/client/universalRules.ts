@@ -59,7 +59,8 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
   const isApi = asked.path.startsWith("/api/v1/")
   // Senders that do not speak the API are answered in their own language, and readers of messages and public pages by pages.
   const isSenders = ["/in/", "/a/", "/on-call/", "/status/"].some((start) => asked.path.startsWith(start))
-  const hasBody = asked.method !== "HEAD"
+  const isUnchanged = status === 304
+  const hasBody = asked.method !== "HEAD" && !isUnchanged
   return [
     ...ofRequestId(answer, asked),
     ...whenFalse(
@@ -68,6 +69,7 @@ export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string>
     ),
     ...whenFalse(
       isSenders ||
+        isUnchanged ||
         /^(?:application\/(?:json|x-ndjson)|text\/event-stream)(?:;|$)/.test(headers["content-type"] ?? ""),
       `Content-Type is ${headers["content-type"]}`,
     ),

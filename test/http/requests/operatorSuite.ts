@@ -28,7 +28,7 @@ interface Operation {
   readonly role: Role
 }
 
-const { agents: _agents, signIn: _signIn, ...ofOperators } = OpsApi.groups
+const { agents: _agents, placeWatches: _placeWatches, signIn: _signIn, ...ofOperators } = OpsApi.groups
 const groups = [TocsinApi.groups.operators, ...Object.values(ofOperators)]
 
 /** Every operation of operators, from the definition of the API. */

@@ -1,8 +1,10 @@
 import { assert } from "@effect/vitest"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect } from "effect"
-import { addOperator, call, operate } from "../client/call.ts"
+import { addOperator, type Call, call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
+import { acceptedAgent, block, newAgent, pendingAgent } from "../client/TestAgent.ts"
+import { Tocsin } from "../service/Tocsin.ts"
 import { onStorage } from "../onStorage.ts"
 
 const WATCHES = "/ops/v1/watches"
@@ -27,7 +29,12 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         { every: 90 },
         { confirm: { bad: 11 } },
         { confirm: { worst: 1 } },
-        { labels: { team: "web" } },
+        { labels: { team: 7 } },
+        { from: [] },
+        { from: ["here", "here"] },
+        { from: ["no name"] },
+        { fails: "most" },
+        { fails: 0 },
         { name: "no name" },
         { is_paused: true },
         { dns: { name: "home.example" } },
@@ -146,6 +153,98 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         201,
       )
       expectError(yield* operate("PATCH", HOME, { json: { http } }), 409, "conflict")
+    }),
+  )
+
+  scenario(
+    "an agent asks for the watches that name it, with their secrets if it asks for these",
+    () =>
+      Effect.gen(function* () {
+        const berlin = yield* acceptedAgent("berlin")
+        const path = "/ops/v1/agents/berlin/watches"
+        const ask = (made: Call = {}, secrets = "") =>
+          call("GET", path + secrets, { token: berlin.key, ...made })
+        const url = "https://home.example/"
+        const http = { url, headers: { "x-key": SECRET } }
+        const json = {
+          name: "home",
+          every: "30s",
+          http,
+          from: ["here", "berlin"],
+          fails: 2,
+          labels: { team: "web" },
+        }
+        const created = yield* operate("POST", WATCHES, { json })
+        assert.containSubset(created.body, { from: ["here", "berlin"], fails: 2, labels: { team: "web" } })
+        yield* operate("POST", WATCHES, { json: { name: "other", http: { url } } })
+        const first = yield* ask()
+        assert.strictEqual(first.headers["cache-control"], "no-store")
+        const item = {
+          name: "home",
+          every: "30s",
+          confirm: { bad: 2, good: 1 },
+          http: { url },
+          secrets: ["headers.x-key"],
+        }
+        assert.deepStrictEqual<unknown>(first.body, { items: [item] })
+        const { etag } = first.headers
+        const same = yield* ask({ headers: { "if-none-match": etag } })
+        assert.deepStrictEqual([same.status, same.text, same.headers.etag], [304, "", etag])
+        const told = yield* ask({}, "?secrets=true")
+        assert.deepStrictEqual<unknown>(told.body, { items: [{ ...item, http }] })
+        // Another secret is another answer, also without it.
+        yield* operate("PATCH", HOME, { json: { http: { url, headers: { "x-key": "other" } } } })
+        const changed = yield* ask({ headers: { "if-none-match": etag } })
+        assert.strictEqual(changed.status, 200)
+        assert.deepStrictEqual(changed.body, first.body)
+        yield* operate("POST", `${HOME}/pause`, { json: { for: "1h" } })
+        assert.deepStrictEqual<unknown>((yield* ask()).body, { items: [] })
+        const shown = yield* operate("GET", HOME)
+        assert.containSubset(shown.body, {
+          places: [
+            { place: "here", status: null, at: null, counts: false },
+            { place: "berlin", status: null, at: null, counts: false },
+          ],
+        })
+
+        for (const token of [undefined, (yield* Tocsin).uiToken])
+          expectError(yield* ask({ token }), 401, "unauthorized")
+        const [oslo, other] = [yield* pendingAgent("oslo"), yield* acceptedAgent("rome")]
+        expectError(yield* ask({ token: other.key }), 403, "agent_not_accepted")
+        expectError(yield* ask({ token: newAgent().key }), 403, "agent_not_accepted")
+        expectError(
+          yield* call("GET", "/ops/v1/agents/oslo/watches", { token: oslo.key }),
+          403,
+          "agent_not_accepted",
+        )
+        yield* block(berlin)
+        expectError(yield* ask(), 403, "agent_blocked")
+      }),
+    { secretsKey: "5a".repeat(32) },
+  )
+
+  scenario("the places of a watch are named, and no more must fail than there are", () =>
+    Effect.gen(function* () {
+      const tcp = { host: "home.example", port: 443 }
+      const refused = Effect.fnUntraced(function* (more: object, message: RegExp) {
+        const { status, text } = yield* operate("POST", WATCHES, { json: { name: "home", tcp, ...more } })
+        assert.strictEqual(status, 400, text)
+        assert.match(messageOf(text), message)
+      })
+      yield* refused({ fails: 2 }, /^fails must not be more than the 1 of from$/)
+      yield* refused({ from: ["here", "a", "b"], fails: 4 }, /^fails must not be more than the 3 of from$/)
+      yield* refused({ fails: 1.5 }, /^fails must be majority, any, all, or a whole number/)
+      yield* refused({ from: ["a", "a"] }, /^from must be 1 to 10 different names/)
+      yield* refused({ name: "n".repeat(123), from: ["a"] }, /^name must have at most 122 characters/)
+      const long = { name: "n".repeat(128), tcp }
+      assert.strictEqual((yield* operate("POST", WATCHES, { json: long })).status, 201)
+      const json = { name: "home", tcp, from: ["a", "b"], fails: 2 }
+      assert.strictEqual((yield* operate("POST", WATCHES, { json })).status, 201)
+      expectError(yield* operate("PATCH", HOME, { json: { from: ["a"] } }), 400, "validation")
+      const changed = yield* operate("PATCH", HOME, { json: { from: ["a"], fails: "any" } })
+      assert.containSubset(changed.body, { from: ["a"], fails: "any", tcp })
+      const audited = yield* operate("GET", "/ops/v1/audit?action=watch.changed")
+      assert.lengthOf(Object(audited.body).items, 1)
     }),
   )
 

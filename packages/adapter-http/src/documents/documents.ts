@@ -17,7 +17,7 @@ import { policy } from "./policyOperations.ts"
 import { push } from "../features/push/pushOperations.ts"
 import { settings } from "../features/settings/settingOperations.ts"
 import { secrets } from "../features/receivers/secretOperations.ts"
-import { liveViews, watches } from "../features/watches/watchOperations.ts"
+import { liveViews, placeWatches, watches } from "../features/watches/watchOperations.ts"
 import { v1Tags } from "./v1Operations.ts"
 
 /** How to use the v1 API, in CommonMark. */
@@ -109,7 +109,7 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["Browsers", "Browsers that get notifications.", push],
   ["Operators", "Named operators, their tokens, and who changed what.", operators],
   ["Sessions", "People who sign in by OpenID Connect.", sessions],
-  ["Watches", "Probes of the server.", watches],
+  ["Watches", "Probes of the server and of agents.", { ...watches, ...placeWatches }],
   ["Admission", "Tokens by which new agents are accepted.", enrolments],
   ["Integrations", "Reports of senders that do not speak this API.", integrations],
   ["Live views", "Topics to fetch again.", liveViews],

@@ -114,7 +114,10 @@ export const opsUseCases = {
   silences: silenceUseCases,
   announcements: announcementUseCases,
 } satisfies {
-  readonly [Name in Exclude<keyof (typeof OpsApi)["groups"], "agents" | "export" | "signIn" | "stream">]: (
-    services: never,
-  ) => OpsUseCases<Name>
+  readonly [
+    Name in Exclude<
+      keyof (typeof OpsApi)["groups"],
+      "agents" | "export" | "placeWatches" | "signIn" | "stream"
+    >
+  ]: (services: never) => OpsUseCases<Name>
 }

@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { SystemSummary } from "@tocsin/contract/v1/Resources"
-import { type NotifierName, Severity } from "@tocsin/contract/formats/Status"
+import { CheckStatus, type NotifierName, Severity } from "@tocsin/contract/formats/Status"
 import { CurrentInstruments, type MetricSource } from "@tocsin/core/kernel/engine/metrics/Instruments"
 import {
   type Distribution,
@@ -104,7 +104,12 @@ const stateMetrics = (queries: Queries["Service"], configured: ReadonlyArray<Not
 
 const countFamilies = (summary: SystemSummary, metricCounts: MetricCounts): ReadonlyArray<MetricFamily> => {
   const { agents_online, agents_offline } = summary
-  const { agents_dead, agents_pending, incidents, keys_blocked, late } = metricCounts
+  const { agents_dead, agents_pending, incidents, keys_blocked, late, of_places } = metricCounts
+  const checksOf = (status: CheckStatus) =>
+    of_places.reduce(
+      (left, each) => (each.status === status ? Math.max(0, left - each.checks) : left),
+      summary[`checks_${status}`],
+    )
   const lateOf = (severity: Severity) =>
     late.reduce((sum, each) => (each.severity === severity ? sum + each.checks : sum), 0)
   return [
@@ -116,12 +121,10 @@ const countFamilies = (summary: SystemSummary, metricCounts: MetricCounts): Read
       [["pending"], agents_pending],
     ]),
     single(metrics.keysBlocked, keys_blocked),
-    several(metrics.checks, [
-      [["ok"], summary.checks_ok],
-      [["warning"], summary.checks_warning],
-      [["critical"], summary.checks_critical],
-      [["unknown"], summary.checks_unknown],
-    ]),
+    several(
+      metrics.checks,
+      CheckStatus.literals.map((status) => [[status], checksOf(status)] as const),
+    ),
     several(
       metrics.checksLate,
       Severity.literals.map((severity) => [[severity], lateOf(severity)] as const),

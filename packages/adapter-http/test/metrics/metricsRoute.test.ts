@@ -21,6 +21,7 @@ const metricCounts = {
   keys_blocked: 0,
   incidents: { warning: 0, critical: 0, unknown: 0 },
   late: [{ status: "ok" as const, severity: "critical" as const, checks: 7 }],
+  of_places: [],
   withdrawn: 0,
   backlog: [],
 }

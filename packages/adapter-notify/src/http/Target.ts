@@ -1,90 +1,13 @@
+import { addressesIn, LOOPBACK, METADATA, SPECIAL } from "@tocsin/contract/formats/addressRanges"
 import { withoutBrackets } from "@tocsin/contract/formats/hosts"
 import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import { Context, Redacted, Result } from "effect"
 import { lookup, type LookupAddress, type LookupAllOptions } from "node:dns"
-import { BlockList, isIP, type LookupFunction } from "node:net"
+import net, { type LookupFunction } from "node:net"
 
-const subnets = (list: string): ReadonlyArray<string> => list.trim().split(/\s+/)
-
-/** Link-local addresses, and those where clouds serve credentials (docs/rules.md#targets). */
-const METADATA = [
-  ...subnets("169.254.0.0/16 fe80::/10"),
-  // AWS: metadata, and credentials of pods.
-  "fd00:ec2::/32",
-  // Alibaba Cloud, Azure, Oracle Cloud, Google Cloud and Scaleway.
-  ...subnets("100.100.100.200/32 168.63.129.16/32 192.0.0.192/32 fd20:ce::254/128 fd00:42::42/128"),
-]
-
-/** Those that lead to the host itself, the unspecified ones too. */
-const LOOPBACK = subnets("0.0.0.0/8 127.0.0.0/8 ::/127")
-
-/** Addresses outside the public internet: IANA's special-purpose registries (RFC 6890). */
-const PRIVATE = [
-  ...LOOPBACK,
-  ...subnets(`
-    10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
-    192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3
-    64:ff9b:1::/48 100::/64 100:0:0:1::/64 2001::/32 2001:2::/48 2001:10::/28 2001:db8::/32
-    3fff::/20 5f00::/16 fc00::/7 fec0::/10 ff00::/8
-  `),
-]
-
-const blockListOf = (refused: ReadonlyArray<string>): BlockList => {
-  const list = new BlockList()
-  for (const subnet of refused) {
-    const [network = "", prefix] = subnet.split("/")
-    list.addSubnet(network, Number(prefix), network.includes(":") ? "ipv6" : "ipv4")
-  }
-  return list
-}
-
-const metadata = blockListOf(METADATA)
-const metadataAndPrivate = blockListOf([...METADATA, ...PRIVATE])
-const metadataAndLoopback = blockListOf([...METADATA, ...LOOPBACK])
-
-const LAST = [12, 13, 14, 15]
-
-/**
- * Every routed form of an IPv4 address within an IPv6 one: its first hexadecimal digits, and the
- * positions of the bytes. Networks choose the length of their NAT64 prefix (RFC 6052, RFC 8215).
- */
-const EMBEDDINGS = [
-  // Compatible, mapped, and translated (SIIT).
-  { prefix: "000000000000000000000000", bytes: LAST },
-  { prefix: "00000000000000000000ffff", bytes: LAST },
-  { prefix: "0000000000000000ffff0000", bytes: LAST },
-  // NAT64; local NAT64 with prefixes of 48, 56, 64 and 96 bits.
-  { prefix: "0064ff9b0000000000000000", bytes: LAST },
-  { prefix: "0064ff9b0001", bytes: [6, 7, 9, 10] },
-  { prefix: "0064ff9b0001", bytes: [7, 9, 10, 11] },
-  { prefix: "0064ff9b0001", bytes: [9, 10, 11, 12] },
-  { prefix: "0064ff9b0001", bytes: LAST },
-  // 6to4.
-  { prefix: "2002", bytes: [2, 3, 4, 5] },
-  // Teredo: its server, and the client behind it.
-  { prefix: "20010000", bytes: [4, 5, 6, 7] },
-  { prefix: "20010000", bytes: LAST, isInverted: true },
-]
-
-/** All 32 hexadecimal digits of an IPv6 address; a zone such as `%eth0` is ignored. */
-const digitsOf = (address: string): string => {
-  const [plain] = address.split("%")
-  // URL writes a trailing IPv4 part in hexadecimal.
-  const [head = "", tail = ""] = new URL(`http://[${plain}]`).hostname
-    .slice(1, -1)
-    .split("::")
-    .map((side) => side.replaceAll(/[^:]+/g, (group) => group.padStart(4, "0")).replaceAll(":", ""))
-  return head + tail.padStart(32 - head.length, "0")
-}
-
-/** The IPv4 addresses that an IPv6 address may lead to. */
-const embeddedIpv4 = (address: string): ReadonlyArray<string> => {
-  const digits = digitsOf(address)
-  const byteAt = (at: number): number => Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16)
-  return EMBEDDINGS.filter(({ prefix }) => digits.startsWith(prefix)).map(({ bytes, isInverted = false }) =>
-    bytes.map((at) => (isInverted ? 255 - byteAt(at) : byteAt(at))).join("."),
-  )
-}
+const metadata = addressesIn(net, METADATA)
+const metadataAndPrivate = addressesIn(net, [...METADATA, ...SPECIAL])
+const metadataAndLoopback = addressesIn(net, [...METADATA, ...LOOPBACK])
 
 /** Which addresses notifiers, watchdog pings and watches must not call. */
 export interface TargetPolicy {
@@ -99,15 +22,10 @@ export interface TargetPolicy {
  * and private ones if the policy says so (docs/rules.md#targets). Anything but an IP address is
  * refused.
  */
-export const isRefusedAddress = (address: string, policy: TargetPolicy): boolean => {
-  // Accepts the zone that getaddrinfo may append: fe80::1%eth0.
-  const version = isIP(address)
-  const list = listOf(policy)
-  if (version !== 6) return version === 0 || list.check(address, "ipv4")
-  return list.check(address, "ipv6") || embeddedIpv4(address).some((inner) => list.check(inner, "ipv4"))
-}
+export const isRefusedAddress = (address: string, policy: TargetPolicy): boolean =>
+  net.isIP(address) === 0 || refusedBy(policy)(address)
 
-const listOf = ({ denyLoopback = false, denyPrivateTargets }: TargetPolicy): BlockList => {
+const refusedBy = ({ denyLoopback = false, denyPrivateTargets }: TargetPolicy) => {
   if (denyPrivateTargets) return metadataAndPrivate
   return denyLoopback ? metadataAndLoopback : metadata
 }
@@ -217,7 +135,7 @@ export const parseTarget = (
     return Result.fail(schemes.message)
   // Names are checked when resolved.
   const host = hostOf(url)
-  if (isIP(host) !== 0 && isRefusedAddress(host, policy)) {
+  if (net.isIP(host) !== 0 && isRefusedAddress(host, policy)) {
     const isOwn = !policy.denyPrivateTargets && !isRefusedAddress(host, { denyPrivateTargets: false })
     return Result.fail(
       isOwn

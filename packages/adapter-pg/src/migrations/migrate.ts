@@ -32,6 +32,7 @@ import { migration as knownNames } from "./0013_known_names.ts"
 import { migration as withdrawnChecks } from "./0014_withdrawn_checks.ts"
 import { migration as titles } from "./0015_titles.ts"
 import { migration as settings } from "./0016_settings.ts"
+import { migration as places } from "./0017_places.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -51,6 +52,7 @@ export const migrations: ReadonlyArray<Migration> = [
   withdrawnChecks,
   titles,
   settings,
+  places,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -70,6 +70,13 @@ export const findLate = `SELECT c.status,
     ON true
   GROUP BY 1, 2`
 
+const findOfPlaces = `SELECT r.status, count(*)::float8 AS checks
+  FROM (SELECT agent_id, registration_id, status FROM check_state
+    WHERE is_of_place IS NOT NULL ORDER BY agent_id, check_id ${COUNT_UP_TO}) AS r
+  CROSS JOIN LATERAL (SELECT FROM agent AS a
+    WHERE a.agent_id = r.agent_id AND a.registration_id = r.registration_id LIMIT 1) AS present
+  GROUP BY 1`
+
 /**
  * Counts items that wait for their receivers or for an operator, by states and notifiers, and finds
  * the oldest: bounded parts of one index. Held items are in a part of their own.
@@ -103,7 +110,7 @@ const toBacklog = (row: BacklogRow): ReadonlyArray<Backlog> => {
   return waiting_since === null ? [] : [{ ...of, items: Number(items), waiting_since }]
 }
 
-type Counted = Omit<MetricCounts, "incidents" | "backlog" | "late"> & MetricCounts["incidents"]
+type Counted = Omit<MetricCounts, "incidents" | "backlog" | "late" | "of_places"> & MetricCounts["incidents"]
 
 export const readMetricCounts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -111,12 +118,14 @@ export const readMetricCounts = Effect.fnUntraced(function* (
   const [row] = yield* read(sql, findMetricCounts, [])
   const backlog = yield* read(sql, findBacklog.text, findBacklog.values)
   const late = yield* read(sql, findLate, [])
+  const ofPlaces = yield* read(sql, findOfPlaces, [])
   // The columns are those of the statements.
   const { critical, unknown, warning, ...counts } = row as unknown as Counted
   return {
     ...counts,
     incidents: { warning, critical, unknown },
     late: late as unknown as MetricCounts["late"],
+    of_places: ofPlaces as unknown as MetricCounts["of_places"],
     backlog: sortBacklog((backlog as unknown as ReadonlyArray<BacklogRow>).flatMap(toBacklog)),
   }
 })

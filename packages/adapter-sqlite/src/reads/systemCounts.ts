@@ -92,6 +92,10 @@ const COUNT_WITHDRAWN = `SELECT count(*) FROM (SELECT 1 FROM check_state AS r IN
   JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id
   WHERE r.withdrawn_at IS NOT NULL ${COUNT_UP_TO})`
 
+const COUNT_OF_PLACES = `SELECT r.status, count(*) FROM check_state AS r INDEXED BY check_state_of_place
+  JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id
+  WHERE r.is_of_place IS NOT NULL GROUP BY 1`
+
 /** Prepares the counts for metrics. Each statement reads a bounded part of an index. */
 export const makeMetricCounts = (connection: SqliteConnection) => {
   const agents = connection.query<[pending: bigint, dead: bigint, blocked: bigint]>(
@@ -104,6 +108,7 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
   )
   const late = connection.query<[CheckStatus | null, Severity, bigint]>(FIND_LATE)
   const withdrawn = connection.query<[bigint]>(COUNT_WITHDRAWN)
+  const ofPlaces = connection.query<[CheckStatus, bigint]>(COUNT_OF_PLACES)
   const backlogs = BACKLOG_STATES.map((state) => makeBacklog(connection, state))
   return (): MetricCounts => {
     const [pending, dead, blocked] = agents.get() ?? [0n, 0n, 0n]
@@ -119,6 +124,7 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
       },
       late: late.all().map(([status, severity, checks]) => ({ status, severity, checks: Number(checks) })),
       withdrawn: Number(withdrawn.get()?.[0] ?? 0),
+      of_places: ofPlaces.all().map(([status, checks]) => ({ status, checks: Number(checks) })),
       backlog: sortBacklog(backlogs.flatMap((backlogOf) => backlogOf())),
     }
   }

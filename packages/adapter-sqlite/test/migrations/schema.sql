@@ -16,6 +16,7 @@
 -- 14 withdrawn_checks compatible sha256:11df87ce3c05773cc46627906cee6b01928b271bce82e1577ec723748f9e451e
 -- 15 titles compatible sha256:1e5de03ebf341cd0ab303d36a684ac3b698824843c262b0b2207f9f2c4c569ae
 -- 16 settings compatible sha256:154c80c4b2e05ca063e60e9eed403fcaf7c230794dba51a62b820ad97d9ed62c
+-- 17 places compatible sha256:232c0d91f71233a93467b6d5f11ac8dfb8e5ffecd47223b977ac27b4eaeba609
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -226,11 +227,13 @@ CREATE TABLE "check_state" (
   seen_event_ids TEXT NOT NULL,
   summary TEXT,
   overdue_incident_id TEXT,
-  declaration TEXT, withdrawn_at INTEGER,
+  declaration TEXT, withdrawn_at INTEGER, is_of_place INTEGER,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX check_state_not_ok ON check_state (agent_id, check_id) WHERE status <> 'ok';
+
+CREATE INDEX check_state_of_place ON check_state (agent_id, check_id) WHERE is_of_place IS NOT NULL;
 
 CREATE INDEX check_state_withdrawn ON check_state (agent_id, check_id) WHERE withdrawn_at IS NOT NULL;
 
@@ -607,6 +610,12 @@ CREATE TABLE phone_call (
   began_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE place (
+  agent_id TEXT NOT NULL PRIMARY KEY,
+  asked_at INTEGER NOT NULL,
+  leaving TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE policy_version (
   version INTEGER PRIMARY KEY,
   hash TEXT NOT NULL,
@@ -777,4 +786,4 @@ CREATE TABLE watch (
   counted TEXT,
   counted_at INTEGER,
   against INTEGER NOT NULL
-, headers TEXT) STRICT, WITHOUT ROWID;
+, headers TEXT, places TEXT, labels TEXT) STRICT, WITHOUT ROWID;

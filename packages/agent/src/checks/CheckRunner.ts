@@ -16,7 +16,7 @@ export const offsetOf = (agentId: string, checkId: string, everyMillis: number):
 /** A check that has no recent result runs this soon. */
 const FIRST_RUN_WITHIN_MILLIS = 10_000
 
-interface RunnerOptions {
+export interface RunnerOptions {
   readonly clock: Clock
   readonly start: (check: RunCheck) => StartedRun
   readonly report: (report: CheckReport) => void

@@ -28,6 +28,7 @@ const printable = (config: AgentConfig): object => ({
   labels: Object.fromEntries(config.labels),
   max_parallel: config.maxParallel,
   metrics_port: config.metricsPort,
+  place: config.place,
   checks: Object.fromEntries([...config.checks].map(([id, one]) => [id, printableCheck(one)])),
 })
 

@@ -18,6 +18,7 @@ import {
   text,
 } from "./Reader.ts"
 import { certificateFile } from "./PemFile.ts"
+import { placeRules } from "../places/PlaceRules.ts"
 import { disk } from "../probes/disk.ts"
 import { dns } from "../probes/dns.ts"
 import { file } from "../probes/file.ts"
@@ -183,6 +184,7 @@ export const configReader = record({
   labels: labels(MAX_LABELS - 1),
   max_parallel: integer({ min: 1, max: 256 }),
   metrics_port: integer({ min: 1, max: 65_535 }),
+  place: placeRules,
   defaults: record(sharedFields),
   checks,
 })

@@ -69,6 +69,9 @@ export const readConfig = (file: string, given: GivenConfig = {}) => {
   if (main.read !== undefined && servers === undefined && !problems.some(({ file: at }) => at === file))
     problems.push(main.yaml.locate([], "must have server: the address of the Tocsin server"))
   const token = readToken(main, problems)
+  if (main.read?.place?.rules !== undefined)
+    for (const id of checks.keys())
+      if (id.startsWith(PLACE_CHECKS)) problems.push(main.yaml.locate(["place"], clashOf(id)))
   if (checks.size > MAX_CHECKS)
     problems.push(main.yaml.locate(["checks"], `must be at most ${MAX_CHECKS} in all files`))
   if (problems.length > 0 || main.read === undefined)
@@ -82,10 +85,16 @@ export const readConfig = (file: string, given: GivenConfig = {}) => {
     ca: main.read.ca_file,
     maxParallel: main.read.max_parallel ?? DEFAULT_PARALLEL,
     metricsPort: main.read.metrics_port,
+    /** Its rules as a place; absent if it is none. */
+    place: main.read.place?.rules,
     checks,
   }
   return { config, problems }
 }
+
+const PLACE_CHECKS = "watch:"
+const clashOf = (id: string): string =>
+  `reports watches as checks whose names begin with watch:, so rename the check ${id}`
 
 const compareProblems = (a: Problem, b: Problem): number =>
   a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1

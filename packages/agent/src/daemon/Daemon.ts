@@ -1,3 +1,4 @@
+import type { CheckReport } from "@tocsin/reporting/agent/CheckReport"
 import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { type AgentConfig, checksText } from "../config/readConfig.ts"
 import { awakeClock } from "../clock/Clock.ts"
@@ -8,6 +9,7 @@ import { hasStarted, JOBS_NOTE, reportLostJobs, savedJobs } from "../jobs/Starte
 import { KeyFile } from "../key/KeyFile.ts"
 import { httpTransport } from "../sending/httpTransport.ts"
 import { explainError } from "../sending/explainError.ts"
+import { PlaceProber } from "../places/PlaceProber.ts"
 import { bootId, savedMark } from "../spool/savedNote.ts"
 import { enrolling } from "@tocsin/reporting/agent/Answer"
 import { Sender } from "@tocsin/reporting/agent/Sender"
@@ -45,6 +47,7 @@ export class Daemon {
   readonly #spool: Spool
   readonly #runner: CheckRunner
   readonly #sender: Sender<SpooledResult>
+  readonly #places: PlaceProber
   readonly #metrics: ReturnType<typeof metricsServer>
   readonly #awake: ReturnType<typeof awakeClock>
   #transport: ReturnType<typeof httpTransport>
@@ -74,10 +77,11 @@ export class Daemon {
     const isServerTime = () => made.sender?.mark !== undefined
     this.#spool = Spool.open({ path: spoolPath(state), now, isServerTime, warn: log })
     this.#jobs = this.#spool.notes().get(JOBS_NOTE)
+    const keys = new KeyFile(state)
     const sender = new Sender(
       {
         queue: this.#spool,
-        keys: new KeyFile(state),
+        keys,
         transport: enrolling({
           transport: { send: (request) => this.#transport.send(request) },
           token: () => this.#config.enrolmentToken,
@@ -97,14 +101,23 @@ export class Daemon {
     this.#sender = sender
     this.#metrics = metricsServer(() => this.#metricsPage(), log)
     this.#awake = awakeClock(clock)
+    const reporting = {
+      report: (report: CheckReport) => this.#record(() => this.#spool.record(report)),
+      lastOf: (checkId: string) => this.#spool.states().get(checkId),
+    }
     this.#runner = new CheckRunner({
+      ...reporting,
       clock,
       start: (check) =>
         startCheck(check, { state, clock: this.#awake, note: this.#spool.notes().get(noteName(check.id)) }),
-      report: (report) => this.#record(() => this.#spool.record(report)),
       keep: (checkId, note) => this.#record(() => this.#spool.setNote(noteName(checkId), note)),
-      lastOf: (checkId) => this.#spool.states().get(checkId),
       skipped: (checkId) => void this.#skipped.set(checkId, clock.steady()),
+    })
+    this.#places = new PlaceProber({
+      ...reporting,
+      clock: this.#awake,
+      ask: async (asking) => this.#transport.ask({ ...asking, key: keys.current() }),
+      agent: () => ({ ...this.#config, admission: sender.admission }),
     })
   }
 
@@ -117,6 +130,7 @@ export class Daemon {
     this.#timers.push(setTimeout(() => this.#reportOwn(), FIRST_OWN_MILLIS))
     this.#timers.push(setInterval(() => this.#reportOwn(), OWN_CHECK_MILLIS))
     this.#sending = this.#send()
+    this.#places.start()
   }
 
   /** Takes another configuration. */
@@ -126,6 +140,7 @@ export class Daemon {
     this.#transport = httpTransport({ ca: config.ca?.reveal() })
     this.#restate()
     this.#plan()
+    this.#places.reconfigure()
     this.#metrics.listen(config.metricsPort)
     this.#wake()
     this.#options.log(`reloaded: ${checksText(config.checks.size)}`)
@@ -139,7 +154,7 @@ export class Daemon {
     for (const timer of this.#timers) clearInterval(timer)
     clearTimeout(this.#flushTimer)
     this.#wake()
-    const ended = this.#runner.stop().then(() => {
+    const ended = Promise.all([this.#runner.stop(), this.#places.stop()]).then(() => {
       this.#transport.close()
       return this.#sending
     })
@@ -247,9 +262,7 @@ export class Daemon {
     try {
       reportLostJobs(spoolPath(this.#options.state), this.#sender.now())
     } catch (error) {
-      this.#options.log(
-        `lost runs of jobs are not reported yet: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      this.#options.log(`lost runs of jobs are not reported yet: ${explainError(error)}`)
     }
   }
 

@@ -16,6 +16,8 @@ export interface ProbeTargets {
   readonly lookup: LookupFunction
   /** Why it must not connect to an IP address; `undefined` if it may. */
   readonly refusalOf: (address: string) => string | undefined
+  /** Whether no result may show a record of a name; absent where each may be shown. */
+  readonly refusesAnswer?: (record: string) => boolean
 }
 
 export interface ProbeAround {

@@ -5,13 +5,64 @@ import dns from "node:dns"
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
 import type { Agent as HttpsAgent } from "node:https"
 import net from "node:net"
-import { type HttpAnswer, type OutgoingRequest, targetOf } from "@tocsin/reporting/agent/Answer"
+import { agentUrl, type HttpAnswer, type OutgoingRequest, targetOf } from "@tocsin/reporting/agent/Answer"
 import { PARTIAL_CHAIN } from "../probes/trust.ts"
 import { explainError } from "./explainError.ts"
 
 const ANSWER_MILLIS = 15_000
 /** No answer of the service is longer. */
 const MAX_ANSWER_BYTES = 65_536
+/** A thousand watches, some with bodies. */
+const MAX_WATCHES_BYTES = 8_388_608
+
+/** A place asks a server for its watches, unless those of `tag` are unchanged. */
+export interface AskingWatches {
+  readonly server: string
+  readonly agentId: string
+  readonly key: string
+  readonly secrets: boolean
+  readonly tag: string | undefined
+}
+
+export interface AskedWatches extends HttpAnswer {
+  readonly tag?: string | undefined
+}
+
+/** A request as it goes over HTTP. */
+interface Sent {
+  readonly method: string
+  readonly url: string
+  readonly key: string
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly most?: number
+}
+
+const sentOf = (outgoing: OutgoingRequest): Sent => {
+  const { body, key, process } = outgoing
+  const headers = { ...(process !== undefined && { [PROCESS_FIELD]: process }) }
+  return { ...targetOf(outgoing), key, body, headers }
+}
+
+const questionOf = ({ agentId, key, secrets, server, tag }: AskingWatches): Sent => ({
+  method: "GET",
+  url: `${agentUrl(server, agentId)}/watches${secrets ? "?secrets=true" : ""}`,
+  key,
+  headers: { ...(tag !== undefined && { "if-none-match": tag }) },
+  most: MAX_WATCHES_BYTES,
+})
+
+const headersOf = (url: URL, { body, headers, key }: Sent) => ({
+  host: hostField(url),
+  // Without it a program in between may compress the answer (RFC 9110, 12.5.3).
+  "accept-encoding": "identity",
+  authorization: `Bearer ${key}`,
+  ...(body !== undefined && {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+  }),
+  ...headers,
+})
 
 class ReusedConnectionLost extends Error {}
 
@@ -48,46 +99,38 @@ export const httpTransport = (options: { readonly ca?: string | undefined }) => 
       return { request, agent: secure }
     },
   }
-  const send = async (outgoing: OutgoingRequest): Promise<HttpAnswer> => {
+  const exchange = async (sent: Sent): Promise<AskedWatches> => {
     try {
-      return await sendOnce(outgoing)
+      return await sendOnce(sent)
     } catch (error) {
       // The server closed an idle connection at the same moment: that says nothing about it.
-      if (error instanceof ReusedConnectionLost && !closing.signal.aborted) return await sendOnce(outgoing)
+      if (error instanceof ReusedConnectionLost && !closing.signal.aborted) return await sendOnce(sent)
       throw error
     }
   }
-  const sendOnce = async (outgoing: OutgoingRequest): Promise<HttpAnswer> => {
-    const target = targetOf(outgoing)
+  const send = (outgoing: OutgoingRequest): Promise<HttpAnswer> => exchange(sentOf(outgoing))
+  const ask = (asking: AskingWatches): Promise<AskedWatches> => exchange(questionOf(asking))
+  const sendOnce = async (target: Sent): Promise<AskedWatches> => {
     const url = new URL(target.url)
     const { request, agent } = await callers[url.protocol === "https:" ? "https:" : "http:"]()
     // An agent of Node.js that was destroyed still opens connections, which stay.
     if (closing.signal.aborted) throw new Error("the transport is closed")
-    const body = Buffer.from(outgoing.body)
     const signal = AbortSignal.timeout(ANSWER_MILLIS)
-    const answer = new Promise<HttpAnswer>((resolve, reject) => {
+    const answer = new Promise<AskedWatches>((resolve, reject) => {
       const sent = request(url, {
         method: target.method,
         agent,
         signal,
-        headers: {
-          host: hostField(url),
-          // Without it a program in between may compress the answer (RFC 9110, 12.5.3).
-          "accept-encoding": "identity",
-          authorization: `Bearer ${outgoing.key}`,
-          "content-type": "application/json",
-          "content-length": body.length,
-          ...(outgoing.process !== undefined && { [PROCESS_FIELD]: outgoing.process }),
-        },
+        headers: headersOf(url, target),
       })
-      sent.on("response", (response) => resolve(readAnswer(response)))
+      sent.on("response", (response) => resolve(readAnswer(response, target.most)))
       sent.on("error", (error) => {
         const isLost = sent.reusedSocket && "code" in error && error.code === "ECONNRESET"
         reject(isLost ? new ReusedConnectionLost("the connection was closed without an answer") : error)
       })
       // After an answer that switches protocols, Node reports neither an answer nor an error.
       sent.on("close", () => reject(new Error("the connection was closed without an answer")))
-      sent.end(body)
+      sent.end(target.body)
     })
     return await answer.catch((error: unknown) => {
       if (error instanceof ReusedConnectionLost) throw error
@@ -96,6 +139,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }) => 
   }
   return {
     send,
+    ask,
     close: () => {
       closing.abort(new Error("the transport is closed"))
       plain.destroy()
@@ -104,7 +148,7 @@ export const httpTransport = (options: { readonly ca?: string | undefined }) => 
   }
 }
 
-const readAnswer = async (response: IncomingMessage): Promise<HttpAnswer> => {
+const readAnswer = async (response: IncomingMessage, most = MAX_ANSWER_BYTES): Promise<AskedWatches> => {
   const { "content-encoding": encoding = "identity" } = response.headers
   if (encoding !== "identity") {
     response.destroy()
@@ -116,7 +160,7 @@ const readAnswer = async (response: IncomingMessage): Promise<HttpAnswer> => {
     // A stream of bytes without an encoding yields buffers.
     const bytes = chunk as Buffer
     length += bytes.length
-    if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`)
+    if (length > most) throw new Error(`the answer is longer than ${most} bytes`)
     chunks.push(bytes)
   }
   // Node ends the stream without an error where the connection closed early.
@@ -131,5 +175,6 @@ const readAnswer = async (response: IncomingMessage): Promise<HttpAnswer> => {
         : `redirects to ${location.replace(/\?.*/, "")}: correct server in the configuration`,
     retryAfter: response.headers["retry-after"],
     date: response.headers.date,
+    tag: response.headers.etag,
   }
 }

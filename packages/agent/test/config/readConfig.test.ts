@@ -80,7 +80,7 @@ describe("a configuration", () => {
       "checks.d/b.yaml:2: checks.both is defined in config.yaml too",
       "checks.d/b.yaml:3: server is unknown: use one of checks",
       "config.yaml:1: server must be an address such as https://monitor.example:8080, without a user, query or fragment",
-      "config.yaml:2: colour is unknown: use one of server, ca_file, enrolment_token_file, agent_id, hostname, labels, max_parallel, metrics_port, defaults, checks",
+      "config.yaml:2: colour is unknown: use one of server, ca_file, enrolment_token_file, agent_id, hostname, labels, max_parallel, metrics_port, place, defaults, checks",
       "config.yaml:4: defaults.every must be a duration such as 90s, 8h or 7d, from 1s to 31d",
       "config.yaml:6: checks.both must have only one of command, shell",
       "config.yaml:7: checks.none must have one of command, shell, http, tcp, tls, dns, ping, websocket, unix, disk, mount, file, log, memory, load, process, systemd, or report_only: true",

@@ -23,7 +23,10 @@ type Ops = (typeof OpsApi)["groups"]
 
 /** The endpoints of /api/v1 and /ops/v1 that need a token or a key, by name. */
 type Endpoints = AllOf<
-  (V1["agents" | "operators"] | Ops[Exclude<keyof Ops, "export" | "signIn" | "stream">])["endpoints"]
+  (
+    | V1["agents" | "operators"]
+    | Ops[Exclude<keyof Ops, "export" | "placeWatches" | "signIn" | "stream">]
+  )["endpoints"]
 >
 type AllOf<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer All) => void
   ? All

@@ -31,7 +31,7 @@ import { SessionsApi, SignInApi } from "./SessionsApi.ts"
 import { SecretsApi } from "./SecretsApi.ts"
 import { SettingsApi } from "./SettingsApi.ts"
 import { SilencesApi } from "./SilencesApi.ts"
-import { WatchesApi } from "./WatchesApi.ts"
+import { PlaceWatchesApi, WatchesApi } from "./WatchesApi.ts"
 import { AgentAuthentication, operatorsGroup, role, ValidParameters } from "./operation.ts"
 import { TitleRequest } from "../titles/Titles.ts"
 import * as resources from "./opsResources.ts"
@@ -167,6 +167,7 @@ export class OpsApi extends HttpApi.make("tocsin-ops")
     AnnouncementsApi,
     EnrolmentsApi,
     ExportApi,
+    PlaceWatchesApi,
     PolicyApi,
     PushApi,
     RotasApi,

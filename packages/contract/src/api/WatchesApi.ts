@@ -1,8 +1,17 @@
-import { HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { AgentPathParameters } from "../v1/Parameters.ts"
 import { ActionCountResponse } from "../v1/Responses.ts"
 import * as watches from "../watches/Watches.ts"
-import { Conflict, NotFound } from "./ApiErrors.ts"
-import { operatorsGroup, paged, role } from "./operation.ts"
+import { PlaceWatchesQuery } from "../watches/places.ts"
+import { AgentBlocked, AgentNotAccepted, Conflict, Internal, NotFound, RateLimited } from "./ApiErrors.ts"
+import {
+  AgentAuthentication,
+  IgnoredBody,
+  operatorsGroup,
+  paged,
+  role,
+  ValidParameters,
+} from "./operation.ts"
 
 const watch = { params: watches.WatchPath, success: watches.Watch }
 
@@ -37,3 +46,17 @@ export class WatchesApi extends operatorsGroup(
     error: [NotFound.wire, Conflict.wire],
   }),
 ) {}
+
+/** Agents ask with their own keys for the watches that they are to probe (docs/rules.md#places). */
+export class PlaceWatchesApi extends HttpApiGroup.make("placeWatches")
+  .add(
+    HttpApiEndpoint.get("askWatches", "/agents/:agent_id/watches", {
+      params: AgentPathParameters,
+      query: PlaceWatchesQuery,
+      success: watches.AskedWatches,
+      error: [AgentBlocked.wire, AgentNotAccepted.wire, RateLimited.wire, Internal.wire],
+    }),
+  )
+  .middleware(ValidParameters)
+  .middleware(IgnoredBody)
+  .middleware(AgentAuthentication) {}

@@ -1,9 +1,11 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
 import { closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
-import { CheckId } from "../formats/Identifiers.ts"
+import { AgentId, CheckId } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { CheckStatus } from "../formats/Status.ts"
+import { CheckLabels } from "../labels/Labels.ts"
+import { Fails, placeFields, WatchPlace } from "./places.ts"
 import { placedHeaders, policySecrets } from "./policySecrets.ts"
 import {
   bounded,
@@ -37,6 +39,8 @@ const Every = DurationText({ min: "10 seconds", max: "1 day" })
 const settings = {
   every: optional(Every, "The time from one probe to the next: 1m unless given."),
   confirm: optional(Confirm, "When a status counts."),
+  ...placeFields,
+  labels: optional(CheckLabels, "Labels of its check. One whose key looks like a secret is dropped."),
   ...probes,
 }
 
@@ -90,11 +94,33 @@ export const PauseWatchRequest = closedStruct({
 }).annotate(named("PauseWatchRequest", "How long a pause lasts."))
 export type PauseWatchRequest = typeof PauseWatchRequest.Type
 
+/** A watch as an agent asks for it: as it is written (docs/rules.md#places). */
+const AskedWatch = Schema.toEncoded(
+  Schema.Struct({
+    name: WatchName,
+    every: Every,
+    confirm: Schema.Struct({ bad: times, good: times }),
+    ...probes,
+    secrets: optional(Schema.Array(Schema.String), "The names of its secrets; absent if it has none."),
+  }),
+).annotate(named("PlaceWatch", "A watch that an agent is to probe."))
+export type AskedWatch = typeof AskedWatch.Type
+
+export const AskedWatches = Schema.Struct({ items: Schema.Array(AskedWatch) }).annotate(
+  named("PlaceWatches", "The watches that an agent is to probe."),
+)
+
 /** A watch as it is shown: without its secrets. */
 export const Watch = Schema.Struct({
   name: WatchName,
   every: Schema.toEncoded(Every),
   confirm: Schema.Struct({ bad: times, good: times }),
+  from: Schema.Array(AgentId).annotateKey({ description: "The places that probe it." }),
+  fails: Fails.annotateKey({
+    description: "How many places must have a status, so that the watch has it.",
+  }),
+  labels: Schema.Record(Schema.String, Schema.String).annotateKey({ description: "Labels of its check." }),
+  places: optional(Schema.Array(WatchPlace), "Its places; absent in lists."),
   http: optional(Schema.toEncoded(Schema.Struct(httpFields)), "Asks for a page. Its secrets are not shown."),
   tcp: optional(Schema.toEncoded(TcpWatch), "Connects to a port."),
   tls: optional(Schema.toEncoded(TlsWatch), "Examines the certificate of a server."),
@@ -138,4 +164,4 @@ export const WatchPath = Schema.Struct({
 
 /** Its columns as CSV: see `csvText`. */
 export const watchColumns =
-  "name every confirm http tcp tls dns ping websocket secrets is_of_policy is_paused paused_until status last unconfirmed next_probe_at created_at created_by"
+  "name every confirm from fails labels http tcp tls dns ping websocket secrets is_of_policy is_paused paused_until status last unconfirmed next_probe_at created_at created_by"

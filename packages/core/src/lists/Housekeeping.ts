@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { repeatChore } from "../kernel/engine/commits/Chore.ts"
 import { idlePendingChores } from "../heart/admission/removeAgent.ts"
 import { openingsCountFor } from "../heart/policy/compilePolicy.ts"
+import { leavingChecksChore } from "../features/watches/leavingChecks.ts"
 import { numbersChores } from "../features/numbers/expireNumbers.ts"
 import { Retention, retentionChores } from "../kernel/engine/commits/retentionChores.ts"
 import { Storage } from "../kernel/ports/Storage.ts"
@@ -41,6 +42,7 @@ export const layer = Layer.effectDiscard(
       deadAgentsChore(services, incidents),
       overdueChore(services, incidents),
       withdrawnChore(services, incidents, retention),
+      leavingChecksChore(services, incidents),
       alertsChore(services, incidents),
       mailsChore(services, incidents),
       evaluationChore(services, incidents),

@@ -16,6 +16,7 @@ import { incident_member } from "../heart/model/MemberRecord.ts"
 import { kept_mail } from "../features/integrations/mail/KeptMailRecord.ts"
 import { mailed_check } from "../features/integrations/mail/MailedCheckRecord.ts"
 import { job_run } from "../features/integrations/JobRunRecord.ts"
+import { place } from "../heart/model/PlaceRecord.ts"
 import { number_part, number_series } from "../features/numbers/numberTables.ts"
 import { operator } from "../heart/model/OperatorRecord.ts"
 import { alert, outbox } from "../heart/model/OutboxRecord.ts"
@@ -70,6 +71,7 @@ export const storedTables = {
   check_label,
   expectation,
   listed_check,
+  place,
   job_run,
   reported_alert,
   mailed_check,

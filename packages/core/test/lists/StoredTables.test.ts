@@ -14,6 +14,7 @@ it("transactions lock rows in this order, in which no two servers of different v
     "check_label",
     "expectation",
     "listed_check",
+    "place",
     "job_run",
     "reported_alert",
     "mailed_check",

@@ -28,13 +28,16 @@ const RESOURCES: { readonly [Kind in RequestKind]?: string } = {
   enrolment: "enrolment",
 }
 
+/** The address of an agent on a server. */
+export const agentUrl = (server: string, agentId: string): string =>
+  `${withoutTrailing(server, "/")}/ops/v1/agents/${segment(agentId)}`
+
 /** Where a request goes over HTTP. */
 export const targetOf = ({ kind, server, agentId }: OutgoingRequest) => {
-  const base = withoutTrailing(server, "/")
   const resource = RESOURCES[kind]
   return resource === undefined
-    ? { method: "POST", url: `${base}/api/v1/${kind}` }
-    : { method: "PUT", url: `${base}/ops/v1/agents/${segment(agentId)}/${resource}` }
+    ? { method: "POST", url: `${withoutTrailing(server, "/")}/api/v1/${kind}` }
+    : { method: "PUT", url: `${agentUrl(server, agentId)}/${resource}` }
 }
 
 /** The form in which senders write dates (RFC 9110, 5.6.7). */

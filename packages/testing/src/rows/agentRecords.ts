@@ -104,6 +104,7 @@ export const checkRecord: fc.Arbitrary<CheckRecord> = fc
     overdue_incident_id: maybe(uuid.map((text) => IncidentId.make(text))),
     declaration: maybe(hex(16)),
     withdrawn_at: maybe(instant),
+    is_of_place: maybe(fc.constant(true)),
   })
   .map((check) => (check.status === "ok" ? { ...check, incident_id: undefined } : check))
 

@@ -15,7 +15,7 @@ import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
 import { MostSeries, type NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
 import { Operations } from "@tocsin/core/lists/Operations"
 import { Integrations } from "@tocsin/core/features/integrations/Integrations"
-import { Watches } from "@tocsin/core/features/watches/Watches"
+import { placeFollowing, Watches } from "@tocsin/core/features/watches/Watches"
 import * as WatchRunner from "@tocsin/core/features/watches/WatchRunner"
 import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { Operators } from "@tocsin/core/heart/usecases/Operators"
@@ -150,7 +150,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     Layer.provideMerge(Layer.sync(CurrentInstruments, () => new Instruments(metricTables))),
   )
   return Layer.mergeAll(
-    Ingest.layer,
+    Ingest.layer.pipe(Layer.provide(placeFollowing)),
     Admission.layer,
     Queries.layer,
     Operations.layer,

@@ -7,6 +7,9 @@ const WATCH = {
   name: "example.org",
   every: "1m",
   confirm: { bad: 2, good: 1 },
+  from: ["here"],
+  fails: "majority",
+  labels: {},
   ...PAGE,
   secrets: ["headers.x-key"],
   is_of_policy: false,
@@ -19,6 +22,7 @@ const WATCH = {
   created_at: "2026-03-01T08:00:00.000Z",
   created_by: "ann",
 }
+const HERE = { place: "here", status: "ok", at: "2026-03-01T08:30:12.000Z", counts: true }
 const PAUSED = { ...WATCH, is_paused: true, paused_until: "2026-03-01T10:30:12.000Z" }
 const parameters = { name: WATCH.name }
 
@@ -30,9 +34,9 @@ export const watches: Operations = {
   },
   getWatch: {
     summary: "Show a watch",
-    description: "Shows a watch with its latest probe.",
+    description: "Shows a watch with its latest probe, and with its places.",
     parameters,
-    success: { probed: ["A watch", WATCH] },
+    success: { probed: ["A watch", { ...WATCH, places: [HERE] }] },
   },
   removeWatch: {
     summary: "Remove a watch",
@@ -103,6 +107,31 @@ export const watches: Operations = {
       whole: ["A watch as it would be created", { name: "home", every: "30s", ...PAGE }],
     },
     success: { ok: ["The page is there", { status: "ok", output: OUTPUT, duration_ms: 92 }] },
+  },
+}
+
+export const placeWatches: Operations = {
+  askWatches: {
+    summary: "Ask which watches an agent is to probe",
+    description:
+      "Lists the watches that name an agent as one of their places and are not paused. Needs the agent's accepted key. Limited like heartbeats. Their secrets come with `secrets=true` alone. Answers 304 without a body to the tag of an unchanged answer in If-None-Match.",
+    parameters: { agent_id: "berlin" },
+    success: {
+      one: [
+        "One watch",
+        {
+          items: [
+            {
+              name: "example.org",
+              every: "1m",
+              confirm: { bad: 2, good: 1 },
+              ...PAGE,
+              secrets: ["headers.x-key"],
+            },
+          ],
+        },
+      ],
+    },
   },
 }
 

@@ -102,7 +102,7 @@ const readStates = Effect.fnUntraced(function* (
     const readAt = yield* Instant.now
     for (const check of piece) {
       const record = recordOf(check)
-      if (record === undefined || record.withdrawn_at !== undefined) continue
+      if (record === undefined || record.withdrawn_at !== undefined || record.is_of_place) continue
       const state = stateNow(record, lateOf(check), { at, gap: gaps.get(check) }, isCovered(check), readAt)
       stateOf.set(check, state)
     }

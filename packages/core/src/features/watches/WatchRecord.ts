@@ -1,8 +1,10 @@
-import type { CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import type { Confirmation } from "@tocsin/contract/checks/confirmResult"
 import { type StoredProbe } from "@tocsin/contract/watches/WatchProbe"
+import type { Labels } from "@tocsin/contract/labels/Labels"
+import { type Fails, USUAL_FAILS, USUAL_FROM } from "@tocsin/contract/watches/places"
 import { USUAL_CONFIRM } from "@tocsin/contract/watches/Watches"
 import {
   instant,
@@ -14,6 +16,7 @@ import {
   type RecordOf,
   text,
 } from "../../kernel/model/TableShape.ts"
+import type { PlaceState } from "./placeDecisions.ts"
 
 /** Header fields, credentials and body of a probe, encrypted (docs/rules.md#stored-secrets). */
 export interface SealedSecrets {
@@ -22,6 +25,22 @@ export interface SealedSecrets {
   readonly key_id: string
   /** The names of its secrets, as a watch shows them; an earlier version stored header fields without their names. */
   readonly names?: ReadonlyArray<string>
+}
+
+/** A {@link PlaceState} as it is stored: its moment in microseconds. */
+interface StoredPlaceState extends Omit<PlaceState, "at"> {
+  readonly at: number
+}
+
+/** The places of a watch, with what each has reported. */
+export interface WatchPlaces {
+  readonly from: ReadonlyArray<AgentId>
+  readonly fails: Fails
+  /** When the watch was created, or its probe or places were changed, in microseconds. */
+  readonly since: number
+  readonly states: Readonly<Record<string, StoredPlaceState>>
+  /** The last decision; its moment in microseconds. */
+  readonly decided?: { readonly at: number; readonly status: CheckStatus; readonly output: string }
 }
 
 /**
@@ -42,6 +61,10 @@ export const watch = keyedTable({
     probe: object<StoredProbe>(),
     /** The secrets of its probe; a probe of an earlier version has its header fields in clear. */
     headers: orUndefined(object<SealedSecrets>()),
+    /** Its places, unless the service alone probes it by the usual terms. */
+    places: orUndefined(object<WatchPlaces>({ from: USUAL_FROM, fails: USUAL_FAILS, since: 0, states: {} })),
+    /** Those of its check; absent without any. */
+    labels: orUndefined(object<Labels>()),
     origin: text<"operator" | "policy">(),
     /** When its pause ends; `FOREVER` for one that lasts until it is ended. */
     paused_until: orUndefined(instant),
@@ -62,8 +85,12 @@ export const watch = keyedTable({
 })
 export type WatchRecord = RecordOf<typeof watch>
 
-/** A watch as an operator or the policy defines it. */
-export type WatchTerms = Pick<WatchRecord, "name" | "every_millis" | "confirm" | "probe" | "headers">
+/** A watch as an operator or the policy defines it, with its places. */
+export type WatchTerms = Pick<
+  WatchRecord,
+  "name" | "every_millis" | "confirm" | "probe" | "headers" | "labels"
+> &
+  Pick<WatchPlaces, "from" | "fails">
 
 export const FOREVER = Instant.LATEST
 

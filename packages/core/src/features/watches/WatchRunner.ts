@@ -4,8 +4,8 @@ import { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { type CreateWatchRequest, type PolicyWatch } from "@tocsin/contract/watches/Watches"
-import { decodeProbe, type StoredProbe } from "@tocsin/contract/watches/WatchProbe"
-import { hasPlaces, withSecrets } from "@tocsin/contract/watches/watchSecrets"
+import { decodeProbe } from "@tocsin/contract/watches/WatchProbe"
+import { hasPlaces } from "@tocsin/contract/watches/watchSecrets"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { keepRepeating } from "../../kernel/engine/commits/keepRepeating.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
@@ -21,13 +21,13 @@ import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { SecretCipher } from "../../kernel/ports/SecretCipher.ts"
 import { WatchProbes } from "../../kernel/ports/WatchProbes.ts"
-import { openProbe } from "./watchHeaders.ts"
+import { type OpenedProbe, openedProbe, policySecrets } from "./openedProbe.ts"
 import { type ProbeResult, recordProbes } from "./recordProbes.ts"
 import { LOOK_EVERY } from "../../heart/replicas/ownerOf.ts"
 import { dueAt, dueProbes } from "./schedule.ts"
 import { followPolicyWatches } from "./watchDecisions.ts"
 import { ReplicaIdentity } from "../../heart/usecases/Replicas.ts"
-import { policySecrets, watchTerms, watchAgentOf } from "./Watches.ts"
+import { watchTerms, watchAgentOf } from "./Watches.ts"
 import { watchesMetrics } from "./watchesMetrics.ts"
 
 const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
@@ -79,23 +79,6 @@ const withoutPlaces = ({
   const { auth: _auth, body: _body, headers: _ofPage, ...page } = http ?? { url: "" }
   const { headers: _ofSocket, ...socket } = websocket ?? { url: "" }
   return { ...others, ...(http && { http: page }), ...(websocket && { websocket: socket }) }
-}
-
-/** A probe with its secrets, or what is missing: without them, its page would answer otherwise. */
-type OpenedProbe = Result.Result<StoredProbe, string>
-
-const opened = ({ cipher, policy }: Runner, probes: WatchProbes, watch: WatchRecord): OpenedProbe => {
-  if (watch.origin === "policy") {
-    const places = policySecrets(policy.current().document, watch.name)
-    if (places === undefined) return Result.succeed(watch.probe)
-    return Result.map(probes.open(places), (secrets) => withSecrets(watch.probe, secrets))
-  }
-  const { probe } = openProbe(watch, cipher)
-  return probe === undefined
-    ? Result.fail(
-        `no key of SERVICE_SECRETS_KEY opens its secrets: give the servers the key ${watch.headers?.key_id ?? ""}, or change the watch with its secrets`,
-      )
-    : Result.succeed(probe)
 }
 
 const probed = (probes: WatchProbes, probe: OpenedProbe) => {
@@ -165,7 +148,7 @@ const startDue = (runner: Runner, probes: WatchProbes) => {
     for (const { owner, watch } of dueProbes(watches, replicas, now, sha256)) {
       const isOwn = owner === replica.id
       if (underWay.has(watch.name) || (!isOwn && !mayHaveMore(runner, watch))) continue
-      const probe = opened(runner, probes, watch)
+      const probe = openedProbe(runner, probes, watch)
       // A server that has the secrets of a watch stands in for its owner that lacks one.
       const wait = Result.isSuccess(probe)
         ? isOwn

@@ -13,16 +13,20 @@ import {
   type Watch,
 } from "@tocsin/contract/watches/Watches"
 import { encodeProbe, probeKinds, probesIn, type WatchProbe } from "@tocsin/contract/watches/WatchProbe"
+import type { Labels } from "@tocsin/contract/labels/Labels"
+import { placeProblem, USUAL_FAILS, USUAL_FROM } from "@tocsin/contract/watches/places"
 import { durationText } from "@tocsin/contract/formats/durationMillis"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import { watchNames } from "@tocsin/contract/policy/policyNames"
 import { refuseUnknown } from "../../heart/usecases/Replicas.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
-import { readRow } from "../../kernel/unitOfWork/load.ts"
+import { PlaceFollower } from "../../heart/checks/followingPlaces.ts"
+import { placeFollower, readPlaces } from "./decideWatches.ts"
+import { isPlaced, placesOf } from "./watchPlaces.ts"
 import { type PageParameters, pageReader } from "../../kernel/engine/lists/readPage.ts"
 import type { Command } from "../../kernel/unitOfWork/Decision.ts"
 import { incidentOptions } from "../../heart/incidents/incidentOptions.ts"
-import { FOREVER, isPaused, type WatchRecord, type WatchTerms } from "./WatchRecord.ts"
+import { FOREVER, isPaused, type WatchPlaces, type WatchRecord, type WatchTerms } from "./WatchRecord.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import { CurrentOperator } from "../../kernel/ports/CurrentOperator.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
@@ -30,18 +34,14 @@ import { Ids, newId } from "../../kernel/ports/Ids.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { WatchProbes } from "../../kernel/ports/WatchProbes.ts"
-import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
-import {
-  type SecretPlace,
-  secretNames,
-  secretsOf,
-  withoutSecrets,
-} from "@tocsin/contract/watches/watchSecrets"
+import { secretNames, withoutSecrets } from "@tocsin/contract/watches/watchSecrets"
 import { probeProblems } from "@tocsin/contract/watches/probeProblems"
 import { isWatchAgentTaken, type WatchAgent } from "./watchAgent.ts"
 import * as decisions from "./watchDecisions.ts"
 import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { namesOf } from "./watchHeaders.ts"
+import { policySecrets } from "./openedProbe.ts"
+import { askingPlaces } from "./askingPlaces.ts"
 import { headerSealing } from "./watchSecrets.ts"
 import { tokenOf } from "../../heart/operators/tokens.ts"
 
@@ -65,6 +65,19 @@ const CONFLICTS = {
 
 const ONE_PROBE = `give exactly one probe: ${probeKinds.slice(0, -1).join(", ")} or ${probeKinds.at(-1)}`
 
+const shownProbe = ({ against, counted, output = "", probed_at: at, status }: WatchRecord) => ({
+  status: counted ?? null,
+  last: at === undefined || status === undefined ? null : { at, status, output },
+  unconfirmed: against,
+})
+
+/** The last decision of the places of a watch. */
+const shownDecision = ({ decided }: WatchPlaces) => ({
+  status: decided?.status ?? null,
+  last: decided === undefined ? null : { ...decided, at: Instant.fromMicros(BigInt(decided.at)) },
+  unconfirmed: 0,
+})
+
 const toWatch = (
   record: WatchRecord,
   now: Instant.Instant,
@@ -74,27 +87,21 @@ const toWatch = (
     name: record.name,
     every: durationText(record.every_millis),
     confirm: { bad: record.confirm.bad, good: record.confirm.good },
+    ...placesOf(record),
+    labels: record.labels ?? {},
     ...withoutSecrets(record.probe),
     ...(names.length > 0 && { secrets: names }),
     is_of_policy: record.origin === "policy",
     is_paused: isPaused(record, now),
     paused_until:
       isPaused(record, now) && record.paused_until !== FOREVER ? (record.paused_until ?? null) : null,
-    status: record.counted ?? null,
-    last:
-      record.probed_at === undefined || record.status === undefined
-        ? null
-        : { at: record.probed_at, status: record.status, output: record.output ?? "" },
-    unconfirmed: record.against,
+    ...(isPlaced(record) ? shownDecision(record.places) : shownProbe(record)),
     ...Struct.pick(record, ["next_probe_at", "created_at", "created_by"]),
   }
 }
 
-/** The secrets of a watch of the policy, and where they are. */
-export const policySecrets = ({ watches = [] }: PolicyDocument, name: CheckId) => {
-  const watch = watches.find((one) => one.name === name)
-  return watch && secretsOf<SecretPlace>(watch)
-}
+const labelsOf = (given: Labels = {}): Labels | undefined =>
+  Struct.keys(given).length === 0 ? undefined : given
 
 /** The terms of a watch as a request or the policy gives them, with their defaults. */
 export const watchTerms = (name: CheckId, given: Omit<CreateWatchRequest, "name">): WatchTerms => ({
@@ -103,6 +110,9 @@ export const watchTerms = (name: CheckId, given: Omit<CreateWatchRequest, "name"
   confirm: { ...USUAL_CONFIRM, ...given.confirm },
   probe: encodeProbe(given),
   headers: undefined,
+  from: given.from ?? USUAL_FROM,
+  fails: given.fails ?? USUAL_FAILS,
+  labels: labelsOf(given.labels),
 })
 
 export const watchAgentOf = Effect.gen(function* () {
@@ -113,6 +123,9 @@ export const watchAgentOf = Effect.gen(function* () {
   const newKey = () => ({ key: hashing.identify(tokenOf("integration", ids.secret())), newRegistrationId })
   return { name, newKey } satisfies WatchAgent
 })
+
+/** Lets the ingest decide about watches by results of places. */
+export const placeFollowing = Layer.effect(PlaceFollower, Effect.flatMap(watchAgentOf, placeFollower))
 
 export const verifyWatchAgent = Effect.gen(function* () {
   const { watchAgent } = yield* RuleSettings
@@ -133,9 +146,12 @@ const makeProbeChecks = Effect.gen(function* () {
   const probes = yield* WatchProbes
   const storage = yield* Storage
   /** Refuses anything but one probe with options that can be used. */
-  const check = Effect.fnUntraced(function* (request: WatchProbe) {
+  const check = Effect.fnUntraced(function* (
+    request: WatchProbe & Partial<Parameters<typeof placeProblem>[0]>,
+  ) {
     if (probesIn(request).length !== 1) return yield* new ValidationError({ message: ONE_PROBE })
-    const [problem] = probeProblems(request)
+    const placed = placeProblem({ name: "", from: USUAL_FROM, fails: USUAL_FAILS, ...request })
+    const [problem = placed] = probeProblems(request)
     if (problem !== undefined)
       return yield* new ValidationError({ message: `${fieldPath(problem.path)} ${problem.message}` })
     if (probes !== undefined) yield* probes.check(request)
@@ -144,6 +160,16 @@ const makeProbeChecks = Effect.gen(function* () {
   /** Refuses what a server of another version could not probe. */
   const needsAll = (watch: object) => refuseUnknown(storage, watchNames(watch))
   return { check, needsAll }
+})
+
+/** The terms that a request changes, but for its probe. */
+const changesOf = ({ confirm, every, fails, from, is_paused, labels }: ChangeWatchRequest) => ({
+  ...(every !== undefined && { every_millis: Duration.toMillis(every) }),
+  ...(confirm !== undefined && { confirm: { ...USUAL_CONFIRM, ...confirm } }),
+  ...(from !== undefined && { from }),
+  ...(fails !== undefined && { fails }),
+  ...(labels !== undefined && { labels: labelsOf(labels) }),
+  ...(is_paused !== undefined && { is_paused }),
 })
 
 /** Watches: probes that the service repeats (docs/rules.md#watches). */
@@ -162,10 +188,14 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/features/w
     const { check, needsAll } = yield* makeProbeChecks
     const page = pageReader(yield* Storage, hashing.sha256)
     const show = showing(policy)
+    const asking = yield* askingPlaces
     const change = <A>(decide: (change: decisions.WatchChange) => Command<A>) =>
       signed((by) => decide({ agent, incidents, by }))
 
-    const shown = Effect.fnUntraced(function* (result: WatchRecord | decisions.WatchRefusal) {
+    const shown = Effect.fnUntraced(function* (
+      result: WatchRecord | decisions.WatchRefusal | ValidationError,
+    ) {
+      if (result instanceof ValidationError) return yield* result
       if (typeof result !== "string") return show(result, yield* Instant.now)
       if (result === "unknown") return yield* noSuchWatch()
       if (result === "taken") return yield* agentTaken(agent.name)
@@ -173,32 +203,30 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/features/w
     })
 
     return {
+      ...asking,
       list: (parameters: PageParameters) =>
         page({ list: "watches", filter: {}, sort: "name", direction: "asc" }, parameters, show),
       get: Effect.fnUntraced(function* (name: CheckId) {
-        const record = yield* commits.transact(readRow("watch", name))
-        return record === undefined ? yield* noSuchWatch() : show(record, yield* Instant.now)
+        const found = yield* commits.transact(readPlaces(name, agent.name))
+        if (found === undefined) return yield* noSuchWatch()
+        return { ...show(found.watch, yield* Instant.now), places: found.places }
       }),
       create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
-        yield* check(given)
+        yield* check({ name, ...given })
         yield* needsAll(given)
         const terms = yield* sealing(watchTerms(name, given))
         const created = yield* change((by) => decisions.createWatch(terms, by))
         return yield* Effect.catchTag(shown(created), "NotFound", Effect.die)
       }),
       /** Changes a watch, or pauses it until it is resumed. */
-      change: Effect.fn("Watches.change")(function* (
-        name: CheckId,
-        { confirm, every, is_paused, ...given }: ChangeWatchRequest,
-      ) {
-        const hasProbe = probesIn(given).length > 0
-        if (hasProbe) yield* check(given)
-        yield* needsAll(given)
+      change: Effect.fn("Watches.change")(function* (name: CheckId, request: ChangeWatchRequest) {
+        const probe = Struct.pick(request, probeKinds)
+        const hasProbe = probesIn(probe).length > 0
+        if (hasProbe) yield* check(probe)
+        yield* needsAll(Struct.omit(request, ["confirm", "every", "is_paused"]))
         const changes = {
-          ...(every !== undefined && { every_millis: Duration.toMillis(every) }),
-          ...(confirm !== undefined && { confirm: { ...USUAL_CONFIRM, ...confirm } }),
-          ...(hasProbe && Struct.pick(yield* sealing(watchTerms(name, given)), ["probe", "headers"])),
-          ...(is_paused !== undefined && { is_paused }),
+          ...changesOf(request),
+          ...(hasProbe && Struct.pick(yield* sealing(watchTerms(name, probe)), ["probe", "headers"])),
         }
         return yield* shown(yield* change((by) => decisions.changeWatch(name, changes, by)))
       }),

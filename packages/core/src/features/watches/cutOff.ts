@@ -9,6 +9,7 @@ import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../../heart/incidents/Incidents.ts"
 import type { IncidentRecord, IncidentRef } from "../../heart/model/IncidentRecord.ts"
 import { HEARTBEAT } from "../../heart/model/MemberRecord.ts"
+import { HOLD_FOR } from "./placeDecisions.ts"
 import { isPaused, type WatchRecord } from "./WatchRecord.ts"
 
 /**
@@ -33,8 +34,6 @@ export const CutOffTransitions = stateTable({
 
 const FEWEST = 5
 const SHARE = 0.8
-/** How long no result that is not ok counts. */
-export const HOLD_FOR = Duration.minutes(2)
 /** A probe takes no longer, so a watch that is this late was not probed in its last period. */
 const LONGEST_PROBE = Duration.seconds(30)
 

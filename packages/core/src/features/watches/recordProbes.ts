@@ -1,20 +1,22 @@
 import { confirmResult, softStateOf } from "@tocsin/contract/checks/confirmResult"
-import { EXIT_CODES } from "@tocsin/contract/checks/exitCodes"
 import type { CheckId } from "@tocsin/contract/formats/Identifiers"
 import type * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import type { WatchTrial } from "@tocsin/contract/watches/Watches"
-import { applyResults } from "../../heart/checks/applyBatch.ts"
-import type { BatchInput, CheckResult } from "../../heart/checks/applyEvent.ts"
+import { HERE } from "@tocsin/contract/watches/places"
+import { Struct } from "effect"
+import type { BatchInput } from "../../heart/checks/applyEvent.ts"
 import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
 import { load } from "../../kernel/unitOfWork/load.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../../heart/incidents/Incidents.ts"
 import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
-import { checksOf } from "../../kernel/model/CheckRef.ts"
 import { isPaused, type WatchRecord } from "./WatchRecord.ts"
 import { isBad, judgeCutOff, placeRef } from "./cutOff.ts"
-import { expectWatch, loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
+import { aroundPlaces, checkResult, decideWatch, reportWatches, type WatchResult } from "./decideWatches.ts"
+import { followPlace } from "./placeDecisions.ts"
+import { loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
+import { isFromHere, isPlaced, judgedOf, withState } from "./watchPlaces.ts"
 import { nextProbeAt } from "./schedule.ts"
 
 /** The result of a probe that was due. */
@@ -71,6 +73,20 @@ const confirmed = (
   return { watch: { ...watch, against: 0, counted: status, counted_at }, isReported }
 }
 
+/** The watch once the service is one of its places: it counts there whatever that decides. */
+const followHere = (
+  before: WatchRecord,
+  watch: WatchRecord,
+  { output, status }: ProbeResult,
+): WatchRecord => {
+  const at = watch.probed_at ?? watch.created_at
+  const state = followPlace(judgedOf(before).states.get(HERE), { at, status, output }, watch.confirm)
+  const { against, counted } = state
+  const hasTurned = before.counted === undefined || isBad(before.counted) !== isBad(counted)
+  const next = { ...watch, against, counted, counted_at: hasTurned ? at : watch.counted_at }
+  return isPlaced(next) ? withState(next, HERE, state) : next
+}
+
 const mayCount = ({ result, watch }: Answer): boolean =>
   isBad(result.status) && confirm(watch, result.status).isReported
 
@@ -86,9 +102,8 @@ export const recordProbes = commandOf(function* (unit, input: ProbeResults) {
   yield* load(unit, { rows: { watch: results.map((one) => one.name) }, openIncidents: [ref] })
   const answers = results.flatMap((result): ReadonlyArray<Answer> => {
     const watch = unit.of("watch").get(result.name)
-    return watch === undefined || watch.next_probe_at !== result.due || isPaused(watch, unit.now)
-      ? []
-      : [{ watch, result }]
+    const isDue = watch?.next_probe_at === result.due && isFromHere(watch) && !isPaused(watch, unit.now)
+    return watch === undefined || !isDue ? [] : [{ watch, result }]
   })
   for (const answer of answers) unit.of("watch").put(probed(answer, unit.now, input.incidents.sha256))
   const taken = answers.map(({ result }) => result.status)
@@ -96,40 +111,40 @@ export const recordProbes = commandOf(function* (unit, input: ProbeResults) {
   if (typeof agent === "string") return recorded
   const isJudged = answers.some(mayCount) || unit.openIncident(ref) !== undefined
   const counts = !isJudged || (yield* judgeCutOff(unit, name, new Incidents(unit, input.incidents)))
-  const reported = answers.filter(({ result, watch: { name: id } }) => {
-    const watch = unit.of("watch").get(id)
+  const reported = answers.filter(({ result, watch: before }) => {
+    const watch = unit.of("watch").get(before.name)
     if (watch === undefined) return false
+    if (isPlaced(before)) {
+      unit.of("watch").put(followHere(before, watch, result))
+      return false
+    }
     const next = confirmed(watch, result.status, !counts, unit.now)
     unit.of("watch").put(next.watch)
     return next.isReported
   })
-  yield* report(unit, { agent, reported, input })
+  const placed = answers.filter(({ watch }) => isPlaced(watch))
+  yield* reportWatches(unit, input, agent, reported.map(watchResult))
+  if (placed.length > 0) yield* decideTogether(unit, input, agent, placed)
   return recorded
 })
 
-interface Reported {
-  readonly agent: AgentRecord
-  readonly reported: ReadonlyArray<Answer>
-  readonly input: ProbeResults
-}
+const watchResult = ({ result, watch: { name } }: Answer): WatchResult => ({
+  name,
+  ...Struct.pick(result, ["duration_ms", "output", "status"]),
+})
 
-function* report(unit: UnitOfWork, { agent, input, reported }: Reported): Decision<void> {
-  if (reported.length === 0) return
-  const { agent_id } = agent
-  const check_ids = reported.map(({ watch }) => watch.name)
-  yield* load(unit, { checks: { agent_id, check_ids }, rows: { expectation: checksOf(agent, check_ids) } })
-  const events = reported.map(({ result, watch }): CheckResult => ({
-    event_id: undefined,
-    check_id: watch.name,
-    observed_at: unit.now,
-    status: result.status,
-    exit_code: EXIT_CODES[result.status],
-    duration_ms: result.duration_ms,
-    output: result.output,
-    output_truncated: false,
-    notifications_enabled: true,
-  }))
-  yield* applyResults(unit, agent, { ...input, request: { agent_id, events } })
-  const incidents = new Incidents(unit, input.incidents)
-  for (const { watch } of reported) yield* expectWatch(incidents, { agent, watch })
+/** Decides about watches that have further places. */
+function* decideTogether(
+  unit: UnitOfWork,
+  input: ProbeResults,
+  agent: AgentRecord,
+  answers: ReadonlyArray<Answer>,
+): Decision<void> {
+  const { agent_id, registration_id } = agent
+  const watches = answers.map(({ watch }) => watch)
+  const around = yield* aroundPlaces(unit, agent_id, watches)
+  const decided = answers.flatMap(({ result }) => decideWatch(unit, result, around))
+  yield* reportWatches(unit, input, agent, decided, false)
+  const events = answers.map((answer) => checkResult(watchResult(answer), unit.now))
+  unit.measure({ agent_id, registration_id, received_at: unit.now, events })
 }

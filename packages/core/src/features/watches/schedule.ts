@@ -2,6 +2,7 @@ import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { ReplicaRecord } from "../../heart/model/ReplicaRecord.ts"
 import { isPaused, type WatchRecord } from "./WatchRecord.ts"
+import { isFromHere } from "./watchPlaces.ts"
 import { mayOwn, ownerOf } from "../../heart/replicas/ownerOf.ts"
 
 type Prober = Pick<ReplicaRecord, "ended_at" | "id" | "probes" | "seen_at">
@@ -19,7 +20,7 @@ export const dueProbes = (
 ) => {
   const probers = replicas.filter((replica) => replica.probes && mayOwn(replica, now))
   return watches
-    .filter((watch) => !isPaused(watch, now) && dueAt(watch, now) <= now)
+    .filter((watch) => isFromHere(watch) && !isPaused(watch, now) && dueAt(watch, now) <= now)
     .map((watch) => ({ watch, owner: ownerOf(watch.name, probers, sha256) }))
 }
 

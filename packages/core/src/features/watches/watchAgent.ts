@@ -10,7 +10,7 @@ import type { Incidents } from "../../heart/incidents/Incidents.ts"
 import type { WatchRecord } from "./WatchRecord.ts"
 import { expectCheck, withdrawExpectation } from "../../heart/overdue/changeExpectation.ts"
 import { completeTerms } from "../../heart/policy/decideTerms.ts"
-import { HOLD_FOR } from "./cutOff.ts"
+import { HOLD_FOR } from "./placeDecisions.ts"
 
 export interface WatchAgent {
   readonly name: AgentId

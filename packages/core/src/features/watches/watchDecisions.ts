@@ -1,7 +1,11 @@
-import { Duration, Equal } from "effect"
+import { Duration, Equal, Struct } from "effect"
 import type { CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { MOST_WATCHES } from "@tocsin/contract/watches/Watches"
+import { ValidationError } from "@tocsin/contract/formats/Errors"
+import { placeProblem } from "@tocsin/contract/watches/places"
+import { evaluateLabelled, labelCheck } from "../../heart/overdue/declareExpectations.ts"
+import { placesAfter, placesOf } from "./watchPlaces.ts"
 import { recordAudit } from "../../heart/audit/recordAudit.ts"
 import type { Signature } from "../../heart/audit/Signature.ts"
 import { removeCheck } from "../../heart/checks/checkActions.ts"
@@ -44,9 +48,11 @@ const newWatch = (
   by: Signature,
 ): WatchRecord => {
   recordAudit(unit, by, "watch.created", [terms.name], { probe: Object.keys(terms.probe).join() })
-  return {
-    ...terms,
+  const { fails, from, ...columns } = terms
+  const watch = {
+    ...columns,
     origin,
+    places: undefined,
     paused_until: undefined,
     created_at: unit.now,
     created_by: by.actor,
@@ -58,12 +64,37 @@ const newWatch = (
     counted_at: undefined,
     against: 0,
   }
+  return { ...watch, ...placesAfter(watch, { fails, from }, { isProbeChanged: false, now: unit.now }) }
+}
+
+/** Gives the check of a watch its labels. */
+function* label(
+  unit: UnitOfWork,
+  agent: AgentRecord,
+  { labels, name }: WatchRecord,
+  options: IncidentOptions,
+) {
+  const { agent_id, registration_id } = agent
+  const ref = { agent_id, registration_id, check_id: name }
+  yield* load(unit, {
+    checks: { agent_id, check_ids: [name] },
+    rows: { check_label: [ref], expectation: [ref] },
+  })
+  if (labelCheck(unit, ref, labels, Duration.zero) !== "changed" || unit.checks.get(ref) === undefined) return
+  unit.raise("labels", options.newEventId)
+  yield* evaluateLabelled(unit, [ref], options.policy())
 }
 
 /** Writes a watch, and expects its results unless it is paused. */
-function* put(unit: UnitOfWork, agent: AgentRecord, given: WatchChange & { readonly watch: WatchRecord }) {
+function* put(
+  unit: UnitOfWork,
+  agent: AgentRecord,
+  given: WatchChange & { readonly watch: WatchRecord; readonly before?: WatchRecord | undefined },
+) {
   const { watch } = given
   unit.of("watch").put(watch)
+  if (watch.labels !== undefined || given.before?.labels !== undefined)
+    yield* label(unit, agent, watch, given.incidents)
   const incidents = new Incidents(unit, given.incidents)
   if (isPaused(watch, unit.now)) yield* unexpectWatch(incidents, { agent, watch })
   else yield* expectWatch(incidents, { agent, watch })
@@ -113,11 +144,24 @@ const auditPause = (unit: UnitOfWork, by: Signature, watch: WatchRecord): void =
   recordAudit(unit, by, "watch.paused", [name], { until })
 }
 
+/** The terms of a watch that are stored. */
+const termsOf = (watch: WatchRecord): WatchTerms => ({
+  ...Struct.pick(watch, ["name", "every_millis", "confirm", "probe", "headers", "labels"]),
+  ...placesOf(watch),
+})
+
 const isSame = (a: WatchTerms, b: WatchTerms): boolean =>
   a.every_millis === b.every_millis &&
   Equal.equals(a.confirm, b.confirm) &&
   Equal.equals(a.probe, b.probe) &&
-  Equal.equals(a.headers, b.headers)
+  Equal.equals(a.headers, b.headers) &&
+  Equal.equals(a.labels, b.labels) &&
+  Equal.equals(a.from, b.from) &&
+  a.fails === b.fails
+
+const isProbeChanged = (before: WatchRecord, { headers, probe }: Partial<WatchTerms>): boolean =>
+  (probe !== undefined && !Equal.equals(before.probe, probe)) ||
+  (headers !== undefined && !Equal.equals(before.headers, headers))
 
 /** The changed terms of a watch, and whether it is paused from now on. */
 export interface WatchChanges extends Partial<Omit<WatchTerms, "name">> {
@@ -131,11 +175,11 @@ function* change(
   after: WatchRecord,
   given: WatchChange,
 ): Decision<WatchRecord> {
-  const hasSameTerms = isSame(before, after)
+  const hasSameTerms = isSame(termsOf(before), termsOf(after))
   if (hasSameTerms && before.paused_until === after.paused_until) return before
   if (pauseEnd(before, unit.now) !== pauseEnd(after, unit.now)) auditPause(unit, given.by, after)
   if (!hasSameTerms) recordAudit(unit, given.by, "watch.changed", [after.name], {})
-  return yield* put(unit, agent, { ...given, watch: { ...after, next_probe_at: unit.now } })
+  return yield* put(unit, agent, { ...given, before, watch: { ...after, next_probe_at: unit.now } })
 }
 
 export const changeWatch = commandOf(function* (
@@ -143,14 +187,19 @@ export const changeWatch = commandOf(function* (
   name: CheckId,
   { is_paused, ...terms }: WatchChanges,
   given: WatchChange,
-): Decision<WatchRecord | WatchRefusal> {
+): Decision<WatchRecord | WatchRefusal | ValidationError> {
   const found = yield* find(unit, name, given)
   if (typeof found === "string") return found
   const { watch } = found
   if (watch.origin === "policy") return "of_policy"
   const paused_until = is_paused === undefined ? watch.paused_until : is_paused ? FOREVER : undefined
-  const kept = keepingSecrets(watch, terms)
-  return yield* change(unit, found, { ...watch, ...terms, ...kept, paused_until }, given)
+  const { fails, from, ...columns } = { ...terms, ...keepingSecrets(watch, terms) }
+  const stated = { ...(from && { from }), ...(fails !== undefined && { fails }) }
+  const problem = placeProblem({ name, ...placesOf(watch), ...stated })
+  if (problem !== undefined) return new ValidationError({ message: `${problem.path[0]} ${problem.message}` })
+  const at = { isProbeChanged: isProbeChanged(watch, columns), now: unit.now }
+  const after = { ...watch, ...columns, ...placesAfter(watch, stated, at), paused_until }
+  return yield* change(unit, found, after, given)
 })
 
 /** Pauses a watch for a time; zero ends a pause. Only an admin ends one that lasts until it is resumed. */
@@ -202,7 +251,7 @@ export const followPolicyWatches = loneCommandOf(function* (
     if (origin === "policy" && !names.has(name)) yield* remove(unit, name, given)
   const others = defined.filter((terms) => {
     const watch = known.get(terms.name)
-    return watch?.origin !== "policy" || !isSame(watch, terms)
+    return watch?.origin !== "policy" || !isSame(termsOf(watch), terms)
   })
   if (others.length === 0) return undefined
   const agent = yield* loadWatchAgent(unit, given.agent)
@@ -210,17 +259,33 @@ export const followPolicyWatches = loneCommandOf(function* (
   for (const terms of others) {
     const before = known.get(terms.name)
     if (before !== undefined) recordAudit(unit, given.by, "watch.changed", [terms.name], {})
+    const { fails, from, ...columns } = terms
     const watch =
       before === undefined
         ? newWatch(unit, terms, "policy", given.by)
-        : { ...before, ...terms, origin: "policy" as const, next_probe_at: unit.now }
-    yield* put(unit, agent, { ...given, watch })
+        : {
+            ...before,
+            ...columns,
+            ...placesAfter(
+              before,
+              { fails, from },
+              { isProbeChanged: isProbeChanged(before, terms), now: unit.now },
+            ),
+            origin: "policy" as const,
+            next_probe_at: unit.now,
+          }
+    yield* put(unit, agent, { ...given, before, watch })
   }
   return undefined
 })
 
 /** Puts a watch whose header fields are encrypted in the place of the former one, unless its probe has changed. */
-export const sealHeaders = commandOf(function* (unit, former: WatchRecord, { headers, probe }: WatchTerms) {
+export const sealHeaders = commandOf(function* (
+  unit,
+  former: WatchRecord,
+  { headers, probe }: Pick<WatchRecord, "headers" | "probe">,
+) {
   const row = yield* loadRow(unit, "watch", former.name)
-  if (row !== undefined && isSame(row, former)) unit.of("watch").put({ ...row, headers, probe })
+  if (row !== undefined && isSame(termsOf(row), termsOf(former)))
+    unit.of("watch").put({ ...row, headers, probe })
 })

@@ -34,6 +34,7 @@ export class KeyConflict extends Schema.TaggedError<KeyConflict>()("KeyConflict"
     "name_of_integration",
     "another_key_pending",
     "replacement_key",
+    "name_of_place",
   ]),
   message: Schema.String,
 }) {}

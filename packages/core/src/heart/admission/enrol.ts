@@ -2,7 +2,7 @@ import type { EnrolmentId } from "@tocsin/contract/enrolment/Enrolments"
 import type { AgentId, KeyHash } from "@tocsin/contract/formats/Identifiers"
 import { move } from "@tocsin/contract/formats/TransitionTable"
 import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { loadRow } from "../../kernel/unitOfWork/load.ts"
+import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
 import { recordAudit } from "../audit/recordAudit.ts"
 import type { Signature } from "../audit/Signature.ts"
 import type { EnrolOutcome } from "../model/admissionOutcomes.ts"
@@ -31,6 +31,12 @@ export const enrol = commandOf(function* (
   if (enrolment === undefined || (enrolment.agent_id ?? agent_id) !== agent_id) return "unknown_token"
   const state = enrolmentState(enrolment, unit.now)
   if (state !== "open") return "unknown_token"
+  if (enrolment.agent_id === undefined) {
+    // By such a token, anybody could choose the name of a place, and get its watches.
+    yield* load(unit, { groups: { watch: ["all"] } })
+    const watches = unit.of("watch").group("all")
+    if (watches.some(({ places }) => places?.from.includes(agent_id))) return "name_of_place"
+  }
   const used = enrolment.used + 1
   move(EnrolmentTransitions, state, used < enrolment.uses ? "enrolled" : "last_enrolled")
   unit.of("enrolment").put({ ...enrolment, used })

@@ -28,7 +28,7 @@ const MOST_OCCURRENCES = 10_000
 
 export const READ_TOGETHER = 8
 
-/** These checks, but for those of deleted agents, with what matchers compare. */
+/** These checks, but for those of deleted agents and of places, with what matchers compare. */
 export const withFacts = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
@@ -41,7 +41,7 @@ export const withFacts = Effect.fnUntraced(function* (
   return checks.flatMap((check) => {
     const { agent_id, check_id } = check
     const agent = agentOf.get(agent_id)
-    if (agent === undefined) return []
+    if (agent === undefined || check.is_of_place) return []
     const facts = {
       agent_id,
       check_id,

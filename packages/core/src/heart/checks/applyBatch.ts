@@ -1,10 +1,12 @@
 import type { BatchOutcome, CheckRecord, EventOutcome } from "../model/CheckRecord.ts"
 import type { CheckRef } from "../../kernel/model/CheckRef.ts"
 import { recognise } from "../admission/agentKeys.ts"
+import { isOfWatch, isPlace } from "../model/PlaceRecord.ts"
+import type { FollowingPlaces } from "./followingPlaces.ts"
 import { type AgentRecord, type CheckMove, recountChecks } from "../model/AgentRecord.ts"
 import type { EventId, KeyHash } from "@tocsin/contract/formats/Identifiers"
 import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { missingRows } from "../../kernel/unitOfWork/load.ts"
+import { loadRow, missingRows } from "../../kernel/unitOfWork/load.ts"
 import type { RowRequest } from "../../kernel/unitOfWork/RowRequest.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { type IncidentRef, incidentRefOf } from "../model/IncidentRecord.ts"
@@ -23,14 +25,29 @@ import {
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
 export const applyBatch = commandOf(function* (
   unit,
-  input: BatchInput & { readonly key_hash: KeyHash },
+  input: BatchInput & { readonly key_hash: KeyHash; readonly places?: FollowingPlaces | undefined },
 ): Decision<BatchOutcome> {
   const { agent_id, events } = input.request
   const check_ids = events.map((event) => event.check_id)
   const found = yield* recognise(unit, { agent_id, key_hash: input.key_hash, check_ids })
   if (found.standing === "blocked") return { outcome: "agent_blocked" }
   if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
-  return { outcome: "applied", events: yield* applyEvents(unit, found.agent, input) }
+  const { places } = input
+  const ofWatches = check_ids.filter(isOfWatch)
+  if (
+    places === undefined ||
+    ofWatches.length === 0 ||
+    !isPlace(yield* loadRow(unit, "place", agent_id), unit.now)
+  )
+    return { outcome: "applied", events: yield* applyEvents(unit, found.agent, input) }
+  yield* places.prepare(unit, ofWatches)
+  const outcomes = yield* applyEvents(unit, found.agent, input, true)
+  const results = events.flatMap((event, n) => {
+    const outcome = outcomes[n]
+    return outcome === undefined || !isOfWatch(event.check_id) ? [] : [{ event, outcome }]
+  })
+  yield* places.follow(unit, { place: agent_id, results })
+  return { outcome: "applied", events: outcomes }
 })
 
 /**
@@ -47,13 +64,14 @@ export function* applyResults(unit: UnitOfWork, accepted: AgentRecord, input: Ba
   return yield* applyEvents(unit, accepted, input)
 }
 
-function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput) {
+function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput, isOfPlace = false) {
   const { now } = unit
   const { agent_id, events } = input.request
   const context = {
     unit,
     input,
     agent: accepted,
+    isPlace: isOfPlace,
     incidents: new Incidents(unit, input.incidents),
     seenInBatch: new Set<EventId>(),
   }
@@ -81,7 +99,8 @@ function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput
     if (check === undefined) unit.measure({ agent_id, registration_id, check_id: event.check_id })
   }
   unit.putAgent(recountChecks(agent, moves))
-  if (inOrder.length > 0) unit.measure({ agent_id, registration_id, received_at: now, events: inOrder })
+  if (inOrder.length > 0 && input.isMeasured !== false)
+    unit.measure({ agent_id, registration_id, received_at: now, events: inOrder })
   return outcomes
 }
 

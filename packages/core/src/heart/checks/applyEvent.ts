@@ -7,6 +7,7 @@ import { loadRow } from "../../kernel/unitOfWork/load.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { bringBack } from "../overdue/listedChecks.ts"
 import { followPolicy } from "../overdue/followPolicy.ts"
+import { isOfPlace, leaveAlone } from "./leaveAlone.ts"
 import { endingOf, endOverdue } from "../overdue/changeExpectation.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { incidentRefOf } from "../model/IncidentRecord.ts"
@@ -31,6 +32,8 @@ export const hasNewHeadline = (check: CheckRecord, event: CheckResult): boolean 
 export interface BatchInput {
   readonly request: Pick<EventBatchRequest, "agent_id"> & { readonly events: ReadonlyArray<CheckResult> }
   readonly incidents: IncidentOptions
+  /** Whether its numbers are kept; they are unless given. */
+  readonly isMeasured?: boolean
   /** The operator whose act these results are. */
   readonly resolvedBy?: string
 }
@@ -45,6 +48,8 @@ export interface BatchContext {
   readonly seenInBatch: Set<EventId>
   /** Of a result that was observed before the newest list, which lacks its check. */
   readonly old?: { readonly isWithdrawn: boolean } | undefined
+  /** Whether the agent is a place. */
+  readonly isPlace?: boolean
 }
 
 /**
@@ -89,7 +94,10 @@ const follow = (
   check: CheckRecord,
   event: CheckResult,
 ): EventOutcome | Decision<EventOutcome> => {
-  const isSame = check.status === event.status && check.exit_code === event.exit_code
+  const isSame =
+    check.status === event.status &&
+    check.exit_code === event.exit_code &&
+    check.is_of_place === isOfPlace(context, event)
   const outcome =
     isSame && (context.old !== undefined || !isOutside(check))
       ? repeat(context, check, event)
@@ -98,7 +106,8 @@ const follow = (
 }
 
 /** Whether a check is not ok and in no incident: results of before a list that lacks it open none. */
-const isOutside = (check: CheckRecord): boolean => check.status !== "ok" && check.incident_id === undefined
+const isOutside = (check: CheckRecord): boolean =>
+  check.status !== "ok" && check.incident_id === undefined && check.is_of_place === undefined
 
 /** A result of a check that the newest list may lack: an older one opens nothing, a later one brings it back. */
 function* ofUnlisted(
@@ -200,7 +209,10 @@ function* change(context: BatchContext, check: CheckRecord | undefined, event: C
   const isStatusChange = check?.status !== event.status
   if (check !== undefined && !isStatusChange && isShown(check, event))
     yield* repeatShown(context, check, event)
-  const incident_id = yield* incidentAfter(context, transition, { check, event })
+  const is_of_place = isOfPlace(context, event)
+  const incident_id = is_of_place
+    ? yield* leaveAlone(context, check)
+    : yield* incidentAfter(context, transition, { check, event })
   unit.checks.put({
     agent_id,
     registration_id,
@@ -213,7 +225,8 @@ function* change(context: BatchContext, check: CheckRecord | undefined, event: C
     summary: event.output,
     seen_event_ids: seenWith(check, { event_id, observed_at }),
     incident_id,
-    overdue_incident_id: check?.overdue_incident_id,
+    is_of_place,
+    overdue_incident_id: is_of_place ? undefined : check?.overdue_incident_id,
     declaration: check?.declaration,
     withdrawn_at: check === undefined && context.old?.isWithdrawn === true ? unit.now : check?.withdrawn_at,
   })

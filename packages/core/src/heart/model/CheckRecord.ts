@@ -53,6 +53,8 @@ export const check_state = storedTable({
     overdue_incident_id: orUndefined(text<IncidentId>()),
     /** When it was withdrawn, while it is (docs/rules.md#withdrawn-checks). */
     withdrawn_at: orUndefined(instant),
+    /** Whether its agent is a place that reports a watch by it: it opens no incident (docs/rules.md#places). */
+    is_of_place: orUndefined(boolean),
     /**
      * A digest of the labels and terms that the last report of an integration gave, while its
      * expectation follows it: an equal report need not read that.

@@ -20,6 +20,7 @@ export const enrolOutcomes = [
   "repeated",
   "unknown_token",
   "replacement_key",
+  "name_of_place",
   "agent_blocked",
   "agent_not_accepted",
 ] as const

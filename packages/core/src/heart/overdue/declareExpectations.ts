@@ -37,13 +37,14 @@ const warningsOf = ({ checks }: ExpectationsRequest): Pick<ExpectationsResponse,
 const AT_MOST_EVERY = Duration.minutes(1)
 
 /**
- * Gives a check these labels (docs/rules.md#check-labels), unless they changed a moment ago: then it keeps
+ * Gives a check these labels (docs/rules.md#check-labels), unless they changed within `atMostEvery`: then it keeps
  * its own. Needs their row.
  */
 export const labelCheck = (
   unit: UnitOfWork,
   ref: CheckRef,
   given: Labels | undefined,
+  atMostEvery = AT_MOST_EVERY,
 ): "equal" | "changed" | "kept" => {
   const table = unit.of("check_label")
   const before = table.get(ref)
@@ -56,7 +57,7 @@ export const labelCheck = (
       table.put({ ...before, declared_title })
     return "equal"
   }
-  if (before !== undefined && unit.now < Instant.plus(before.labelled_at, AT_MOST_EVERY)) return "kept"
+  if (before !== undefined && unit.now < Instant.plus(before.labelled_at, atMostEvery)) return "kept"
   const { agent_id, check_id, registration_id } = ref
   if (labels === undefined) table.delete(ref)
   else

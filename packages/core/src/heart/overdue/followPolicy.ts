@@ -47,6 +47,9 @@ const termsByPolicy = (
 const isLeftToPolicy = (expectation: ExpectationRecord | undefined): boolean =>
   expectation === undefined || expectation.origin === "policy" || expectation.origin === "run"
 
+const isUnexpected = ({ is_of_place, withdrawn_at }: CheckRecord): boolean =>
+  withdrawn_at !== undefined || is_of_place !== undefined
+
 interface FoundCheck {
   readonly check_id: CheckId
   readonly expectation: ExpectationRecord | undefined
@@ -79,8 +82,8 @@ export function* followPolicy(
   const ref = { agent_id, registration_id, check_id }
   const expectation = unit.expectations.get(ref)
   const check = unit.checks.get(ref)
-  // Nothing expects a withdrawn one.
-  if (!isLeftToPolicy(expectation) || check === undefined || check.withdrawn_at !== undefined) return
+  // Nothing expects a withdrawn one, nor one of a place.
+  if (!isLeftToPolicy(expectation) || check === undefined || isUnexpected(check)) return
   const label = options.policy().freshness.count > 0 ? yield* loadRow(unit, "check_label", ref) : undefined
   const terms = termsByPolicy(options, agent, check_id, label?.labels)
   if (terms !== undefined) yield* expectCheck(incidents, { ref, origin: "policy", terms })
@@ -156,7 +159,7 @@ export const freshnessChore = (
     return isNeeded
   })
   const evaluate = Effect.fnUntraced(function* (rows: ReadonlyArray<CheckRecord>) {
-    const present = rows.filter(({ withdrawn_at }) => withdrawn_at === undefined)
+    const present = rows.filter((check) => !isUnexpected(check))
     const straying = yield* findStraying(storage, present, incidents)
     for (const [agentId, checkIds] of straying)
       yield* commits.transact(evaluateChecks(agentId, checkIds, incidents))

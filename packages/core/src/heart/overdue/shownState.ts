@@ -16,13 +16,13 @@ export const shownState = (
 export const isLate = (check: Pick<CheckRecord, "overdue_incident_id">): boolean =>
   check.overdue_incident_id !== undefined
 
-/** How many checks are in each state, each counted once. Two reads: a check may have changed between them. */
+/** How many checks are in each state, each counted once, without those of places. Two reads: a check may have changed between them. */
 export const countStates = (
   counts: Pick<SummaryCounts, `checks_${CheckStatus}`>,
-  { late, withdrawn }: Pick<MetricCounts, "late" | "withdrawn">,
+  { late, of_places, withdrawn }: Pick<MetricCounts, "late" | "of_places" | "withdrawn">,
 ): Readonly<Record<ShownState, number>> => {
   const inTime = (status: CheckStatus) =>
-    late.reduce(
+    [...late, ...of_places].reduce(
       (left, each) => (each.status === status ? Math.max(0, left - each.checks) : left),
       counts[`checks_${status}`],
     )

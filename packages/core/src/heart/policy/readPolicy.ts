@@ -22,6 +22,7 @@ import { linesOf, PAGE_NAME_RULE, PageName } from "@tocsin/contract/publicPages/
 import { TIME_ZONE_RULE } from "@tocsin/contract/formats/timeZoneName"
 import { timeZoneOf } from "@tocsin/contract/formats/zoneClocks"
 import { probeProblems } from "@tocsin/contract/watches/probeProblems"
+import { placeProblem, USUAL_FAILS, USUAL_FROM } from "@tocsin/contract/watches/places"
 import { type PolicyWatch } from "@tocsin/contract/watches/Watches"
 import { probeKinds, probesIn } from "@tocsin/contract/watches/WatchProbe"
 import { at, problem, problemIf, type Problems } from "./problemsAt.ts"
@@ -167,6 +168,7 @@ const watchProblems = (watch: PolicyWatch, isFirst: boolean): Problems => [
   ...problemIf(!isFirst, "is the name of another watch too", "name"),
   ...problemIf(probesIn(watch).length !== 1, `must have exactly one probe: ${probeKinds.join(", ")}`),
   ...probeProblems(watch),
+  ...[placeProblem({ fails: USUAL_FAILS, from: USUAL_FROM, ...watch }) ?? []].flat(),
 ]
 
 const decode = SchemaParser.decodeUnknownResult(PolicyDocument, { errors: "all", onExcessProperty: "error" })

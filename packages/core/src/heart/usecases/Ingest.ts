@@ -2,6 +2,7 @@ import { Context, Effect, Layer, type Redacted } from "effect"
 import { Commits, repeatingUnsettled } from "../../kernel/engine/commits/Commits.ts"
 import { BodyBudget } from "./BodyBudget.ts"
 import { batchReply, declarationReply, enrolReplies, tooMany, unlessOperatorToken } from "./ingestReplies.ts"
+import { PlaceFollower } from "../checks/followingPlaces.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
 import type { BatchOutcome } from "../model/CheckRecord.ts"
 import type { RegistrationId, AgentId } from "@tocsin/contract/formats/Identifiers"
@@ -104,6 +105,7 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/heart/usecas
     const bodies = new BodyBudget({ commits, hashing, rules, instruments })
     const entrance: Pick<BodyBudget, "tryEnter" | "enterHeartbeat" | "enterEvents" | "enterUnnamed"> = bodies
 
+    const places = yield* PlaceFollower
     const storage = yield* Storage
     /** The version of a running server that knows no lists of checks. */
     const findOlder = Effect.zipWith(
@@ -121,7 +123,7 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/heart/usecas
       events: (presented: Redacted.Redacted, request: EventBatchRequest) =>
         Effect.flatMap(Instant.now, (now) => {
           const { key_hash } = hashing.identify(presented)
-          const command = applyBatch({ request, key_hash, incidents })
+          const command = applyBatch({ request, key_hash, incidents, places })
           return Effect.flatMap(transact(command), (result) => {
             countBatch(instruments, request, result, now)
             bodies.note(key_hash, result.outcome === "applied")

@@ -57,6 +57,7 @@ export const tooMany = {
   declarations: limited(
     (seconds) => `too many declarations of expected checks; slow down and try again in ${seconds} s`,
   ),
+  watches: limited((seconds) => `too many requests for watches; slow down and try again in ${seconds} s`),
   enrolments: limited((seconds) => `too many enrolments; slow down and try again in ${seconds} s`),
   registrations: limited((seconds) => `too many unknown keys from this address; try again in ${seconds} s`),
   ofUnknownKeys: limited(
@@ -135,6 +136,10 @@ export const enrolReplies: Readonly<
       message:
         "this enrolment token is unknown, used, expired or of another agent; get a new one, or have an operator accept the agent",
     }),
+  ),
+  name_of_place: conflict(
+    "name_of_place",
+    "a watch names this agent as a place; have an operator accept it, or make an enrolment for this agent_id",
   ),
   replacement_key: conflict(
     "replacement_key",

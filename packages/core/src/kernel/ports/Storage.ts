@@ -268,11 +268,10 @@ export interface Backlog {
   readonly waiting_since: Instant
 }
 
-/** Late checks of present agents with the same last status, `null` of those that never reported, and the same severity. */
+/** Late checks with the same last status, `null` of those that never reported, and severity: of {@link CENSUS_LIMIT}. */
 export interface LateChecks {
   readonly status: CheckStatus | null
   readonly severity: Severity
-  /** At most {@link CENSUS_LIMIT} of all late checks are counted. */
   readonly checks: number
 }
 
@@ -286,6 +285,7 @@ export interface MetricCounts {
   /** In no order; without zeros. */
   readonly late: ReadonlyArray<LateChecks>
   readonly withdrawn: number
+  readonly of_places: ReadonlyArray<{ readonly status: CheckStatus; readonly checks: number }>
   /** By notifier, then by state in the order of {@link BACKLOG_STATES}; without zeros. */
   readonly backlog: ReadonlyArray<Backlog>
 }

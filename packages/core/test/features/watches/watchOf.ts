@@ -9,6 +9,8 @@ export const watchOf = (given: Partial<WatchRecord>): WatchRecord => ({
   confirm: { bad: 2, good: 1 },
   probe: { http: { url: "http://page.example/" } },
   headers: undefined,
+  places: undefined,
+  labels: undefined,
   origin: "operator",
   paused_until: undefined,
   created_at: Instant.fromMillis(0),

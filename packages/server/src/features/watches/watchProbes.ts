@@ -1,12 +1,8 @@
 import type { LookupFunction } from "node:net"
 import { systemClock } from "@tocsin/agent/clock/Clock"
-import { dns } from "@tocsin/agent/probes/dns"
-import { http } from "@tocsin/agent/probes/http"
+import { readWatch } from "@tocsin/agent/places/readWatch"
+import { withoutSecretTexts } from "@tocsin/agent/places/secretTexts"
 import { judge, type ProbeTargets } from "@tocsin/agent/probes/Probe"
-import { ping } from "@tocsin/agent/probes/ping"
-import { websocket } from "@tocsin/agent/probes/websocket"
-import { tcp } from "@tocsin/agent/probes/tcp"
-import { tls } from "@tocsin/agent/probes/tls"
 import { checkedLookup, NameLookup, TARGET_REFUSED } from "@tocsin/adapter-notify/http/Target"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
@@ -16,8 +12,6 @@ import { probesIn, type WatchProbe } from "@tocsin/contract/watches/WatchProbe"
 import { type WatchTrial } from "@tocsin/contract/watches/Watches"
 import { type ProbeSecrets, type SecretPlace, secretsOf } from "@tocsin/contract/watches/watchSecrets"
 import { readNamedSecret } from "@tocsin/adapter-notify/receiverSecrets"
-import { withoutSecretTexts } from "./secretTexts.ts"
-import { PAGE_ADDRESS } from "@tocsin/contract/watches/watchOfAddress"
 import { WatchProbes } from "@tocsin/core/kernel/ports/WatchProbes"
 import { Effect, Layer, Result, Semaphore } from "effect"
 import type { Settings } from "../../settings/Settings.ts"
@@ -28,43 +22,7 @@ const CONCURRENCY = 64
 /** An output has one line; the texts of a server may be long. */
 const LONGEST_OUTPUT = 1_000
 
-/** Days that are left, as a range of the agent: fewer are bad. */
-const rangesOf = (days: { readonly warning?: number; readonly critical?: number } = {}): object =>
-  Object.fromEntries(Object.entries(days).map(([name, least]) => [name, `${least}:`]))
-
-const optionsOf = (
-  kind: keyof WatchProbe,
-  {
-    days,
-    timeout,
-    ...options
-  }: {
-    readonly timeout?: string
-    readonly days?: { readonly warning?: number; readonly critical?: number }
-  },
-): object => ({
-  ...options,
-  ...(days !== undefined && (kind === "tls" ? rangesOf(days) : { days: rangesOf(days) })),
-  ...(timeout !== undefined && { wait: timeout }),
-})
-
 type Run = (signal: AbortSignal, targets: ProbeTargets) => Promise<Omit<WatchTrial, "duration_ms">>
-
-const PROBES = { http, tcp, tls, dns, ping, websocket }
-
-const readOptions = (name: keyof typeof PROBES, options: object): Result.Result<Run, ValidationError> => {
-  const problems: Array<string> = []
-  const read = PROBES[name](options, {
-    path: [],
-    refuse: (message, path = []) => void problems.push(`${[name, ...path].join(".")} ${message}`),
-  })
-  if (read === undefined || problems.length > 0)
-    return Result.fail(new ValidationError({ message: problems.join("; ") }))
-  return Result.succeed(async (signal, targets) => {
-    const { output, status } = judge(name, await read.run({ clock: systemClock, signal, targets }))
-    return { status, output: cleanOutput(output).slice(0, LONGEST_OUTPUT).toWellFormed() }
-  })
-}
 
 /** A lookup whose refusals name the settings. */
 const explaining =
@@ -82,10 +40,12 @@ const NO_ADDRESS =
 
 const readProbe = (watch: WatchProbe): Result.Result<Run, ValidationError> => {
   const [kind = "http"] = probesIn(watch)
-  const read = readOptions(kind, optionsOf(kind, writtenOptions(watch[kind] ?? {})))
-  // The agent takes the address of a page with a user.
-  if (Result.isFailure(read) || watch.http === undefined || PAGE_ADDRESS.test(watch.http.url)) return read
-  return Result.fail(new ValidationError({ message: "http.url must not contain a user: use auth" }))
+  const read = readWatch(kind, writtenOptions(watch[kind] ?? {}))
+  if ("problem" in read) return Result.fail(new ValidationError({ message: read.problem }))
+  return Result.succeed(async (signal, targets) => {
+    const { output, status } = judge(kind, await read.probe.run({ clock: systemClock, signal, targets }))
+    return { status, output: cleanOutput(output).slice(0, LONGEST_OUTPUT).toWellFormed() }
+  })
 }
 
 /** Replaces secrets in an output. */

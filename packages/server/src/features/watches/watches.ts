@@ -1,5 +1,6 @@
 import { headlineOf } from "@tocsin/contract/formats/headline"
 import { addressOfWatch, watchOfAddress, WATCH_ADDRESSES } from "@tocsin/contract/watches/watchOfAddress"
+import { HERE, type WatchPlace } from "@tocsin/contract/watches/places"
 import {
   watchColumns,
   CreateWatchRequest,
@@ -61,6 +62,14 @@ export const watch = act({
     name: flags.text("name", "The name of the watch and its check (default: from the address)"),
     every: flags.text("every", "The time from one probe to the next, from 10s to 1d (default: 1m)"),
     bad: flags.integer("bad", "How many failures in a row count (default: 2)"),
+    from: flags.text(
+      "from",
+      "Where to probe it: here and IDs of agents, such as here,berlin (default: here)",
+    ),
+    fails: flags.text(
+      "fails",
+      "How many of them must fail: majority, any, all or a number (default: majority)",
+    ),
     text: wanted,
     try: flags.flag("try", "Probe it once now and store nothing"),
   },
@@ -70,14 +79,22 @@ export const watch = act({
       every: given.every,
       name: given.name ?? usual,
       ...(given.bad !== undefined && { confirm: { bad: given.bad } }),
+      from: given.from?.split(","),
+      fails: given.fails !== undefined && /^\d+$/.test(given.fails) ? Number(given.fails) : given.fails,
       ...probe,
     })
   }),
 })(function* (request, { address: to, try: isTrial }) {
   if (isTrial) return yield* tried(request, to)
   const created = yield* Watches.use((watches) => watches.create(request))
-  return { answer: created, text: `${created.name}: probed every ${created.every}\n` }
+  const from = isHereAlone(created) ? "" : ` from ${created.from.join(", ")}`
+  return { answer: created, text: `${created.name}: probed every ${created.every}${from}\n` }
 })
+
+const isHereAlone = ({ from }: Watch): boolean => from.length === 1 && from[0] === HERE
+
+const placeText = ({ at, counts, place, status }: WatchPlace): string =>
+  `  ${place}: ${status ?? "unconfirmed"}${at === null ? ", not heard" : `, ${timeText(at)}`}${counts ? "" : "; it does not count"}`
 
 const changed = (shown: Watch) => ({
   answer: shown,
@@ -137,10 +154,12 @@ const show = act({
     `${shown.name}: ${status ?? "not probed yet"}`,
     `  target   ${addressOfWatch(shown)}`,
     `  probed   every ${every}; ${limits.bad} failures and ${limits.good} success in a row count`,
-    ...(last === null ? [] : [`  latest   ${timeText(last.at)} ${last.output}`]),
+    ...(isHereAlone(shown) ? [] : [`  from     ${shown.from.join(", ")}; ${shown.fails} of them must fail`]),
+    ...(last === null ? [] : [`  latest   ${timeText(last.at)} ${last.output.split("\n", 1).join()}`]),
     ...(shown.secrets === undefined ? [] : [`  secrets  ${shown.secrets.join(", ")}`]),
     ...(shown.is_paused ? [`  pause    ${pauseText(shown)}`] : []),
     `  created  by ${shown.is_of_policy ? "the policy" : shown.created_by}`,
+    ...(isHereAlone(shown) ? [] : (shown.places ?? []).map(placeText)),
   ]
   return { answer: shown, text: `${lines.join("\n")}\n` }
 })

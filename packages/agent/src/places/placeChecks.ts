@@ -1,0 +1,128 @@
+import { boundedMillis } from "@tocsin/contract/formats/durationMillis"
+import { cleanOutput } from "@tocsin/contract/formats/outputText"
+import { type ProbeSecrets, secretNames, secretsOf } from "@tocsin/contract/watches/watchSecrets"
+import { watchOptions } from "@tocsin/contract/watches/watchOptions"
+import { fieldsOf } from "@tocsin/reporting/agent/Answer"
+import type { RunCheck } from "../config/readConfig.ts"
+import type { Finding, ProbeConfig } from "../probes/Probe.ts"
+import { type PlaceRules, reachedBy } from "./PlaceRules.ts"
+import { notAllowed, placeTargets } from "./placeTargets.ts"
+import { readWatch, type WatchKind } from "./readWatch.ts"
+import { withoutSecretTexts } from "./secretTexts.ts"
+
+const PREFIX = "watch:"
+const NAME = /^[A-Za-z0-9._:-]{1,122}$/
+const MOST_WATCHES = 200
+/** Refused ones are reported, too. */
+const MOST_REPORTED = 1_000
+const SHORTEST_EVERY = 10_000
+const LONGEST_TIMEOUT = boundedMillis("30s")
+/** A probe ends by its own limit, which is shorter. */
+const LONGEST_RUN = 60_000
+const LONGEST_OUTPUT = 1_000
+const QUESTIONS: ReadonlySet<unknown> = new Set([undefined, "GET", "HEAD", "OPTIONS"])
+const TERMS: ReadonlySet<string> = new Set(["name", "every", "confirm", "secrets"])
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isKind = (name: string): name is WatchKind => Object.hasOwn(watchOptions, name)
+
+/** A watch that was read, or why it is refused. */
+type Read =
+  | { readonly refusal: string }
+  | { readonly probe: ProbeConfig; readonly secrets: ProbeSecrets; readonly kind: WatchKind }
+
+/** Reads a watch. The server may have been taken over, so nothing beyond the options of watches is run. */
+const readAsked = (watch: Fields, { writes, ...rules }: PlaceRules): Read => {
+  const kinds = Object.keys(watch).filter((name) => !TERMS.has(name))
+  const [kind = ""] = kinds
+  if (kinds.length !== 1 || !isKind(kind)) return { refusal: "it must have exactly one probe of watches" }
+  const options = fieldsOf(watch[kind])
+  const unknown = Object.keys(options).find((name) => !watchOptions[kind].includes(name))
+  if (unknown !== undefined) return { refusal: `${kind}.${unknown} is no option of watches` }
+  const every = boundedMillis(watch["every"])
+  if (every === undefined || every < SHORTEST_EVERY) return { refusal: "every must be at least 10s" }
+  const { timeout } = options
+  const isLong = timeout !== undefined && boundedMillis(timeout, { max: LONGEST_TIMEOUT }) === undefined
+  if (isLong) return { refusal: `${kind}.timeout must be at most 30s` }
+  const secrets: ProbeSecrets = secretsOf({ [kind]: options }) ?? {}
+  const came = new Set(secretNames(secrets))
+  const missing = [watch["secrets"] ?? []].flat().filter((name) => !came.has(String(name)))
+  if (missing.length > 0)
+    return {
+      refusal: `its secrets did not come (${missing.join(", ")}): the agent needs https to its server`,
+    }
+  const written = ["body", "send"].find((name) => options[name] !== undefined)
+  if (!writes && (written !== undefined || !QUESTIONS.has(options["method"])))
+    return { refusal: `${kind}.${written ?? "method"} needs place.writes: true in the agent's configuration` }
+  const name = String(options["name"])
+  if (kind === "dns" && !reachedBy(rules).mayResolve(name)) return { refusal: notAllowed(name) }
+  const read = readWatch(kind, options)
+  return "problem" in read ? { refusal: read.problem } : { probe: read.probe, secrets, kind }
+}
+
+const unknownFinding = (words: string): Finding => ({
+  words,
+  measures: [],
+  faults: [{ status: "unknown", words }],
+})
+
+const probeOf = (read: Read, rules: PlaceRules): ProbeConfig => {
+  if ("refusal" in read)
+    return { name: "place", lane: "network", settings: {}, run: async () => unknownFinding(read.refusal) }
+  const reached = reachedBy(rules)
+  return {
+    ...read.probe,
+    run: async (around) => {
+      const { refused, targets } = placeTargets(reached)
+      const found = await read.probe.run({ ...around, targets })
+      const refusal = refused()
+      // The finding of a refused probe says nothing about the target.
+      return refusal === undefined ? found : unknownFinding(refusal)
+    },
+  }
+}
+
+/** A check that a place runs, and its secrets, which its outputs must not show. */
+interface PlaceCheck extends RunCheck {
+  readonly secrets: ProbeSecrets
+}
+
+const checkOf = (watch: Fields, read: Read, rules: PlaceRules): PlaceCheck => ({
+  kind: "run",
+  id: `${PREFIX}${String(watch["name"])}`,
+  incidentKey: undefined,
+  notificationsEnabled: true,
+  graceMillis: undefined,
+  severity: undefined,
+  incident: undefined,
+  labels: new Map(),
+  everyMillis: Math.max(boundedMillis(watch["every"]) ?? 0, SHORTEST_EVERY),
+  work: { kind: "probe", probe: probeOf(read, rules) },
+  timeoutMillis: LONGEST_RUN,
+  env: new Map(),
+  confirm: undefined,
+  numbers: undefined,
+  secrets: "refusal" in read ? {} : read.secrets,
+})
+
+/** The checks of the watches that a server asks a place to probe; refused ones are unknown. */
+export const placeChecks = (
+  items: ReadonlyArray<unknown>,
+  rules: PlaceRules,
+): ReadonlyMap<string, PlaceCheck> => {
+  const watches = items.map(fieldsOf).filter(({ name }) => typeof name === "string" && NAME.test(name))
+  const byName = watches.toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1))
+  const checks = byName.slice(0, MOST_REPORTED).map((watch, n): PlaceCheck => {
+    const read: Read =
+      n < MOST_WATCHES
+        ? readAsked(watch, rules)
+        : { refusal: `a place probes at most ${MOST_WATCHES} watches` }
+    return checkOf(watch, read, rules)
+  })
+  return new Map(checks.map((check) => [check.id, check]))
+}
+
+/** The output of a place's check: without secrets, in one line, and as long as those of the server. */
+export const placeOutput = ({ secrets }: PlaceCheck, output: string): string =>
+  withoutSecretTexts(cleanOutput(output), secrets).slice(0, LONGEST_OUTPUT).toWellFormed()

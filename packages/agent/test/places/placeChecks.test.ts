@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createServer } from "node:http"
+import { once } from "node:events"
+import { systemClock } from "../../src/clock/Clock.ts"
+import { judge } from "../../src/probes/Probe.ts"
+import { placeChecks, placeOutput } from "../../src/places/placeChecks.ts"
+import type { PlaceRules } from "../../src/places/PlaceRules.ts"
+
+const PUBLIC: PlaceRules = { allow: ["public"], writes: false }
+const PAGE = { url: "https://93.184.216.34/" }
+const watch = (probe: object, more: object = {}) => ({
+  name: "page",
+  every: "1m",
+  confirm: { bad: 2, good: 1 },
+  ...probe,
+  ...more,
+})
+
+const resultOf = async (given: object, rules = PUBLIC) => {
+  const check = placeChecks([given], rules).get("watch:page")
+  assert.isDefined(check)
+  if (check.work.kind !== "probe") throw new Error("no probe")
+  const { probe } = check.work
+  const found = await probe.run({ clock: systemClock, signal: AbortSignal.timeout(10_000) })
+  const { output, status } = judge(probe.name, found)
+  return `${status}: ${placeOutput(check, output)}`
+}
+
+describe("a place refuses, without a packet,", () => {
+  it.each<[watch: object, reason: RegExp]>([
+    [watch({}), /exactly one probe/],
+    [watch({ http: PAGE, tcp: { host: "93.184.216.34", port: 1 } }), /exactly one probe/],
+    [watch({ command: ["id"] }), /exactly one probe/],
+    [watch({ shell: "id" }), /exactly one probe/],
+    [watch({ file: { path: "/etc/shadow" } }), /exactly one probe/],
+    [watch({ unix: { path: "/run/x.sock" } }), /exactly one probe/],
+    [watch({ http: PAGE }, { env: {} }), /exactly one probe/],
+    [watch({ http: { ...PAGE, socket: "/run/docker.sock" } }), /http\.socket is no option/],
+    [watch({ http: { ...PAGE, ca_file: "/etc/passwd" } }), /http\.ca_file is no option/],
+    [watch({ http: { ...PAGE, pattern: "(a+)+" } }), /http\.pattern is no option/],
+    [watch({ tcp: { host: "93.184.216.34", port: 1, tls: true } }), /tcp\.tls is no option/],
+    [watch({ http: { url: "https://a:b@93.184.216.34/" } }), /must not contain a user/],
+    [watch({ http: PAGE }, { every: "9s" }), /every must be at least 10s/],
+    [watch({ http: PAGE }, { every: 60 }), /every must be at least 10s/],
+    [watch({ http: { ...PAGE, timeout: "1h" } }), /timeout must be at most 30s/],
+    [watch({ http: PAGE }, { secrets: ["headers.x-key", "auth"] }), /did not come \(headers\.x-key, auth\)/],
+    [watch({ http: { ...PAGE, method: "POST" } }), /http\.method needs place\.writes/],
+    [watch({ http: { ...PAGE, method: "POST", body: "x" } }), /http\.body needs place\.writes/],
+    [watch({ http: { ...PAGE, method: "DELETE" } }), /http\.method needs place\.writes/],
+    [watch({ tcp: { host: "93.184.216.34", port: 1, send: "x" } }), /tcp\.send needs place\.writes/],
+    [watch({ websocket: { url: "wss://93.184.216.34/", send: "x" } }), /websocket\.send needs/],
+    [watch({ http: { url: "http://10.0.0.1/" } }), /10\.0\.0\.1 may not be reached/],
+    [watch({ http: { url: "http://127.1/" } }), /127\.0\.0\.1 may not be reached/],
+    [watch({ http: { url: "http://2130706433/" } }), /127\.0\.0\.1 may not be reached/],
+    [watch({ http: { url: "http://[::ffff:a9fe:a9fe]/" } }), /may not be reached/],
+    [watch({ tcp: { host: "127.1", port: 1 } }), /127\.1 may not be reached/],
+    [watch({ tls: { host: "::1", port: 1 } }), /::1 may not be reached/],
+    [watch({ websocket: { url: "ws://10.0.0.1/" } }), /10\.0\.0\.1 may not be reached/],
+    [watch({ ping: { host: "10.0.0.1" } }), /10\.0\.0\.1 may not be reached/],
+    [watch({ ping: { host: "localhost" } }), /localhost may not be reached/],
+    [
+      watch({ dns: { name: "shop.example", servers: ["10.0.0.53:5353"] } }),
+      /10\.0\.0\.53 may not be reached/,
+    ],
+  ])("%j", async (given, reason) => {
+    assert.match(await resultOf(given), reason)
+    assert.match(await resultOf(given), /^unknown: \w+ UNKNOWN - /)
+  })
+
+  it("resolves only names of its patterns unless public is allowed", async () => {
+    const rules: PlaceRules = { allow: ["*.shop.example"], writes: false }
+    assert.match(
+      await resultOf(watch({ dns: { name: "db.bank.example" } }), rules),
+      /db\.bank\.example may not/,
+    )
+  })
+
+  it("is the 201st watch by its name", () => {
+    const items = Array.from({ length: 201 }, (_, n) => watch({ http: PAGE }, { name: `w${1_000 - n}` }))
+    const checks = placeChecks(items, PUBLIC)
+    assert.strictEqual(checks.size, 201)
+    const names = [...checks].flatMap(([id, { work }]) =>
+      work.kind === "probe" && work.probe.name === "place" ? [id] : [],
+    )
+    assert.deepStrictEqual(names, ["watch:w999"])
+  })
+
+  it("is a name that no check can have", () => {
+    assert.strictEqual(placeChecks([watch({ http: PAGE }, { name: "a b" }), null, 7], PUBLIC).size, 0)
+  })
+})
+
+describe("a probe of a place", () => {
+  it("has no secret in its output, and follows no redirect to what it may not reach", async () => {
+    const server = createServer(({ url }, response) => {
+      if (url === "/away") response.writeHead(302, { location: "http://127.0.0.2:9/" }).end()
+      else response.writeHead(404, { location: "x" }).end("no")
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const bound = server.address()
+    const port = typeof bound === "object" ? bound?.port : 0
+    const rules: PlaceRules = { allow: ["127.0.0.1"], writes: true }
+    const page = (path: string, more: object = {}) =>
+      watch({ http: { url: `http://127.0.0.1:${port}${path}`, ...more } })
+    try {
+      const secret = { headers: { "x-key": "top-secret" } }
+      assert.match(
+        await resultOf(page("/top-secret", secret), rules),
+        /^critical: HTTP CRITICAL - 404 .*\*\*\*/,
+      )
+      assert.match(
+        await resultOf(page("/away"), rules),
+        /^unknown: HTTP UNKNOWN - 127\.0\.0\.2 may not be reached/,
+      )
+      assert.match(await resultOf(page("/", { method: "POST", body: "x" }), rules), /^critical: .* 404/)
+    } finally {
+      server.close()
+    }
+  })
+})

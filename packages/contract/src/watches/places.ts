@@ -1,0 +1,88 @@
+import { Schema } from "effect"
+import { closedStruct, named, optional } from "../formats/Fields.ts"
+import { AgentId } from "../formats/Identifiers.ts"
+import { InstantFromString } from "../formats/Instant.ts"
+import { CheckStatus } from "../formats/Status.ts"
+
+/** The service itself as a place (docs/watches.md#places). */
+export const HERE = AgentId.make("here")
+
+const MOST_PLACES = 10
+const FROM_RULE = `1 to ${MOST_PLACES} different names: here, and IDs of agents`
+
+const From = Schema.Array(AgentId).check(
+  Schema.isMinLength(1, { expected: FROM_RULE }),
+  Schema.isMaxLength(MOST_PLACES, { expected: FROM_RULE }),
+  Schema.isUnique({ expected: FROM_RULE }),
+)
+
+const FAILS_RULE = `majority, any, all, or a whole number from 1 to ${MOST_PLACES}`
+
+export const Fails = Schema.Union([
+  Schema.Literals(["majority", "any", "all"]),
+  Schema.Number.check(
+    Schema.isInt({ expected: FAILS_RULE }),
+    Schema.isBetween({ minimum: 1, maximum: MOST_PLACES }, { expected: FAILS_RULE }),
+  ),
+]).annotate({ expected: FAILS_RULE })
+
+/** How many places must have a status, so that the watch has it. */
+export type Fails = typeof Fails.Type
+
+export const USUAL_FROM: ReadonlyArray<AgentId> = [HERE]
+export const USUAL_FAILS: Fails = "majority"
+
+export const placeFields = {
+  from: optional(From, "The places that probe it: here, which is the service, unless given."),
+  fails: optional(
+    Fails,
+    "How many places must have a status, so that the watch has it: majority unless given.",
+  ),
+}
+
+/** The most characters of a name that an agent reports as its check `watch:NAME`. */
+const LONGEST_NAME = 122
+
+interface Placed {
+  readonly name: string
+  readonly from: ReadonlyArray<AgentId>
+  readonly fails: Fails
+}
+
+/** The problem of the places of a watch as a whole: the field, and the sentence without it. */
+export const placeProblem = ({
+  fails,
+  from,
+  name,
+}: Placed): { readonly path: readonly ["fails" | "name"]; readonly message: string } | undefined => {
+  if (typeof fails === "number" && fails > from.length)
+    return { path: ["fails"], message: `must not be more than the ${from.length} of from` }
+  if (name.length > LONGEST_NAME && from.some((place) => place !== HERE))
+    return {
+      path: ["name"],
+      message: `must have at most ${LONGEST_NAME} characters, because agents report it as watch:NAME`,
+    }
+  return undefined
+}
+
+/** A place of a watch, as the watch shows it. */
+export const WatchPlace = Schema.Struct({
+  place: AgentId,
+  status: Schema.NullOr(CheckStatus).annotateKey({
+    description: "Its confirmed status, null before the first one; unknown where its last result is.",
+  }),
+  at: Schema.NullOr(InstantFromString).annotateKey({ description: "The time of its last result." }),
+  counts: Schema.Boolean.annotateKey({ description: "Whether it counts now." }),
+}).annotate(named("WatchPlace", "A place that probes the watch."))
+export type WatchPlace = typeof WatchPlace.Type
+
+/** The question of an agent: see `GET /ops/v1/agents/{agent_id}/watches`. */
+export const PlaceWatchesQuery = closedStruct({
+  secrets: optional(
+    Schema.Literals(["true", "false"]),
+    "Whether the probes have their secrets: false unless given.",
+  ),
+})
+
+/** The check as which an agent reports a watch. */
+export const PLACE_CHECKS = "watch:"

@@ -1,0 +1,94 @@
+import { Equal } from "effect"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { type Fails, HERE, USUAL_FAILS, USUAL_FROM } from "@tocsin/contract/watches/places"
+import type { Judged, PlaceState } from "./placeDecisions.ts"
+import type { WatchPlaces, WatchRecord } from "./WatchRecord.ts"
+
+type Placed = Pick<WatchRecord, "places">
+
+/** The places of a watch, and how many of them must have a status. */
+export const placesOf = ({
+  places,
+}: Placed): { readonly from: ReadonlyArray<AgentId>; readonly fails: Fails } => ({
+  from: places?.from ?? USUAL_FROM,
+  fails: places?.fails ?? USUAL_FAILS,
+})
+
+/** Whether several places, or another one than the service, decide about a watch. */
+export const isPlaced = (watch: Placed): watch is Placed & { readonly places: WatchPlaces } =>
+  watch.places !== undefined && (watch.places.from.length > 1 || watch.places.from[0] !== HERE)
+
+/** Whether the service probes a watch itself. */
+export const isFromHere = (watch: Placed): boolean => placesOf(watch).from.includes(HERE)
+
+export const stateIn = ({ places }: Placed, place: AgentId): PlaceState | undefined => {
+  const stored = places?.states[place]
+  return stored && { ...stored, at: Instant.fromMicros(BigInt(stored.at)) }
+}
+
+/** A watch whose place has another state. */
+export const withState = <W extends { readonly places: WatchPlaces }>(
+  watch: W,
+  place: AgentId,
+  { at, ...state }: PlaceState,
+): W => ({
+  ...watch,
+  places: { ...watch.places, states: { ...watch.places.states, [place]: { ...state, at: Number(at) } } },
+})
+
+/** A watch as its places are judged. */
+export const judgedOf = (watch: WatchRecord): Judged => {
+  const { fails, from } = placesOf(watch)
+  const { created_at, every_millis, places } = watch
+  const since = places === undefined ? created_at : Instant.fromMicros(BigInt(places.since))
+  const states = from.flatMap((place) => {
+    const state = place === HERE ? stateHere(watch) : stateIn(watch, place)
+    return state === undefined ? [] : [[place, state] as const]
+  })
+  return { every_millis, fails, from, since, states: new Map(states) }
+}
+
+/** The state of the service as a place. */
+const stateHere = (watch: WatchRecord): PlaceState | undefined => {
+  const { against, counted, output = "", probed_at: at, status } = watch
+  if (at === undefined || status === undefined) return undefined
+  return { at, status, output, against, counted, said: stateIn(watch, HERE)?.said ?? output }
+}
+
+/** A watch after its probe, its places, or how many of them must have a status have changed. */
+export const placesAfter = (
+  before: WatchRecord,
+  terms: { readonly from?: ReadonlyArray<AgentId>; readonly fails?: Fails },
+  { isProbeChanged, now }: { readonly isProbeChanged: boolean; readonly now: Instant.Instant },
+): Pick<WatchRecord, "against" | "counted" | "counted_at" | "output" | "places" | "probed_at" | "status"> => {
+  const { against, counted, counted_at, output, probed_at, status } = before
+  const former = placesOf(before)
+  const { fails = former.fails, from = former.from } = terms
+  const isUsual = fails === USUAL_FAILS && Equal.equals(from, USUAL_FROM)
+  const isChanged = isProbeChanged || fails !== former.fails || !Equal.equals(from, former.from)
+  const isKept = !isProbeChanged || !isPlaced(before)
+  const kept = Object.entries(isKept ? (before.places?.states ?? {}) : {})
+  const decided =
+    before.places?.decided ??
+    (probed_at && counted && { at: Number(probed_at), status: counted, output: output ?? "" })
+  const places = {
+    from,
+    fails,
+    ...(decided !== undefined && { decided }),
+    since: isChanged || before.places === undefined ? Number(now) : before.places.since,
+    states: Object.fromEntries(kept.filter(([place]) => from.some((one) => one === place))),
+  }
+  const ofHere =
+    isKept && from.includes(HERE)
+      ? { against, counted, counted_at, output, probed_at, status }
+      : {
+          against: 0,
+          counted: undefined,
+          counted_at: undefined,
+          output: undefined,
+          probed_at: undefined,
+          status: undefined,
+        }
+  return { ...ofHere, places: isUsual ? undefined : places }
+}

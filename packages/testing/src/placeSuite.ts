@@ -1,0 +1,270 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import { HERE } from "@tocsin/contract/watches/places"
+import { recordProbes } from "@tocsin/core/features/watches/recordProbes"
+import { Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
+import { outcomeOf } from "./race.ts"
+import { newPlace, openReplica, type Replica } from "./Replica.ts"
+import { rowsOf } from "./rowsOf.ts"
+import { enroll, eventOf, keyOf, send } from "./samples.ts"
+import type { StorageUnderTest } from "./StorageUnderTest.ts"
+
+const WATCHES = AgentId.make("watches")
+const NAME = CheckId.make("shop")
+const [BERLIN, OSLO] = ["berlin", "oslo"].map((name) => AgentId.make(name)) as [AgentId, AgentId]
+const http = { url: "https://shop.example/" }
+
+const ask = ({ watches }: Replica, agent_id: AgentId, withValues = false) =>
+  watches.askedBy(keyOf(agent_id), { agent_id, withValues })
+
+let event = 0
+/** A result of an agent about a watch, observed so many seconds ago. */
+const report = (
+  replica: Replica,
+  agent: string,
+  status: CheckStatus,
+  { ago = 0, name = NAME }: { readonly ago?: number; readonly name?: string } = {},
+) =>
+  Effect.flatMap(Instant.now, (now) => {
+    event += 1
+    const output = `HTTP ${status.toUpperCase()} - from ${agent} | time=0.1s`
+    const observed_at = Instant.minus(now, Duration.seconds(ago))
+    return send(replica, agent, [eventOf(event, { check_id: `watch:${name}`, status, observed_at, output })])
+  })
+
+/** A probe of the service. */
+const probe = (replica: Replica, status: CheckStatus) =>
+  Effect.flatMap(replica.watches.get(NAME), ({ next_probe_at: due }) => {
+    const result = { name: NAME, due, status, output: `HTTP ${status.toUpperCase()} - x`, duration_ms: 3 }
+    const { commits, incidents, watchAgent: agent } = replica
+    return commits.transact(recordProbes({ agent, incidents, results: [result] }))
+  })
+
+const decided = (replica: Replica) =>
+  Effect.map(replica.storage.check(WATCHES, NAME), (check) => check?.status)
+const line = (replica: Replica) =>
+  Effect.map(replica.storage.check(WATCHES, NAME), (check) => check?.summary?.split("\n")[0])
+const openKeys = (replica: Replica) =>
+  Effect.map(rowsOf(replica, "incidents"), (rows) =>
+    rows.filter(({ state }) => state === "open").map(({ incident_key }) => incident_key),
+  )
+
+const decides = Effect.fnUntraced(function* (replica: Replica) {
+  const { watches } = replica
+  yield* enroll(replica, BERLIN, OSLO)
+  yield* watches.create({ name: NAME, http, from: [HERE, BERLIN, OSLO], fails: "majority" })
+  for (const agent of [BERLIN, OSLO]) assert.lengthOf((yield* ask(replica, agent)).items, 1)
+  yield* report(replica, BERLIN, "ok")
+  // At first, more than half of all places decide.
+  assert.isUndefined(yield* decided(replica))
+  yield* probe(replica, "ok")
+  assert.strictEqual(yield* decided(replica), "ok")
+  yield* report(replica, OSLO, "ok")
+  assert.strictEqual(yield* line(replica), "ok from 3 of 3 places: berlin ok; here ok; oslo ok")
+
+  for (const _ of [1, 2]) yield* report(replica, BERLIN, "critical")
+  assert.strictEqual(yield* line(replica), "ok from 2 of 3 places: berlin from berlin; here ok; oslo ok")
+  yield* report(replica, OSLO, "critical")
+  assert.strictEqual(yield* decided(replica), "ok")
+  yield* report(replica, OSLO, "critical")
+  assert.strictEqual(
+    yield* line(replica),
+    "critical from 2 of 3 places: berlin from berlin; oslo from oslo; here ok",
+  )
+  assert.deepStrictEqual(yield* openKeys(replica), [`watches/${NAME}`])
+  const { fails, from, last, places, status } = yield* watches.get(NAME)
+  assert.deepStrictEqual(
+    { fails, from, status },
+    { fails: "majority", from: [HERE, BERLIN, OSLO], status: "critical" },
+  )
+  assert.strictEqual(last?.status, "critical")
+  assert.deepStrictEqual(
+    places?.map((place) => [place.place, place.status, place.counts]),
+    [
+      [HERE, "ok", true],
+      [BERLIN, "critical", true],
+      [OSLO, "critical", true],
+    ],
+  )
+  // An older one, and one that waited too long, decide nothing.
+  yield* report(replica, OSLO, "ok", { ago: 1 })
+  assert.strictEqual(yield* decided(replica), "critical")
+  yield* TestClock.adjust("10 minutes")
+  yield* report(replica, OSLO, "ok", { ago: 151 })
+  assert.strictEqual(yield* decided(replica), "critical")
+  // Now it is the only one that counts.
+  yield* report(replica, OSLO, "ok", { ago: 150 })
+  assert.strictEqual(yield* line(replica), "ok from 1 of 1 place: oslo ok; berlin late; here late")
+  assert.deepStrictEqual(yield* openKeys(replica), [])
+})
+
+const keepsApart = Effect.fnUntraced(function* (replica: Replica) {
+  const { storage, watches } = replica
+  yield* enroll(replica, BERLIN, OSLO)
+  yield* watches.create({ name: NAME, http, from: [BERLIN], fails: "all", labels: { team: "web" } })
+  // An agent that never asked has checks of such names as any.
+  yield* report(replica, OSLO, "critical")
+  assert.deepStrictEqual(yield* openKeys(replica), [`oslo/watch:${NAME}`])
+  assert.lengthOf((yield* ask(replica, OSLO)).items, 0)
+  // Once it has asked, its check leaves its incident.
+  yield* report(replica, OSLO, "critical")
+  assert.deepStrictEqual(yield* openKeys(replica), [])
+  assert.deepStrictEqual((yield* storage.metricCounts).of_places, [{ status: "critical", checks: 1 }])
+
+  yield* ask(replica, BERLIN)
+  for (const _ of [1, 2]) yield* report(replica, BERLIN, "critical")
+  assert.deepStrictEqual(yield* openKeys(replica), [`watches/${NAME}`])
+  yield* watches.change(NAME, { is_paused: true })
+  assert.lengthOf((yield* ask(replica, BERLIN)).items, 0)
+  yield* report(replica, BERLIN, "ok")
+  assert.strictEqual(yield* decided(replica), "critical")
+  yield* watches.change(NAME, { is_paused: false })
+  // Another probe begins all places anew.
+  yield* watches.change(NAME, { tcp: { host: "shop.example", port: 443 } })
+  assert.deepStrictEqual(
+    (yield* watches.get(NAME)).places?.map(({ status }) => status),
+    [null],
+  )
+  yield* report(replica, BERLIN, "ok")
+  assert.strictEqual(yield* decided(replica), "ok")
+  assert.strictEqual(
+    yield* outcomeOf(Effect.as(watches.change(NAME, { fails: 2 }), "changed")),
+    "ValidationError",
+  )
+  yield* watches.change(NAME, { from: [BERLIN, OSLO], fails: 2 })
+  assert.strictEqual(
+    yield* outcomeOf(Effect.as(watches.change(NAME, { from: [OSLO] }), "changed")),
+    "ValidationError",
+  )
+  assert.deepStrictEqual((yield* watches.get(NAME)).labels, { team: "web" })
+})
+
+/** A step of a story: a result of a place, observed a while ago or ahead; or some seconds pass. */
+type Step =
+  | { readonly kind: "result"; readonly place: AgentId; readonly status: CheckStatus; readonly ago: number }
+  | { readonly kind: "time"; readonly seconds: number }
+  | { readonly kind: "restart" }
+
+const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant("result" as const),
+        place: fc.constantFrom(BERLIN, OSLO),
+        status: fc.constantFrom<CheckStatus>("ok", "ok", "critical", "critical", "warning", "unknown"),
+        ago: fc.constantFrom(0, 0, 0, 5, 40, 200, -60),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant("time" as const), seconds: fc.constantFrom(1, 30, 90, 200) }),
+    },
+    { weight: 1, arbitrary: fc.constant({ kind: "restart" as const }) },
+  ),
+  { maxLength: 30 },
+)
+
+interface ModelPlace {
+  at: number
+  last: CheckStatus
+  counted: CheckStatus | undefined
+  run: number
+}
+
+const SEVERE: ReadonlyArray<CheckStatus> = ["ok", "warning", "unknown", "critical"]
+const LASTING = 150
+
+/** The rules of `fails: any` and `majority`, from seconds and statuses, with `confirm: { bad: 2, good: 1 }`. */
+class Model {
+  readonly #places = new Map<AgentId, ModelPlace>()
+  readonly #majority: boolean
+  status: CheckStatus | undefined
+
+  constructor(fails: "any" | "majority") {
+    this.#majority = fails === "majority"
+  }
+
+  result(now: number, place: AgentId, status: CheckStatus, ago: number): void {
+    const at = Math.min(now, now - ago)
+    const before = this.#places.get(place)
+    if (before !== undefined && at < before.at) return
+    if (now - at > LASTING) return
+    const isBad = status !== "ok"
+    const isIll = before?.counted !== undefined && before.counted !== "ok"
+    const run = isBad ? (before?.run ?? 0) + 1 : 0
+    const counted = !isBad || isIll || run >= 2 ? status : before?.counted
+    this.#places.set(place, { at, last: status, counted, run })
+    this.#decide(now)
+  }
+
+  #decide(now: number): void {
+    const counting = [...this.#places.values()].flatMap(({ at, counted, last }) =>
+      counted === undefined || last === "unknown" || now - at > LASTING ? [] : [counted],
+    )
+    const n = now <= LASTING ? 2 : counting.length
+    const wanted = this.#majority ? Math.floor(n / 2) + 1 : 1
+    if (counting.length === 0 || counting.length < wanted) return
+    const having = (level: CheckStatus) =>
+      counting.filter((one) => SEVERE.indexOf(one) >= SEVERE.indexOf(level)).length >= wanted
+    this.status = having("critical") ? "critical" : having("warning") ? "warning" : "ok"
+  }
+}
+
+/** The status is what a naive model says, whatever the order of results, and after restarts. */
+const followsModel = <Place>(
+  subject: StorageUnderTest<Place>,
+  fails: "any" | "majority",
+  story: ReadonlyArray<Step>,
+) =>
+  Effect.gen(function* () {
+    const open = yield* newPlace(subject)
+    let replica = yield* open
+    yield* enroll(replica, BERLIN, OSLO)
+    yield* replica.watches.create({ name: NAME, http, from: [BERLIN, OSLO], fails })
+    for (const agent of [BERLIN, OSLO]) yield* ask(replica, agent)
+    const model = new Model(fails)
+    let now = 0
+    for (const step of story) {
+      if (step.kind === "time") {
+        now += step.seconds
+        yield* TestClock.adjust(Duration.seconds(step.seconds))
+      } else if (step.kind === "restart") {
+        if (subject.onlyOneClient === undefined) replica = yield* open
+      } else {
+        yield* report(replica, step.place, step.status, { ago: step.ago })
+        model.result(now, step.place, step.status, step.ago)
+      }
+      assert.strictEqual(yield* decided(replica), model.status, JSON.stringify(story))
+    }
+  })
+
+/** Watches that agents probe: what their results decide (docs/rules.md#places). */
+export const placeSuite = <Place>(
+  subject: StorageUnderTest<Place>,
+  { runs }: { readonly runs: number },
+): void => {
+  describe("places", () => {
+    it.effect("decide about a watch together, in the transaction of each result", () =>
+      Effect.flatMap(openReplica(subject), decides),
+    )
+    it.effect("have checks of their own, which open no incident and count nowhere", () =>
+      Effect.flatMap(openReplica(subject), keepsApart),
+    )
+    it.effect(
+      "have the status that a naive model says, whatever the order of results",
+      () =>
+        forAll(
+          fc.record({ fails: fc.constantFrom("any" as const, "majority" as const), story: steps }),
+          { runs },
+          ({ fails, story }) => Effect.scoped(followsModel(subject, fails, story)),
+        ),
+      PROPERTY_TIMEOUT_MILLIS,
+    )
+  })
+}
