@@ -230,6 +230,10 @@ const calls: Readonly<
   "policy.get": [true, (client) => client.policy.get()],
   "policy.schema": [true, (client) => client.policy.schema()],
   "policy.versions": [true, (client) => client.policy.versions()],
+  "policy.patch": [
+    true,
+    (client) => client.policy.patch([{ op: "add", path: "/routes", value: [] }], { "if-match": "none" }),
+  ],
   "policy.putReceiver": [
     true,
     (client) => client.policy.putReceiver("chat", { receiver: { kind: "debug" } }, { "if-match": "none" }),

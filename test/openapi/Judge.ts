@@ -15,7 +15,9 @@ export const DOCUMENTS = { v1: "/openapi.json", operations: "/ops/v1/openapi.jso
  */
 const isBeyondSchemas = ({ body, headers, placed, query }: Generated): boolean =>
   // Any text fits the document, and any object, but few are policies and receivers.
-  ["applyPolicy", "putReceiver", "tryPolicy", "tryReceiver"].includes(placed.operation.operationId) ||
+  ["applyPolicy", "patchPolicy", "putReceiver", "tryPolicy", "tryReceiver"].includes(
+    placed.operation.operationId,
+  ) ||
   // A watch is one probe, with an address.
   ["tryWatch", "createWatch", "changeWatch"].includes(placed.operation.operationId) ||
   // A span ends by now, and its matchers have fields and operators.

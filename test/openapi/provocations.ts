@@ -99,7 +99,7 @@ const withKeys = (request: Generated): ReadonlyArray<Generated> => {
 
 /** In place of a policy that is not in force. */
 const onAnother = (request: Generated): ReadonlyArray<Generated> =>
-  ["applyPolicy", "putReceiver"].includes(request.placed.operation.operationId)
+  ["applyPolicy", "patchPolicy", "putReceiver"].includes(request.placed.operation.operationId)
     ? asShown(request).map((shown) => {
         const { headers, ...right } = withToken(shown, UI_TOKEN)
         return { ...right, headers: { ...headers, "if-match": "another" } }

@@ -28,6 +28,8 @@ export interface StoredPolicyOptions {
     elsewhere: ReadonlyArray<NotifierName>,
     change?: ReceiverChange,
   ) => Effect.Effect<{ readonly document: PolicyDocument; readonly text: string }, ReadonlyArray<PolicyIssue>>
+  /** Reads a text with changes made in it as a new one. */
+  readonly readPatched: Extract<PolicySource, { readonly source: "stored" }>["patch"]
   readonly readStored: (text: string) => Effect.Effect<FollowedPolicy, ReadonlyArray<PolicyIssue>>
   readonly places: () => {
     readonly posting: PostingOptions
@@ -55,6 +57,7 @@ export const storedPolicySource = Effect.fnUntraced(function* ({
   outside,
   places,
   readApplied,
+  readPatched,
   readStored,
   sends,
   withOutsiders,
@@ -80,6 +83,7 @@ export const storedPolicySource = Effect.fnUntraced(function* ({
     source: "stored",
     read: (text, elsewhere) => Effect.map(readApplied(text, elsewhere), ({ document }) => document),
     edit: (text, change, elsewhere) => readApplied(text, elsewhere, change),
+    patch: readPatched,
     follow: (text) => Effect.tap(readStored(text), warnOfOutdated),
     notifiers: (document, stored) =>
       Effect.gen(function* () {

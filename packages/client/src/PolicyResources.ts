@@ -1,4 +1,5 @@
 // Silences, announcements, rotas and policies, as `Resources.ts` has the others.
+import type { PatchedPolicy as Patched } from "@tocsin/contract/policy/Policies"
 import type { Answer, Body, Headers, Path, Query } from "./calls/endpoints.ts"
 
 /** A silence, and its state at the moment of the answer. */
@@ -78,6 +79,15 @@ export interface AppliedPolicy extends Answer<"applyPolicy"> {}
 
 /** The hash of the policy to replace, as `if-match`, and whether many firings are meant, as `confirm`. */
 export interface PolicyApplicationParameters extends Query<"applyPolicy">, Headers<"applyPolicy"> {}
+
+/** Changes of the policy's text (RFC 6902): 1 to 50 of `add`, `remove`, `replace` and `test`. */
+export type PolicyPatch = Body<"patchPolicy">
+
+/** The hash of the policy to change, as `if-match`; `confirm`, and `dry_run` for the text alone. */
+export interface PolicyPatchParameters extends Query<"patchPolicy">, Headers<"patchPolicy"> {}
+
+/** The text with the changes made, and its problems; nothing is stored. */
+export interface PatchedPolicy extends Readonly<(typeof Patched)["Encoded"]> {}
 
 /** A receiver's entry, as a policy has it. */
 export interface ReceiverRequest extends Body<"putReceiver"> {}

@@ -1,4 +1,5 @@
 import { openEditedText } from "@tocsin/adapter-http/features/receivers/editReceiver"
+import { patchPolicyText } from "@tocsin/adapter-http/policy/patchPolicyText"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { type Notifier, refusedHere } from "@tocsin/core/heart/notifications/Notifiers"
@@ -27,6 +28,16 @@ export const storedPolicySource = (
         Result.flatMap(openEditedText(stored, change, given), ({ accept, text }) =>
           Result.map(accept([]), (document) => ({ document, text })),
         ),
+      ),
+    patch: (stored, patch) =>
+      Effect.fromResult(
+        Result.map(patchPolicyText(stored, patch), (text) => {
+          if (text === "") return { text, document: {}, issues: [] }
+          return Result.match(readPolicyText(text, given), {
+            onSuccess: (document) => ({ text, document, issues: [] }),
+            onFailure: (issues) => ({ text, issues }),
+          })
+        }),
       ),
     follow: (text) => Effect.map(read(text), (document) => ({ document, outdated: [] })),
     notifiers: (_, stored) => Effect.succeed({ made: notifiers, unavailable: lackingSecrets(stored) }),

@@ -136,6 +136,19 @@ export const policy: Operations = {
       usual: ["The stored version", APPLIED],
     },
   },
+  patchPolicy: {
+    summary: "Change parts of the policy in its text",
+    description:
+      "Makes 1 to 50 changes (RFC 6902: add, remove, replace, test) in the text of the stored policy, together as one version, and applies that like PUT policy. Nothing but the text of the values changes: comments, blanks and ends of lines stay. With dry_run=true it answers with the text and its problems, and stores nothing. Answers 400 for a pointer that leads to nothing, and 409 if a test fails.",
+    parameters: { "if-match": NO_RULES },
+    request: {
+      usual: ["The first receiver", [{ op: "add", path: "/receivers", value: IN_FORCE.policy.receivers }]],
+    },
+    success: {
+      usual: ["The stored version", APPLIED],
+      tried: ["With dry_run=true", { text: VERSION.text, issues: [] }],
+    },
+  },
   tryPolicy: {
     summary: "Try a policy on the history",
     description:

@@ -66,6 +66,15 @@ export const policyUseCases = (services: Context.Context<Policies>) => {
     listPolicyVersions: ({ query }) => policies.versions(query),
     applyPolicy: ({ headers: { "if-match": hash }, payload, query: { confirm } }) =>
       inForceAfter(policies.apply(payload, { replaces: hash && unquoted(hash), confirm })),
+    patchPolicy: ({ headers: { "if-match": hash }, payload, query: { confirm, dry_run: isTrial } }) => {
+      const replaces = unquoted(hash)
+      if (isTrial) return policies.tryPatch(payload, replaces)
+      // Its effects are judged beside the newest version.
+      return Effect.andThen(
+        Effect.ignore(policies.follow),
+        inForceAfter(policies.patch(payload, { replaces, confirm })),
+      )
+    },
     putReceiver: ({ headers, params, payload, query }) =>
       changeReceiver({ ...params, ...payload }, headers, query),
     tryReceiver: ({ params, payload }) =>

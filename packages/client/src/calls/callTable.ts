@@ -164,6 +164,11 @@ export const callTable = {
     schema: call<[], R.PolicySchema>()("getPolicySchema"),
     versions: call<[parameters?: R.PolicyVersionParameters], R.PolicyVersionList>()("listPolicyVersions"),
     apply: call<[text: string, parameters?: R.PolicyApplicationParameters], R.AppliedPolicy>()("applyPolicy"),
+    /** Changes parts of the stored policy in its text; with `dry_run`, answers with the text alone. */
+    patch: call<
+      [operations: R.PolicyPatch, parameters: R.PolicyPatchParameters],
+      R.AppliedPolicy | R.PatchedPolicy
+    >()("patchPolicy"),
     putReceiver: call<
       [name: string, request: R.ReceiverRequest, parameters: R.ReceiverParameters],
       R.AppliedPolicy

@@ -1,5 +1,8 @@
+import { PolicyPatch } from "../policy/PolicyPatch.ts"
 import {
   AppliedPolicy,
+  PatchedPolicy,
+  PolicyPatchParameters,
   PolicyApplicationParameters,
   PolicyCheck,
   PolicyInForceState,
@@ -60,6 +63,19 @@ export class PolicyApi extends operatorsGroup(
     payload: POLICY_TEXT,
     query: PolicyApplicationParameters,
     success: AppliedPolicy,
+    error: [Conflict.wire, PreconditionFailed.wire],
+  }),
+  role.admin.patch("patchPolicy", "/policy", {
+    headers: Schema.Struct({
+      "if-match": Schema.String.annotate({
+        description: "The hash of the policy that is changed, as GET policy has it.",
+      }),
+    }),
+    payload: PolicyPatch.pipe(HttpApiSchema.asJson({ contentType: "application/json-patch+json" })),
+    query: PolicyPatchParameters,
+    success: Schema.Union([AppliedPolicy, PatchedPolicy]).annotate({
+      description: "The stored version, or the text with its problems for dry_run.",
+    }),
     error: [Conflict.wire, PreconditionFailed.wire],
   }),
   role.admin.post("tryReceiver", "/receivers/:name/try", {

@@ -95,6 +95,11 @@ export const PolicyApplicationParameters = Schema.Struct({
   ),
 })
 
+export const PolicyPatchParameters = Schema.Struct({
+  ...PolicyApplicationParameters.fields,
+  dry_run: flag("Whether the text is answered as it would be, and nothing is stored."),
+})
+
 export const ReceiverPath = Schema.Struct({
   name: NotifierName.annotateKey({ description: "The name of the receiver in the policy." }),
 })
@@ -184,6 +189,14 @@ export const PolicyCheck = Schema.Struct({
   lines: optional(Schema.Array(CheckedLine), "Of a valid policy with public pages: their lines."),
 }).annotate(named("PolicyCheck", "Every problem of a policy."))
 export type PolicyCheck = typeof PolicyCheck.Type
+
+export const PatchedPolicy = Schema.Struct({
+  text: Schema.String.annotateKey({ description: "The text as it would be stored." }),
+  issues: PolicyCheck.fields.issues,
+}).annotate(
+  named("PatchedPolicy", "The text of the policy with the changes made, of which nothing is stored."),
+)
+export type PatchedPolicy = typeof PatchedPolicy.Type
 
 const TRIAL_BOUNDS = { min: "1 second", max: "366 days" } as const
 

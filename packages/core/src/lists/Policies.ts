@@ -18,6 +18,7 @@ import { PolicyInForce } from "../heart/policy/PolicyInForce.ts"
 import { givenReceivers } from "../heart/replicas/listedReceivers.ts"
 import { applyingPolicies } from "../heart/usecases/applyingPolicies.ts"
 import { followStoredPolicy } from "../heart/usecases/followStoredPolicy.ts"
+import { patchingPolicy } from "../heart/usecases/patchingPolicy.ts"
 import { replacingPolicies } from "../heart/usecases/replacingPolicies.ts"
 import { shownPolicies } from "../heart/usecases/shownPolicy.ts"
 import { Hashing } from "../kernel/ports/Hashing.ts"
@@ -53,6 +54,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/lists/Po
       ...followed,
       ...applying,
       ...(yield* shownPolicies),
+      ...(yield* patchingPolicy({ ...applying, store })),
       ...(yield* changingReceivers({ ...applying, openWith, store }, bind)),
       secrets: {
         ...secrets,

@@ -1,11 +1,17 @@
 import { PolicyReader } from "@tocsin/adapter-http/policy/PolicyReader"
+import type { PolicyPatch } from "@tocsin/contract/policy/PolicyPatch"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
 import type { FollowedPolicy, ReceiverChange } from "@tocsin/core/kernel/ports/PolicySource"
 import { Effect, Layer, Schema, Semaphore, Struct } from "effect"
-import { type PolicyReading, readHere, type ReadPolicy } from "tocsin/internal/policy/policyReading"
+import {
+  patchOrRefusal,
+  type PolicyReading,
+  readHere,
+  type ReadPolicy,
+} from "tocsin/internal/policy/policyReading"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { askThread, type Order } from "../threads/askThread.ts"
@@ -41,18 +47,22 @@ const LIMITS = { maxMegabytes: 1_024 }
 const oneAtATime = Semaphore.makeUnsafe(1).withPermits(1)
 
 /** Reads a policy: a long one on a thread, because it takes a second, and heartbeats wait for no policy. */
-const read = Effect.fnUntraced(function* (
-  reading: ServerReading,
-): Effect.fn.Return<FollowedPolicy & Pick<ReadPolicy, "text">, ReadonlyArray<PolicyIssue>> {
-  const { change = "", text: given } = reading
-  const isShort = given.length + JSON.stringify(change).length <= SHORT
+const readAnywhere = (reading: ServerReading): Effect.Effect<ReadPolicy> => {
+  const { change = "", patch = "", text } = reading
+  const isShort = text.length + JSON.stringify([change, patch]).length <= SHORT
   const order: PolicyOrder = { work: "policy", ...reading }
-  const { document, issues, text } = isShort
-    ? yield* readWith(reading)
-    : yield* Effect.map(oneAtATime(askThread<Reply>(order, LIMITS)), ({ document: sent, ...others }) => ({
+  return isShort
+    ? readWith(reading)
+    : Effect.map(oneAtATime(askThread<Reply>(order, LIMITS)), ({ document: sent, ...others }) => ({
         document: sent && Schema.decodeSync(PolicyDocument)(sent),
         ...others,
       }))
+}
+
+const read = Effect.fnUntraced(function* (
+  reading: ServerReading,
+): Effect.fn.Return<FollowedPolicy & Pick<ReadPolicy, "text">, ReadonlyArray<PolicyIssue>> {
+  const { document, issues, text } = yield* readAnywhere(reading)
   return document === undefined ? yield* Effect.fail(issues) : { document, outdated: issues, text }
 })
 
@@ -67,21 +77,33 @@ const plain = (given: PolicyNotifiers): PolicyReading["given"] =>
     "notifiers",
   ])
 
+/** How a new policy is read by these settings. */
+const asApplied = (settings: Settings, elsewhere: ReadonlyArray<NotifierName>) => ({
+  given: plain({ ...policyNotifiers(settings), elsewhere }),
+  targets: watchTargets(settings),
+  as: "applied" as const,
+  isFolderMissing: settings.SERVICE_SECRETS_DIR === undefined,
+})
+
+/** Reads the policy of a text with changes made, by these settings. */
+export const readPatched = (
+  text: string,
+  settings: Settings,
+  elsewhere: ReadonlyArray<NotifierName>,
+  patch: PolicyPatch,
+) => Effect.flatMap(readAnywhere({ ...asApplied(settings, elsewhere), text, patch }), patchOrRefusal)
+
 /** Reads a new policy by these settings; with a change, the policy of that text with one receiver changed. */
 export const readApplied = (
   text: string,
   settings: Settings,
   elsewhere: ReadonlyArray<NotifierName>,
   change?: ReceiverChange,
-) => {
-  const isFolderMissing = settings.SERVICE_SECRETS_DIR === undefined
-  const [given, targets] = [plain({ ...policyNotifiers(settings), elsewhere }), watchTargets(settings)]
-  const changing = change && { change }
-  return Effect.map(
-    read({ text, given, targets, as: "applied", isFolderMissing, ...changing }),
+) =>
+  Effect.map(
+    read({ ...asApplied(settings, elsewhere), text, change }),
     ({ document, text: edited = text }) => ({ document, text: edited }),
   )
-}
 
 /** Reads the stored policy. It remains in force when the settings change; its watches then show their refusal. */
 export const readStored = (text: string, settings: Settings) =>

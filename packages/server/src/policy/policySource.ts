@@ -12,7 +12,7 @@ import { policyNotifiers } from "../rules.ts"
 import type { Secrets } from "../Secrets.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { loadPolicy } from "./loadPolicy.ts"
-import { readApplied, readStored } from "./policyReading.ts"
+import { readApplied, readPatched, readStored } from "./policyReading.ts"
 
 const FILE_DECIDES =
   "SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"
@@ -31,6 +31,7 @@ export const policySource = Effect.fnUntraced(function* (
   secrets?.follow((read) => Effect.sync(() => void (settings = { ...read, stored: initial.stored })))
   return yield* storedPolicySource({
     readApplied: (text, elsewhere, change) => readApplied(text, settings, elsewhere, change),
+    readPatched: (text, patch, elsewhere) => readPatched(text, settings, elsewhere, patch),
     readStored: (text) => readStored(text, settings),
     places: () => ({
       posting: postingOf(settings),

@@ -4,7 +4,7 @@ import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
 import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
 import { Context, Effect, Layer } from "effect"
 import { type NotifierOption, notifiersLayer } from "../notifiers/notifiers.ts"
-import { type PolicyReading, readHere } from "./policyReading.ts"
+import { patchOrRefusal, type PolicyReading, readHere } from "./policyReading.ts"
 
 /** How a program's monitor follows the policy that its storage keeps. */
 export interface OwnPolicyOptions {
@@ -30,6 +30,17 @@ export const ownPolicySource = ({ folder, notifiers, outside, posting }: OwnPoli
         isFolderMissing: folder === undefined,
         ...(change && { change }),
       }),
+    readPatched: (text, patch, elsewhere) =>
+      Effect.flatMap(
+        readHere({
+          text,
+          patch,
+          given: { ...outside, elsewhere },
+          as: "applied",
+          isFolderMissing: folder === undefined,
+        }),
+        patchOrRefusal,
+      ),
     readStored: (text) => read({ text, given: outside, as: "stored", isFolderMissing: false }),
     places: () => ({ posting, folder }),
     outside: () => outside,

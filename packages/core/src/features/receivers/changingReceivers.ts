@@ -140,12 +140,13 @@ export const changingReceivers = Effect.fnUntraced(function* (
           ? encryptSecrets(row, values, cipher)
           : undefined
       const stores = encrypted && storing(encrypted)
-      const by = { name: change.name, of: version, stores }
+      const by = { name: change.name, stores }
+      const applying = { ...application, of: version }
       if (change.receiver !== undefined)
-        return yield* store(edited, application, { ...by, action: "receiver.changed" }, valuesOf(row, values))
+        return yield* store(edited, applying, { ...by, action: "receiver.changed" }, valuesOf(row, values))
       const dropped = secretsOf(inForce.current().document, change.name)
       const drops = dropped === undefined ? undefined : dropping(dropped)
-      return yield* store(edited, application, { ...by, action: "receiver.removed", drops })
+      return yield* store(edited, applying, { ...by, action: "receiver.removed", drops })
     }),
     /** Sends a test message to a receiver as it would be, and stores nothing. */
     tryReceiver: Effect.fn("Policies.tryReceiver")(function* ({ values, ...given }: ReceiverWithSecrets) {

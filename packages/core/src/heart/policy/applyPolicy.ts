@@ -14,8 +14,6 @@ import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 export interface ChangedReceiver {
   readonly name: NotifierName
   readonly action: "receiver.changed" | "receiver.removed"
-  /** The version whose text was changed; 0 for none. */
-  readonly of: number
   /** Its secrets, to store with the policy: why they cannot be, or nothing. */
   readonly stores?: ((unit: UnitOfWork, by: Signature) => Decision<string | undefined>) | undefined
   /** Deletes its secrets with it. */
@@ -25,7 +23,8 @@ export interface ChangedReceiver {
 /** A valid policy to apply, and the hash of the one that it replaces, if that is required. */
 export interface PolicyToApply extends Pick<PolicyVersionRecord, "hash" | "text"> {
   readonly replaces: string | undefined
-  /** Absent if the policy is given as a whole. */
+  /** The version whose text was changed; 0 for none. Absent if the policy is given as a whole. */
+  readonly of?: number | undefined
   readonly receiver?: ChangedReceiver | undefined
 }
 
@@ -41,7 +40,7 @@ export type AppliedPolicy =
  */
 export const applyPolicy = loneCommandOf(function* (
   unit,
-  { hash, receiver, replaces, text }: PolicyToApply,
+  { hash, of, receiver, replaces, text }: PolicyToApply,
   none: string,
   signature: Signature,
 ): LoneDecision<AppliedPolicy> {
@@ -51,7 +50,7 @@ export const applyPolicy = loneCommandOf(function* (
   const former = newest?.hash ?? none
   const newestVersion = newest?.version ?? 0
   // Another text may have the same hash: comments are no part of it.
-  const isAnother = receiver !== undefined && receiver.of !== newestVersion
+  const isAnother = of !== undefined && of !== newestVersion
   if (isAnother || (replaces !== undefined && replaces !== former))
     return { outcome: "another", hash: former }
   const refusal = stores && (yield* stores(unit, signature))

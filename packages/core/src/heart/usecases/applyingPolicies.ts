@@ -117,6 +117,8 @@ export const ANOTHER =
 export interface Application {
   readonly replaces?: string | undefined
   readonly confirm: boolean
+  /** The version whose text was changed; absent if the policy is given as a whole. */
+  readonly of?: number
 }
 
 /** Functions that store a policy for all servers, and state beforehand what it would send and change. */
@@ -145,7 +147,7 @@ export const applyingPolicies = Effect.fnUntraced(function* ({
 
   const store = Effect.fnUntraced(function* (
     { document, text }: { readonly document: PolicyDocument; readonly text: string },
-    { confirm, replaces }: Application,
+    { confirm, of, replaces }: Application,
     receiver?: ChangedReceiver,
     values?: OpenedSecrets,
   ) {
@@ -167,7 +169,7 @@ export const applyingPolicies = Effect.fnUntraced(function* ({
     }
     const hash = policyHash(document, hashing)
     const signature = yield* currentSignature(ids)
-    const applied = yield* transact(applyPolicy({ hash, text, replaces, receiver }, none, signature))
+    const applied = yield* transact(applyPolicy({ hash, of, text, replaces, receiver }, none, signature))
     if (applied.outcome === "another") return yield* new AnotherPolicy({ message: ANOTHER })
     if (applied.outcome === "refused") return yield* new StateConflict({ message: applied.message })
     return { ...applied.version, firings: counts, ...(warnings.length > 0 && { warnings }) }

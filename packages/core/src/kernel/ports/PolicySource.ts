@@ -1,4 +1,5 @@
 import { Context, type Effect, type Result } from "effect"
+import type { PolicyPatch } from "@tocsin/contract/policy/PolicyPatch"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
@@ -20,6 +21,19 @@ export interface ReceiverChange {
   readonly receiver: unknown
 }
 
+/** Why a patch cannot be made: one of its tests fails, or it does not fit the text. */
+export interface PatchRefusal {
+  readonly isConflict: boolean
+  readonly message: string
+}
+
+/** A text with changes made. It has problems, or is a document. */
+export interface ReadPatch {
+  readonly text: string
+  readonly document?: PolicyDocument | undefined
+  readonly issues: ReadonlyArray<PolicyIssue>
+}
+
 /** How this process reads the policy that the storage keeps (docs/rules.md#a-stored-policy). */
 interface StoredPolicySource {
   readonly source: "stored"
@@ -37,6 +51,12 @@ interface StoredPolicySource {
     change: ReceiverChange,
     elsewhere: ReadonlyArray<NotifierName>,
   ) => Effect.Effect<{ readonly text: string; readonly document: PolicyDocument }, ReadonlyArray<PolicyIssue>>
+  /** Makes changes in a text, of which the rest stays as it is, and reads it as a new one. An empty one has no rules. */
+  readonly patch: (
+    text: string,
+    patch: PolicyPatch,
+    elsewhere: ReadonlyArray<NotifierName>,
+  ) => Effect.Effect<ReadPatch, PatchRefusal>
   /** Reads the text that the storage keeps. */
   readonly follow: (text: string) => Effect.Effect<FollowedPolicy, ReadonlyArray<PolicyIssue>>
   /** The notifiers of its receivers, and why those have none whose secrets cannot be read here. */

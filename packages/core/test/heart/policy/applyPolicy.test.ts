@@ -35,8 +35,8 @@ it.each([
   (of, outcome) => {
     const now = Instant.fromMicros(1n)
     const newest = { version: 7, hash: "same", text: "{}", applied_at: now, applied_by: "ann" }
-    const receiver = { name: NotifierName.make("chat"), action: "receiver.changed", of } as const
-    const policy = { hash: "new", text: "routes: []", replaces: "same", receiver }
+    const receiver = { name: NotifierName.make("chat"), action: "receiver.changed" } as const
+    const policy = { hash: "new", of, text: "routes: []", replaces: "same", receiver }
     const unit = new UnitOfWork()
     const applied = decideSync(applyPolicy(policy, "none", signedBy("ann"))(unit, now), (step) => {
       if (isSearch(step, "newestPolicy")) return newest

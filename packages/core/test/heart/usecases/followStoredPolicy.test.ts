@@ -23,6 +23,7 @@ it.effect("a version that a process cannot read is refused once, and a later one
       source: "stored",
       read: () => Effect.succeed({}),
       test: () => Effect.succeed(refusedHere("")),
+      patch: (text) => Effect.succeed({ document: {}, issues: [], text }),
       edit: (text) => Effect.succeed({ document: {}, text }),
       follow: (text) =>
         text === "{}"
