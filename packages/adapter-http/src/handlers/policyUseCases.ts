@@ -1,4 +1,5 @@
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { compileGiven } from "@tocsin/core/heart/policy/compilePolicy"
 import { policyWarnings } from "@tocsin/core/lists/policyWarnings"
@@ -38,8 +39,8 @@ const flattened = (node: unknown): unknown => {
   return Record.map(Object.assign(schema, ...allOf) as Record<string, unknown>, flattened)
 }
 
-const warningsOf = (document: PolicyDocument) =>
-  policyWarnings(document).map(({ message, path }) => ({ path: fieldPath(path), message }))
+const warningsOf = (document: PolicyDocument, now: Instant.Instant) =>
+  policyWarnings(document, now).map(({ message, path }) => ({ path: fieldPath(path), message }))
 
 /** The use cases of the policy, by endpoint. */
 export const policyUseCases = (services: Context.Context<Policies>) => {
@@ -97,7 +98,7 @@ export const policyUseCases = (services: Context.Context<Policies>) => {
         const policy = compileGiven(read.success, given)
         const listed = yield* policies.lines(read.success)
         const lost = yield* policies.lost(policy)
-        const warnings = [...warningsOf(read.success), ...lost, ...listed.warnings]
+        const warnings = [...warningsOf(read.success, yield* Instant.now), ...lost, ...listed.warnings]
         return { issues, ...listed, warnings, firings: yield* policies.firings(policy) }
       }),
     tryPolicy: ({ payload, query }) =>

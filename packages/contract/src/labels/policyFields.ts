@@ -1,3 +1,4 @@
+import * as Instant from "../formats/Instant.ts"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MATCHERS_RULE, MAX_MATCHERS, Matcher, parseMatcher } from "./Matcher.ts"
 import { formatMatcher } from "./matcherText.ts"
@@ -32,6 +33,16 @@ export const text = (description: string) =>
   })
 
 export const cron = text("Five fields: minute, hour, day, month, weekday.")
+/** A time of a clock that comes once; that of a day that does not exist is none. */
+export const once = Schema.String.check(
+  Schema.makeFilter<string>(
+    (at) => /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(at) && Instant.parse(`${at}:00Z`) !== undefined,
+    {
+      expected: "a time of a clock, such as 2026-12-06T02:00",
+      toJsonSchema: () => ({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d$" }),
+    },
+  ),
+).annotate({ description: "When it begins by the clock of tz, once, in place of cron." })
 export const tz = text("An IANA time zone, such as Europe/Berlin.")
 
 export const hours = Schema.String.check(

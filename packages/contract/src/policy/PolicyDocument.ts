@@ -7,6 +7,7 @@ import { isPlainText } from "../formats/Text.ts"
 import { Mail, Receiver } from "../receivers/Receiver.ts"
 import {
   cron,
+  once,
   days,
   hours,
   match,
@@ -80,14 +81,15 @@ export const Route = Schema.Struct({
 })
 export type Route = typeof Route.Type
 
-/** A maintenance window that returns by the clock of a time zone. */
+/** A maintenance window by the clock of a time zone: one that returns, or one that comes once. */
 export const Window = Schema.Struct({
   name: Schema.String.check(
     Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,62}$/u, {
       expected: "1 to 63 lower-case letters, digits or . _ -",
     }),
   ),
-  cron,
+  cron: Schema.optionalKey(cron),
+  at: Schema.optionalKey(once),
   tz: ofPolicy,
   for: DurationText({ min: MINUTE, max: WEEK }),
   match,

@@ -1,9 +1,11 @@
+import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { rotaWarnings } from "../features/onCall/rotaWarnings.ts"
 import { callWarnings } from "../features/phones/callWarnings.ts"
 import { receiverWarnings } from "../features/receivers/receiverWarnings.ts"
 import {
   matcherWarnings,
+  overWarnings,
   severityWarnings,
   stepWarnings,
   timeWarnings,
@@ -23,4 +25,7 @@ const CHECKS = [
 ] satisfies ReadonlyArray<PolicyCheck>
 
 /** Parts of a policy that are valid, and that few people mean. */
-export const policyWarnings = (policy: PolicyDocument): Problems => CHECKS.flatMap((check) => check(policy))
+export const policyWarnings = (policy: PolicyDocument, now: Instant): Problems => [
+  ...CHECKS.flatMap((check) => check(policy)),
+  ...overWarnings(policy, now),
+]

@@ -231,9 +231,10 @@ export const windows = command({
   parameters: { json: flags.json },
   run: Effect.fnUntraced(function* ({ json }) {
     const output = yield* Output
-    const found = (yield* windowsInForce).map(({ comment, cron, match, name, occurrences, tz }) => ({
+    const found = (yield* windowsInForce).map(({ at, comment, cron, match, name, occurrences, tz }) => ({
       name,
       cron,
+      at,
       tz,
       match: match.map(formatMatcher),
       comment,

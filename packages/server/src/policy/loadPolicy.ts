@@ -1,3 +1,4 @@
+import * as Instant from "@tocsin/contract/formats/Instant"
 import type { PolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import { acceptedReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import { readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
@@ -71,7 +72,7 @@ export const readPolicyFile = (file: string, given: PolicyNotifiers) =>
 /** Warnings of the valid parts of a policy file. */
 export const fileWarnings = (file: string, given: PolicyNotifiers) =>
   openPolicyFile(file, given).pipe(
-    Effect.map(({ sound }) => policyWarnings(sound())),
+    Effect.flatMap(({ sound }) => Effect.map(Instant.now, (now) => policyWarnings(sound(), now))),
     Effect.orElseSucceed((): ReadonlyArray<FieldProblem> => []),
   )
 

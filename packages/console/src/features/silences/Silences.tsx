@@ -80,21 +80,16 @@ const COLUMNS: Columns<Silence> = [
 
 const Windows = ({ items }: WindowList) => {
   if (items.length === 0)
-    return (
-      <p class="lead">
-        The policy has none. It defines windows that recur; for a single one, create a silence that starts
-        later.
-      </p>
-    )
+    return <p class="lead">The policy has none. It defines windows that recur, or come once.</p>
   return (
     <ul class="windows" aria-label="Maintenance windows">
-      {items.map(({ name, comment, cron, tz, occurrences, ...window }) => (
+      {items.map(({ name, at, comment, cron, tz, occurrences, ...window }) => (
         <li key={name}>
           <p>
             <b>{name}</b> {comment}
           </p>
           <p class="lead">
-            <code>{cron}</code> {tz}, for {window.for}
+            <code>{cron ?? `once, ${at ?? ""}`}</code> {tz}, for {window.for}
           </p>
           <ol class="times" aria-label={`Next times of ${name}`}>
             {occurrences.map(({ starts_at, ends_at }) => (

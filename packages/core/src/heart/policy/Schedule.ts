@@ -26,6 +26,11 @@ export interface Schedule extends ScheduleText {
   readonly zone: TimeZone
 }
 
+/** A moment that comes once. */
+export interface Once {
+  readonly once: Instant.Instant
+}
+
 /** The clock of a time zone. */
 export type Clock = Pick<Schedule, "zone">
 
@@ -71,6 +76,11 @@ const hourly = (tz: string): ScheduleText => ({ cron: "0 * * * *", tz })
 
 /** The clock of a time zone of a document that was read. */
 export const clockOf = (tz: string): Clock => Result.getOrThrow(parseSchedule(hourly(tz)))
+
+/** The moment at which the clock of a zone shows a time, such as `2026-12-06T02:00`, of a document that was read. */
+export const onceAt = (at: string, tz: string): Once => ({
+  once: toInstant(clockOf(tz), toMillis(Instant.parse(`${at}:00Z`) ?? Instant.LATEST)),
+})
 
 /** The faults of a time zone. */
 export const zoneProblems = (tz: string): ReadonlyArray<FieldProblem> => scheduleProblems(hourly(tz))

@@ -21,7 +21,7 @@ import { compileDependencies } from "./dependencies.ts"
 import { compileRoutes, type Naming } from "./routing.ts"
 import { type Recurring, compileQuiet, type QuietHours } from "./occurrences.ts"
 import { withZones } from "./policyZones.ts"
-import { parseSchedule } from "./Schedule.ts"
+import { onceAt, parseSchedule } from "./Schedule.ts"
 import type { Labels } from "@tocsin/contract/labels/Labels"
 
 export interface PolicyReceiver {
@@ -223,10 +223,14 @@ const receiverOf = (definition: Receiver): PolicyReceiver => ({
 })
 
 // Schedules of a document that was read are valid.
+/** Of a window, by its `cron` or by its `at`. */
+const scheduleOf = ({ at, cron = "" }: Pick<Window, "at" | "cron">, tz: string) =>
+  at === undefined ? Result.getOrThrow(parseSchedule({ cron, tz })) : onceAt(at, tz)
+
 const compileWindow = ({ tz = "UTC", ...window }: Window): Window & Recurring & { readonly tz: string } => ({
   ...window,
   tz,
-  schedule: Result.getOrThrow(parseSchedule({ ...window, tz })),
+  schedule: scheduleOf(window, tz),
   endOf: (starts_at) => Instant.plus(starts_at, window.for),
 })
 

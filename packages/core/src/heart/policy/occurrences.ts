@@ -5,15 +5,16 @@ import { problemIf, type Problems } from "./problemsAt.ts"
 import {
   latestUntil,
   nextAfter,
+  type Once,
   parseSchedule,
   type Schedule,
   scheduleProblems,
   type ScheduleText,
 } from "./Schedule.ts"
 
-/** A span that returns by a schedule: a maintenance window, or quiet hours. */
+/** A span that returns by a schedule, or comes once: a maintenance window, or quiet hours. */
 export interface Recurring {
-  readonly schedule: Schedule
+  readonly schedule: Schedule | Once
   /** The first moment at which the one that starts then is over. */
   readonly endOf: (starts_at: Instant.Instant) => Instant.Instant
 }
@@ -23,6 +24,19 @@ const occurrenceFrom = ({ endOf }: Recurring, starts_at: Instant.Instant) => ({
   ends_at: endOf(starts_at),
 })
 type Occurrence = ReturnType<typeof occurrenceFrom>
+
+/** Before all that is asked for: a span of a week from here on is over. */
+const LONG_AGO = Instant.fromMicros(0n)
+
+const latestOf = (schedule: Recurring["schedule"], now: Instant.Instant): Instant.Instant => {
+  if (!("once" in schedule)) return latestUntil(schedule, now)
+  return schedule.once <= now ? schedule.once : LONG_AGO
+}
+
+const nextOf = (schedule: Recurring["schedule"], now: Instant.Instant): Instant.Instant => {
+  if (!("once" in schedule)) return nextAfter(schedule, now)
+  return schedule.once > now ? schedule.once : Instant.LATEST
+}
 
 /**
  * The latest occurrences, each with the start of the next one. Every decision on a firing asks, nearly always in
@@ -35,7 +49,7 @@ export const occurrenceAround = (recurring: Recurring, now: Instant.Instant) => 
   let known = latest.get(recurring)
   if (known === undefined || now < known.starts_at || known.next <= now) {
     const { schedule } = recurring
-    known = { ...occurrenceFrom(recurring, latestUntil(schedule, now)), next: nextAfter(schedule, now) }
+    known = { ...occurrenceFrom(recurring, latestOf(schedule, now)), next: nextOf(schedule, now) }
     latest.set(recurring, known)
   }
   return known
@@ -57,7 +71,7 @@ export const nextOccurrences = (
   const present = occurrenceInForce(window, now)
   const occurrences = present === undefined ? [] : [present]
   for (let starts_at = now; occurrences.length < count;) {
-    starts_at = nextAfter(window.schedule, starts_at)
+    starts_at = nextOf(window.schedule, starts_at)
     if (starts_at >= before) break
     occurrences.push(occurrenceFrom(window, starts_at))
   }

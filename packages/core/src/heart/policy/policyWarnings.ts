@@ -4,6 +4,8 @@ import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/pol
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { linesOf } from "@tocsin/contract/publicPages/PublicPages"
 import { scheduleWarnings } from "@tocsin/contract/overdue/scheduleWarnings"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { onceAt } from "./Schedule.ts"
 import { at, problemIf, type Problems } from "./problemsAt.ts"
 import { namesIn } from "./Rota.ts"
 
@@ -94,6 +96,20 @@ export const timeWarnings = (part: unknown): Problems => {
     ),
   ]
 }
+
+const OVER = "is over, and holds nothing any more: remove the window, or give it another time"
+
+/** Windows that came once, and are over. */
+export const overWarnings = ({ tz: zone, windows = [] }: PolicyDocument, now: Instant.Instant): Problems =>
+  windows.flatMap(({ at: once, for: length, tz = zone ?? "UTC" }, n) =>
+    problemIf(
+      once !== undefined && Instant.plus(onceAt(once, tz).once, length) <= now,
+      OVER,
+      "windows",
+      n,
+      "at",
+    ),
+  )
 
 const ruleWarnings = (matched: Rule): Problems => {
   const quoted = matchersIn(matched).flatMap(({ matcher, path }) => {

@@ -31,7 +31,8 @@ import { reachedBy, rotaProblems } from "./Rota.ts"
 import { namedSecrets } from "./namedSecrets.ts"
 import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"
 import { withZones } from "./policyZones.ts"
-import { scheduleProblems, zoneProblems } from "./Schedule.ts"
+import { zoneProblems } from "./Schedule.ts"
+import { windowTimeProblems } from "./windowTimes.ts"
 import { isCertainBeside, withoutMalformed } from "./withoutMalformed.ts"
 
 /** A check of what the schema of a policy cannot say, by a feature. */
@@ -263,7 +264,7 @@ const matchProblems = (match: ReadonlyArray<Matcher>): Problems =>
 const windowProblems = (window: Window, isFirst: boolean): Problems => [
   ...problemIf(!isFirst, "is the name of another window too", "name"),
   ...problemIf(window.tz === undefined, "is missing", "tz"),
-  ...scheduleProblems({ tz: "UTC", ...window }),
+  ...windowTimeProblems(window),
   ...matchProblems(window.match),
 ]
 

@@ -55,7 +55,10 @@ export const withoutMalformed = (value: unknown, problems: ReadonlyArray<FieldPr
 const readable = (part: unknown, list: string, malformed: Names): unknown => {
   if (malformed.size === 0) return part
   const item = isItem(part) ? without(part, malformed) : {}
-  const missing = (NEEDED[list] ?? []).filter((name) => !Object.hasOwn(item, name))
+  // A window has its time in one of two fields.
+  const isGiven = (name: string) =>
+    Object.hasOwn(item, name) || (name === "cron" && Object.hasOwn(item, "at"))
+  const missing = (NEEDED[list] ?? []).filter((name) => !isGiven(name))
   return {
     ...item,
     ...Object.fromEntries(missing.map((name) => [name, STAND_INS[name]])),

@@ -1,3 +1,4 @@
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
@@ -123,7 +124,7 @@ describe("the public pages of a policy", () => {
     const policy = Result.getOrThrow(
       readPolicy({ pages: { p: page([{ name: "a", match: ['label:team = "db"'] }]) } }, []),
     )
-    expect(policyWarnings(policy).map(({ path }) => path.join("."))).toEqual([
+    expect(policyWarnings(policy, Instant.fromMillis(0)).map(({ path }) => path.join("."))).toEqual([
       "pages.p.groups.0.lines.0.match.0",
     ])
   })

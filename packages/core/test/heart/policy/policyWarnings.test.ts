@@ -3,12 +3,15 @@ import { OverrideId } from "@tocsin/contract/onCall/Rotas"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Result } from "effect"
 import { compilePolicy } from "../../../src/heart/policy/compilePolicy.ts"
+import { nextOccurrences, occurrenceInForce } from "../../../src/heart/policy/occurrences.ts"
 import { policyWarnings } from "../../../src/lists/policyWarnings.ts"
 import { readPolicy } from "../../../src/lists/readPolicy.ts"
 import { lostOverrides } from "../../../src/features/onCall/rotaWarnings.ts"
 
+const now = Instant.fromMillis(Date.parse("2026-12-06T03:00:00Z"))
+
 const warned = (policy: object) =>
-  policyWarnings(Result.getOrThrow(readPolicy(policy, ["debug"]))).map(
+  policyWarnings(Result.getOrThrow(readPolicy(policy, ["debug"])), now).map(
     ({ message, path }) => `${path.join(".")} ${message}`,
   )
 
@@ -214,9 +217,63 @@ it("a policy warns of a later step that reaches only receivers of the step befor
   ]
   const receivers = { debug: { kind: "debug" }, chat: { kind: "messenger", url_file: "/run/chat" } }
   assert.deepStrictEqual(
-    policyWarnings(Result.getOrThrow(readPolicy({ receivers, rotas: { night: rota }, routes }, [])))
+    policyWarnings(Result.getOrThrow(readPolicy({ receivers, rotas: { night: rota }, routes }, [])), now)
       .filter(({ message }) => message.startsWith("reaches only"))
       .map(({ path }) => path.join(".")),
     ["routes.0.steps.1", "routes.1.steps.1", "routes.2.steps.2"],
   )
+})
+
+it("a policy warns of windows that came once, and are over", () => {
+  const once = (at: string) => ({ ...window, name: `w${at.slice(14)}${at.slice(11, 13)}`, at })
+  assert.deepStrictEqual(
+    warned({
+      tz: "Europe/Berlin",
+      windows: [
+        once("2026-12-06T02:00"),
+        { ...once("2026-12-06T03:00"), tz: "Europe/Berlin" },
+        once("2026-12-06T02:01"),
+      ],
+    }),
+    [
+      "windows.0.at is over, and holds nothing any more: remove the window, or give it another time",
+      "windows.1.at is over, and holds nothing any more: remove the window, or give it another time",
+    ],
+  )
+})
+
+it("a window has cron, or a time that comes once", () => {
+  const problems = (time: object) =>
+    Result.match(readPolicy({ windows: [{ ...window, ...time }] }, ["debug"]), {
+      onSuccess: () => [],
+      onFailure: (found) => found.map(({ message, path }) => `${path.join(".")} ${message}`),
+    })
+  assert.deepStrictEqual(problems({ at: "2026-12-06T02:00" }), [])
+  assert.deepStrictEqual(problems({}), [
+    "windows.0.cron is missing: give it, or at for a window that comes once",
+  ])
+  assert.deepStrictEqual(problems({ at: "2026-12-06T02:00", cron: "0 2 * * *" }), [
+    "windows.0.at stands beside cron: give one of them",
+  ])
+  for (const at of ["2026-02-30T02:00", "2026-12-06", "2026-12-06T02:00Z", "2026-12-06T25:00"])
+    assert.deepStrictEqual(problems({ at }), [
+      "windows.0.at must be a time of a clock, such as 2026-12-06T02:00",
+    ])
+})
+
+it("a window that comes once begins by the clock of its zone, and never again", () => {
+  const at = (text: string) => Instant.parse(text) ?? assert.fail(text)
+  const policy = Result.getOrThrow(
+    readPolicy({ windows: [{ ...window, tz: "Europe/Berlin", at: "2026-12-06T02:00" }] }, ["debug"]),
+  )
+  const [one] = compilePolicy(policy, ["debug"]).windows
+  if (one === undefined) return assert.fail("no window")
+  const starts = (moment: string) =>
+    nextOccurrences(one, at(moment), 3).map(({ starts_at }) => Instant.format(starts_at))
+  assert.deepStrictEqual(starts("2026-12-01T00:00:00Z"), ["2026-12-06T01:00:00.000Z"])
+  assert.isUndefined(occurrenceInForce(one, at("2026-12-06T00:59:59Z")))
+  assert.isDefined(occurrenceInForce(one, at("2026-12-06T01:00:00Z")))
+  assert.deepStrictEqual(starts("2026-12-06T01:59:59Z"), ["2026-12-06T01:00:00.000Z"])
+  assert.isUndefined(occurrenceInForce(one, at("2026-12-06T02:00:00Z")))
+  assert.deepStrictEqual(starts("2026-12-06T02:00:00Z"), [])
 })
