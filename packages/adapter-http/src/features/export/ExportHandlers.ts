@@ -12,14 +12,22 @@ export const TakenWithin = Context.Reference<Duration.Duration>(
   "@tocsin/adapter-http/features/export/TakenWithin",
   { defaultValue: () => Duration.seconds(60) },
 )
-/** Characters that are written together, so that a slow reader is seen to read. */
+/** About as many bytes are written together. Longer texts would stay until all memory is looked through. */
 const PIECE = 65_536
 
-const piecesOf = (lines: ReadonlyArray<object>): ReadonlyArray<string> => {
-  const text = textOf(lines)
-  return Array.from({ length: Math.ceil(text.length / PIECE) }, (_, n) =>
-    text.slice(n * PIECE, (n + 1) * PIECE),
-  )
+const piecesOf = (lines: ReadonlyArray<object>): ReadonlyArray<Uint8Array> => {
+  const pieces: Array<Uint8Array> = []
+  let [parts, size]: [Array<Uint8Array>, number] = [[], 0]
+  for (const [place, line] of lines.entries()) {
+    const part = Buffer.from(textOf([line]))
+    parts.push(part)
+    size += part.length
+    if (size < PIECE && place < lines.length - 1) continue
+    pieces.push(Buffer.concat(parts))
+    parts = []
+    size = 0
+  }
+  return pieces
 }
 
 const cut = ({ source }: HttpServerRequest.HttpServerRequest) =>
@@ -39,7 +47,7 @@ export const exported = HttpApiBuilder.group(
       Effect.fnUntraced(function* ({ query, request }) {
         const lines = yield* toApiError(linesOf(query))
         let takenAt = yield* now
-        const texts = lines.pipe(
+        const pieces = lines.pipe(
           Stream.map(piecesOf),
           Stream.flattenIterable,
           Stream.tap(() => Effect.map(now, (at) => void (takenAt = at))),
@@ -54,7 +62,7 @@ export const exported = HttpApiBuilder.group(
         yield* Effect.forkScoped(
           Effect.andThen(Effect.repeat(untilStuck, { until: (isStuck) => isStuck }), cut(request)),
         )
-        return HttpServerResponse.stream(Stream.encodeText(texts), {
+        return HttpServerResponse.stream(pieces, {
           contentType: "application/x-ndjson",
           headers: { "cache-control": "no-store", "x-accel-buffering": "no" },
         })

@@ -6,8 +6,8 @@ import type { OpenRows } from "../../kernel/engine/lists/OpenRows.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
 import type { TimeSpan } from "../../kernel/ports/SettledReads.ts"
 
-/** Rows that are read together: with the longest outputs, four megabytes. */
-const PIECE = 500
+/** Rows that are read together: with the longest outputs, two megabytes. */
+const PIECE = 200
 
 const HistoryPlace = Schema.Tuple([NonNegativeInteger])
 
