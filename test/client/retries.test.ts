@@ -260,6 +260,12 @@ const calls: Readonly<
   "windows.list": [true, (client) => client.windows.list()],
   "audit.list": [true, (client) => client.audit.list(page)],
   enrol: [true, (client) => client.enrol("a", { token: "t" })],
+  "operators.invite": [true, (client) => client.operators.invite("ann", {})],
+  "operators.invitations": [true, (client) => client.operators.invitations("ann")],
+  "operators.removeInvitation": [
+    true,
+    (client) => client.operators.removeInvitation({ name: "ann", id: "0".repeat(32) }),
+  ],
   "sessions.list": [true, (client) => client.sessions.list(page)],
   "sessions.end": [true, (client) => client.sessions.end("0".repeat(32))],
   "sessions.signOut": [true, (client) => client.sessions.signOut()],

@@ -339,7 +339,7 @@ describe("a sign-in", () => {
 
   it("has a case for each refusal", () => {
     const covered = new Set(Object.values(CASES).map(({ refusal }) => refusal))
-    assert.sameMembers([...covered, "busy", "limited"], [...signInRefusals])
+    assert.sameMembers([...covered, "busy", "limited", "invitation", "used_invitation"], [...signInRefusals])
   })
 
   it.live("is possible again once the issuer is, which the options say", () =>

@@ -121,3 +121,15 @@ export interface StoredSecrets extends Answer<"putSecrets"> {}
 
 /** All secrets of a receiver, as `values`. */
 export interface NewSecrets extends Body<"putSecrets"> {}
+
+/** An invitation has no options: `{}`. */
+export interface InvitationOptions extends Body<"invite"> {}
+
+/** A new invitation with its `token`, which is not shown again. */
+export interface NewInvitation extends Answer<"invite"> {}
+
+/** The open invitations of an operator, without their tokens. */
+export interface InvitationList extends Answer<"listInvitations"> {}
+
+/** An invitation: the `name` of its operator, and its `id`. */
+export interface InvitationName extends Path<"removeInvitation"> {}

@@ -219,7 +219,7 @@ export interface RotationOptions extends Body<"rotateOperator"> {}
 /** An operator with its new `token`, which is not shown again. */
 export interface OperatorWithToken extends Answer<"createOperator"> {}
 
-/** A person who is signed in by OpenID Connect. */
+/** A person who is signed in by OpenID Connect, or by an invitation. */
 export interface Session extends Item<"listSessions"> {}
 
 /** How browsers subscribe: the server's key, or why none can. */

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { decide } from "./pages/decide.ts"
 import { Incidents } from "./pages/Incidents.tsx"
 import { Overview } from "./pages/Overview.tsx"
+import { Invitation } from "./features/signIn/Invitation.tsx"
 import { SignIn } from "./features/signIn/SignIn.tsx"
 import { BROWSER_KEY, keptText } from "./state/kept.ts"
 import { titleOfPage } from "./state/keys.ts"
@@ -61,6 +62,9 @@ const others = scriptOf(() => import("./pages/otherPages.ts"))
 /** The pages of the third script. */
 const DECIDED = ["policy", "receivers", "pages"]
 
+/** Its link has a token, which no title shows. */
+const INVITATION = "invitation"
+
 const FIRST_PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["overview 0", Overview],
   ["incidents 0", Incidents],
@@ -86,7 +90,7 @@ const App = () => {
     if (isSignedIn) loadMe().catch(() => undefined)
   }, [isSignedIn, now])
   useEffect(() => {
-    const name = subject.length === 0 ? titleOfPage(page) : subject.join("/")
+    const name = subject.length === 0 || page === INVITATION ? titleOfPage(page) : subject.join("/")
     document.title = isSignedIn ? `${waiting === 0 ? "" : `(${waiting}) `}${name} · Tocsin` : "Tocsin"
   }, [isSignedIn, key, waiting])
   useEffect(() => {
@@ -106,6 +110,8 @@ const App = () => {
     if (document.activeElement === document.body)
       document.getElementById("main")?.focus({ preventScroll: true })
   }, [key])
+  const [invitation] = subject
+  if (page === INVITATION && invitation !== undefined) return <Invitation key={key} token={invitation} />
   if (!isSignedIn) return <SignIn key={page} />
   const place = `${page} ${subject.length}`
   const isWall = place === `${WALL} 0`

@@ -230,13 +230,15 @@ const LOOPBACK = "/ops/v1/settings/watch_loopback"
 
 // Of timers, reports, stored policies, pages, rotas, senders and browsers, which this server does not have:
 // test/delivery/timers, test/library/policy, test/processes/storedPolicy, test/http/requests/receivers,
-// test/http/requests/push, announcementSuite, rotaSuite, nagiosSuite.
+// test/http/requests/push, test/http/requests/invitations, announcementSuite, rotaSuite, nagiosSuite.
 const ELSEWHERE = [
   "announcement.created",
   "announcement.updated",
   "announcement.ended",
   "incident.acknowledgement_expired",
   "check.resolved",
+  "invitation.created",
+  "invitation.removed",
   "override.created",
   "override.ended",
   "policy.replaced",

@@ -33,6 +33,7 @@ import { migration as withdrawnChecks } from "./0014_withdrawn_checks.ts"
 import { migration as titles } from "./0015_titles.ts"
 import { migration as settings } from "./0016_settings.ts"
 import { migration as places } from "./0017_places.ts"
+import { migration as invitations } from "./0018_invitations.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -53,6 +54,7 @@ export const migrations: ReadonlyArray<Migration> = [
   titles,
   settings,
   places,
+  invitations,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */
@@ -104,12 +106,8 @@ const locked = new StorageError({
     "another session holds a lock on Tocsin's tables, such as pg_dump: wait until it ends, then start again",
 })
 
-const tableNames = [
-  ...copiedTables.map(({ name }) => name),
-  "schema_migration",
-  "system_total",
-  "listed_member",
-]
+const OWN_TABLES = ["schema_migration", "system_total", "listed_member"]
+const tableNames = [...copiedTables.map(({ name }) => name), ...OWN_TABLES]
 
 export const ownedByOthers = (names: ReadonlyArray<string>) =>
   new StorageError({

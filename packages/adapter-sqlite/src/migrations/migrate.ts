@@ -25,6 +25,7 @@ import { migration as withdrawnChecks } from "./0014_withdrawn_checks.ts"
 import { migration as titles } from "./0015_titles.ts"
 import { migration as settings } from "./0016_settings.ts"
 import { migration as places } from "./0017_places.ts"
+import { migration as invitations } from "./0018_invitations.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -45,6 +46,7 @@ export const migrations: ReadonlyArray<Migration> = [
   titles,
   settings,
   places,
+  invitations,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -17,6 +17,7 @@
 -- 15 titles compatible sha256:1e5de03ebf341cd0ab303d36a684ac3b698824843c262b0b2207f9f2c4c569ae
 -- 16 settings compatible sha256:154c80c4b2e05ca063e60e9eed403fcaf7c230794dba51a62b820ad97d9ed62c
 -- 17 places compatible sha256:232c0d91f71233a93467b6d5f11ac8dfb8e5ffecd47223b977ac27b4eaeba609
+-- 18 invitations compatible sha256:9f04adddb222455fd104f5e59be42ae533cf277b126be19849e44ce5a60aac37
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -414,6 +415,20 @@ CREATE TABLE integration (
   last_refusal TEXT,
   sources TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE invitation (
+  id TEXT PRIMARY KEY,
+  operator TEXT NOT NULL,
+  operator_since INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX invitation_by_end ON invitation (expires_at);
+
+CREATE INDEX invitation_by_operator ON invitation (operator);
 
 CREATE TABLE job_run (
   agent_id TEXT NOT NULL,

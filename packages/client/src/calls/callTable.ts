@@ -122,6 +122,9 @@ export const callTable = {
     change: call<[name: string, changes: R.OperatorChanges], R.Operator>()("changeOperator"),
     rotate: call<[name: string, options: R.RotationOptions], R.OperatorWithToken>()("rotateOperator"),
     remove: rowAction("removeOperator"),
+    invite: call<[name: string, request: R.InvitationOptions], R.NewInvitation>()("invite"),
+    invitations: call<[name: string], R.InvitationList>()("listInvitations"),
+    removeInvitation: call<[invitation: R.InvitationName], R.ActionCount>()("removeInvitation"),
   },
   /** People who are signed in by OpenID Connect, the latest first. */
   sessions: {

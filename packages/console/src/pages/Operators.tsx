@@ -2,6 +2,7 @@ import type { Operator, OperatorWithToken, Session } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { listOf } from "../state/lists.ts"
 import { carryOut, mayAdminister } from "../state/session.ts"
+import { Invite } from "../features/signIn/Invite.tsx"
 import { ActionButton } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { Empty, Time, TimeAfter } from "../view/states.tsx"
@@ -27,6 +28,7 @@ const OPERATORS: Kind<Operator, OperatorWithToken> = {
   label: ["Role", ({ role }) => <em class="is-taken">{role}</em>],
   when: ["Last used", ({ last_used_at }) => lastText("used", last_used_at, "never used")],
   noteOf: ({ expires_at: at }) => at !== null && <TimeAfter text="expires " at={at} />,
+  actionsOf: ({ name }) => <Invite name={name} />,
   creates: "Create operator",
   fieldsOf: (former) => ({
     role: { label: "Role", options: ROLES, initial: former?.role ?? "read" },
@@ -65,7 +67,7 @@ const SESSIONS: Columns<Session> = [
   )),
 ]
 
-/** People who signed in by OpenID Connect. */
+/** People who signed in by OpenID Connect or by an invitation. */
 const Sessions = () => (
   <>
     <h2>Sessions</h2>
@@ -75,7 +77,7 @@ const Sessions = () => (
       columns={SESSIONS}
       listed={usePages(listOf<Session>("ops/v1/sessions", {}))}
       keyOf={({ id }) => id}
-      empty={<Empty title="No session by OpenID Connect">Tokens begin no session.</Empty>}
+      empty={<Empty title="No session">OpenID Connect and invitations begin sessions, tokens do not.</Empty>}
     />
   </>
 )

@@ -3,6 +3,7 @@ import { Policy } from "./Policy.tsx"
 import { PublicPages } from "../features/publicPages/PublicPages.tsx"
 import { Receivers } from "../features/receivers/Receivers.tsx"
 
+export { Code } from "../features/signIn/Code.tsx"
 export { NotifyBrowser } from "../features/push/NotifyBrowser.tsx"
 export { ServerSettings } from "../features/settings/ServerSettings.tsx"
 export { renew } from "../features/push/thisBrowser.ts"

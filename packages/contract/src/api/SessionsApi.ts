@@ -1,6 +1,15 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ActionCountResponse } from "../v1/Responses.ts"
-import { Session, SessionPath, SignedIn, SignInOptions, SignInRequest } from "../signIn/Sessions.ts"
+import { Session, SessionPath, SignedIn, SignInOptions } from "../signIn/Sessions.ts"
+import {
+  InvitationList,
+  InvitationPath,
+  Invited,
+  InviteRequest,
+  NewInvitation,
+  SessionRequest,
+} from "../signIn/Invitations.ts"
+import { OperatorPath } from "./opsResources.ts"
 import * as ApiErrors from "./ApiErrors.ts"
 import { IgnoredBody, operatorsGroup, paged, role } from "./operation.ts"
 
@@ -9,8 +18,8 @@ export class SignInApi extends HttpApiGroup.make("signIn")
   .add(
     HttpApiEndpoint.get("getSignInOptions", "/session", { success: SignInOptions }),
     HttpApiEndpoint.post("signIn", "/session", {
-      payload: SignInRequest,
-      success: SignedIn.pipe(HttpApiSchema.status(201)),
+      payload: SessionRequest,
+      success: [SignedIn.pipe(HttpApiSchema.status(201)), Invited],
       error: [
         ApiErrors.Validation.wire,
         ApiErrors.Unauthorized.wire,
@@ -28,6 +37,21 @@ export class SignInApi extends HttpApiGroup.make("signIn")
 export class SessionsApi extends operatorsGroup(
   "sessions",
   role.read.delete("signOut", "/session", { success: ActionCountResponse }),
+  role.admin.post("invite", "/operators/:name/invitations", {
+    params: OperatorPath,
+    payload: InviteRequest,
+    success: NewInvitation.pipe(HttpApiSchema.status(201)),
+    error: [ApiErrors.NotFound.wire, ApiErrors.Conflict.wire],
+  }),
+  role.admin.get("listInvitations", "/operators/:name/invitations", {
+    params: OperatorPath,
+    success: InvitationList,
+    error: ApiErrors.NotFound.wire,
+  }),
+  role.admin.delete("removeInvitation", "/operators/:name/invitations/:id", {
+    params: InvitationPath,
+    success: ActionCountResponse,
+  }),
   role.admin.get("listSessions", "/sessions", paged(Session, "SessionPage")),
   role.admin.delete("endSession", "/sessions/:id", { params: SessionPath, success: ActionCountResponse }),
 ) {}

@@ -4,6 +4,8 @@
  */
 export const SignInRefusals = {
   origin: [403, "sign in on the page at the public address of the server, SERVICE_PUBLIC_URL"],
+  invitation: [401, "this invitation is unknown, over or was deleted: ask an administrator for another one"],
+  used_invitation: [401, "this invitation was used, and works once: ask an administrator for another one"],
   code: [
     401,
     "the issuer refuses this code, which was used, is too old or is of another sign-in: sign in again",

@@ -28,6 +28,7 @@ import { receiver_secrets } from "../features/receivers/SecretRecord.ts"
 import { replica } from "../heart/model/ReplicaRecord.ts"
 import { reported_alert } from "../features/integrations/ReportedAlertRecord.ts"
 import { rota_override } from "../heart/model/RotaOverrideRecord.ts"
+import { invitation } from "../features/signIn/InvitationRecord.ts"
 import { identity_name, session } from "../features/signIn/SessionRecord.ts"
 import { service_heartbeat } from "../kernel/model/ServiceHeartbeatRecord.ts"
 import { silence } from "../heart/model/SilenceRecord.ts"
@@ -84,6 +85,7 @@ export const storedTables = {
   alert,
   operator,
   session,
+  invitation,
   identity_name,
   integration,
   kept_mail,

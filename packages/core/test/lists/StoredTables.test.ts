@@ -23,6 +23,7 @@ it("transactions lock rows in this order, in which no two servers of different v
     "alert",
     "operator",
     "session",
+    "invitation",
     "identity_name",
     "integration",
     "kept_mail",

@@ -26,6 +26,7 @@ import { Flag } from "effect/cli"
 import { notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { ageText } from "../output/texts.ts"
+import { invitations, invite, withdraw } from "../features/signIn/invitations.ts"
 import { act, group, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
@@ -109,7 +110,7 @@ export const operators = group({
   name: "operators",
   description: "List operators, create or remove them, and replace their tokens",
   examples: ["tocsin operators add ann --role respond", "tocsin operators rotate ann --grace 0s"],
-  commands: [listOperators, addOperator, rotateOperator, removeOperator],
+  commands: [listOperators, addOperator, rotateOperator, removeOperator, invite, invitations, withdraw],
 })
 
 const createEnrolment = act({

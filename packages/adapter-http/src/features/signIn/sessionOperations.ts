@@ -8,6 +8,13 @@ const SESSION = {
   expires_at: "2026-03-01T16:00:00.000Z",
 }
 
+const INVITATION = {
+  id: "1f2e3d4c5b6a79880716f5e4d3c2b1a0",
+  created_at: "2026-03-01T08:00:00.000Z",
+  created_by: "eva",
+  expires_at: "2026-03-02T08:00:00.000Z",
+}
+
 export const sessions: Operations = {
   getSignInOptions: {
     summary: "Show how to sign in besides by a token",
@@ -32,9 +39,10 @@ export const sessions: Operations = {
   signIn: {
     summary: "Begin a session",
     description:
-      "Exchanges the code that the issuer returned to the page for a session. The answer shows its token, this once. Needs no token, and the header `Origin` of the public address. Answers 401 for a code or an ID token that does not count, 403 for a person without a role, 429 for an address with too many refused sign-ins, and 502 while the issuer fails.",
+      "Exchanges the code that the issuer returned to the page, or an `invitation`, for a session. With `peek`, an invitation is not used, and the answer says whom it invites. The answer shows its token, this once. Needs no token, and the header `Origin` of the public address; for an invitation also that of the request itself. Answers 401 for a code or an ID token that does not count, 403 for a person without a role, 429 for an address with too many refused sign-ins, and 502 while the issuer fails.",
     request: {
       usual: ["A code", { code: "SplxlOBeZQQYbYS6WxSbIA", verifier: SECRET, nonce: "n-0S6_WzA2Mj" }],
+      invitation: ["An invitation", { invitation: `invite_${SECRET}` }],
     },
     success: {
       shown_once: [
@@ -47,6 +55,45 @@ export const sessions: Operations = {
         },
       ],
     },
+    byStatus: {
+      200: {
+        invited: [
+          "An invitation is used",
+          {
+            name: "ann",
+            role: "respond",
+            token: `session_${SECRET}`,
+            expires_at: "2026-03-31T08:00:00.000Z",
+          },
+        ],
+        peeked: ["With peek, nothing is used", { name: "ann", role: "respond" }],
+      },
+    },
+  },
+  invite: {
+    summary: "Invite an operator",
+    description:
+      "Makes a link by which an operator signs in once, within 24 h. The page `#/invitation/TOKEN` of the console uses it. The answer shows its token, this once. Answers 409 beyond ten open invitations of one operator.",
+    parameters: { name: "ann" },
+    request: { usual: ["An invitation", {}] },
+    success: {
+      shown_once: [
+        "The link of this token works once",
+        { id: INVITATION.id, token: `invite_${SECRET}`, expires_at: INVITATION.expires_at },
+      ],
+    },
+  },
+  listInvitations: {
+    summary: "List the open invitations of an operator",
+    description: "Lists the invitations that can still be used, the latest first, without their tokens.",
+    parameters: { name: "ann" },
+    success: { one: ["One is open", { items: [INVITATION] }] },
+  },
+  removeInvitation: {
+    summary: "Delete an invitation",
+    description: "Deletes an invitation, whose link then works no more. Safe to repeat.",
+    parameters: { name: "ann", id: INVITATION.id },
+    ...counted("It is deleted", 1),
   },
   signOut: {
     summary: "End your own session",

@@ -4,7 +4,10 @@ import type { Role } from "@tocsin/contract/operators/Operators"
 import type { SessionId } from "@tocsin/contract/signIn/Sessions"
 import { instant, keyedTable, type RecordOf, text } from "../../kernel/model/TableShape.ts"
 
-/** A person who is signed in by OpenID Connect (docs/rules.md#sign-in). */
+/** The issuer of sessions that began by an invitation of an operator, and whose identity is the hash of its token. */
+export const OF_OPERATOR = "operator"
+
+/** A person who is signed in by OpenID Connect or by an invitation (docs/rules.md#sign-in). */
 export const session = keyedTable({
   name: "session",
   key: ["id"],

@@ -1,16 +1,16 @@
 import { Context, Effect, Layer, Redacted, Struct } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import {
-  SessionId,
-  type Session,
-  type SignInOptions,
-  type SignInRequest,
-} from "@tocsin/contract/signIn/Sessions"
+import { type Session, type SignInOptions, type SignInRequest } from "@tocsin/contract/signIn/Sessions"
 import { signing } from "../../heart/audit/Signature.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { type PageParameters, pageReader } from "../../kernel/engine/lists/readPage.ts"
-import { isOver, type SessionRecord } from "./SessionRecord.ts"
-import { idOf, tokenOf } from "../../heart/operators/tokens.ts"
+import { isOver, OF_OPERATOR, type SessionRecord } from "./SessionRecord.ts"
+import { invitationOperations } from "./invitationOperations.ts"
+import { isValidToken } from "../../heart/model/OperatorRecord.ts"
+import { KeyHash } from "@tocsin/contract/formats/Identifiers"
+import { OperatorName } from "@tocsin/contract/operators/Operators"
+import { sessionIdOf } from "./sessionIdOf.ts"
+import { tokenOf } from "../../heart/operators/tokens.ts"
 import { CurrentOperator, type OperatorIdentity } from "../../kernel/ports/CurrentOperator.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { type IdentityProvider as Provider, IdentityProvider, RefusedSignIn } from "./IdentityProvider.ts"
@@ -20,9 +20,6 @@ import { actorName } from "./actorName.ts"
 import { decideRole, isComplete } from "./decideRole.ts"
 import { beginSession, endSession } from "./sessionDecisions.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
-
-const sessionIdOf = (hashing: Hashing["Service"], token: Redacted.Redacted) =>
-  SessionId.make(idOf("se1", hashing, token))
 
 const noSignIn = () =>
   new NotFound({ message: "people sign in with tokens alone here: use one, or set SERVICE_OIDC_ISSUER" })
@@ -62,7 +59,9 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/features
     const hashing = yield* Hashing
     const ids = yield* Ids
     const provider = yield* IdentityProvider
-    const signed = signing(yield* Commits, ids)
+    const commits = yield* Commits
+    const { transact } = commits
+    const signed = signing(commits, ids)
     const page = pageReader(storage, hashing.sha256)
 
     const begin = Effect.fnUntraced(function* (from: Provider, request: SignInRequest) {
@@ -75,7 +74,22 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/features
       return { token: Redacted.value(token), ...Struct.pick(begun, ["name", "role", "expires_at"]) }
     })
 
+    /** The operator of a session that began by an invitation, as it is now; nothing once its token of then has ended. */
+    const asOperator = Effect.fnUntraced(function* (row: SessionRecord, now: Instant.Instant) {
+      const [operator] = yield* storage.rows("operator", [OperatorName.make(row.name)])
+      const hash = KeyHash.make(row.identity)
+      if (operator === undefined || !isValidToken(operator, hash, now)) return undefined
+      const ends = [
+        row.expires_at,
+        operator.expires_at,
+        hash === operator.token_hash ? undefined : operator.former_valid_until,
+      ]
+      const [expires_at] = ends.flatMap((end) => end ?? []).toSorted((a, b) => (a < b ? -1 : 1))
+      return { name: row.name, role: operator.role, expires_at, session: row.id } satisfies OperatorIdentity
+    })
+
     return {
+      ...invitationOperations({ hashing, ids, signed, storage, transact }),
       options:
         provider === undefined
           ? Effect.succeed(NO_OPTIONS)
@@ -89,9 +103,11 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/features
       authenticate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
         const id = sessionIdOf(hashing, token)
         const [row] = yield* storage.rows("session", [id])
+        const now = yield* Instant.now
+        if (row === undefined || isOver(row, now)) return undefined
+        if (row.issuer === OF_OPERATOR) return yield* asOperator(row, now)
         // Where this server no longer signs in by its issuer, a session counts for nothing.
-        if (row === undefined || row.issuer !== provider?.issuer || isOver(row, yield* Instant.now))
-          return undefined
+        if (row.issuer !== provider?.issuer) return undefined
         return { ...Struct.pick(row, ["name", "role", "expires_at"]), session: id } satisfies OperatorIdentity
       }),
       /** Ends the session of the present operator; count 0 for another token. */

@@ -7,6 +7,7 @@ const PREFIXES = {
   integration: "in_",
   enrolment: "enrol_",
   session: "session_",
+  invitation: "invite_",
   /** A part of addresses of mail, whose senders may change its case. */
   mail: "in_",
 } as const
