@@ -50,6 +50,19 @@ describe.concurrent("exit codes", () => {
     }),
   )
 
+  it.live.each<readonly [line: string, same: string]>([
+    ["help", "--help"],
+    ["help policy check", "policy check --help"],
+  ])("0: tocsin %s is tocsin %s", ([line, same]) =>
+    Effect.gen(function* () {
+      const place = yield* nowhere
+      const asked = yield* tocsinAlone(place, ...line.split(" "))
+      assert.deepStrictEqual(asked, yield* tocsinAlone(place, ...same.split(" ")))
+      assert.strictEqual(asked.code, EXIT_CODES.ok.code)
+      assert.include(asked.stdout, "USAGE")
+    }),
+  )
+
   it.live("1: the result of a probe that is not ok; 2: a target that no watch may have", () =>
     Effect.gen(function* () {
       const { cwd } = yield* nowhere

@@ -147,11 +147,17 @@ const EXIT_OF: { readonly [Tag in OwnError["_tag"]]: ExitName } = {
   ValidationError: "usage",
 }
 
-const program = (args: ReadonlyArray<string>) =>
-  Effect.flatMap(
+/** `tocsin help COMMAND` is `tocsin COMMAND --help`. */
+const withHelp = ([first, ...rest]: ReadonlyArray<string>): ReadonlyArray<string> =>
+  first === "help" ? [...rest, "--help"] : [...(first === undefined ? [] : [first]), ...rest]
+
+const program = (given: ReadonlyArray<string>) => {
+  const args = withHelp(given)
+  return Effect.flatMap(
     Effect.promise(() => tocsin(args)),
     (command) => Command.runWith(command, { version: manifest.version })(args),
   )
+}
 
 const exitOf = (error: CommandError): ExitName => {
   if (CliError.isCliError(error)) return "usage"
