@@ -59,7 +59,7 @@ describe.concurrent.each(sample)("commands beside a running server on $name", ({
       for (const id of ["web-1", "web-2", "web-3", "db-1"]) yield* register(server, id)
 
       const listed = yield* jsonOf(place, "agents", "list")
-      const { items } = (yield* answerOf(server, "/api/v1/agents")) as { items: unknown }
+      const { items } = (yield* answerOf(server, "/ops/v1/agents")) as { items: unknown }
       assert.deepStrictEqual(listed, { items, has_more: false })
       const table = yield* tocsin(place, "agents", "list", "--prefix", "web-", "--limit", "2")
       assert.match(table.stdout, /^AGENT +STATUS +ADMISSION +SEEN.*\nweb-1 +alive +pending .*\nweb-2 .*\n$/)

@@ -192,6 +192,7 @@ const calls: Readonly<
   "agents.list": [true, (client) => client.agents.list(page)],
   "agents.download": [true, (client) => client.agents.download()],
   "agents.find.list": [true, (client) => client.agents.find.list(page)],
+  "agents.title": [true, (client) => client.agents.title("web-1", { title: "Web" })],
   "agents.get": [true, (client) => client.agents.get("web-1")],
   "agents.accept": [false, (client) => client.agents.accept("web-1")],
   "agents.block": [false, (client) => client.agents.block("web-1")],

@@ -49,6 +49,7 @@ import { publicPageSuite } from "./semantics/publicPageSuite.ts"
 import { rotaSuite } from "./semantics/rotaSuite.ts"
 import { summarySuite } from "./semantics/summarySuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
+import { titleSuite } from "./semantics/titleSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
 /** The number of actions of each client in the concurrency test. */
@@ -104,6 +105,7 @@ const suites: Suites = {
   cursors: cursorSuite,
   "forged cursors": forgedCursorSuite,
   paging: pagingSuite,
+  titles: titleSuite,
   late: lateSuite,
   walk: walkSuite,
   acknowledgements: acknowledgementSuite,

@@ -17,6 +17,7 @@ import { lateSuite } from "./semantics/lateSuite.ts"
 import { linkSuite } from "./semantics/linkSuite.ts"
 import { replicaSuite } from "./semantics/replicaSuite.ts"
 import { streamSuite } from "./semantics/streamSuite.ts"
+import { titleSuite } from "./semantics/titleSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 
@@ -35,6 +36,7 @@ export const storageHttpSuite = <Place, E>(
   describe(`HTTP contract: ${subject.name}`, () => {
     endpointSuite(subject)
     replicaSuite(subject)
+    titleSuite(subject)
     lateSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)

@@ -85,4 +85,30 @@ describe("the title of a check", () => {
       assert.strictEqual(messages().map(subjectOf).at(-1), "CRITICAL: site")
     }),
   )
+
+  it.effect("is its agent's for a silent agent, and its id has a line", () =>
+    Effect.gen(function* () {
+      const { after, agent, front, service } = yield* openTimeline({
+        deadAfter: Duration.minutes(10),
+        process: { keepsHouse: true },
+      })
+      yield* agent().heartbeats
+      const { count } = yield* front.operations.titleAgent(AGENT, "Server of the shop")
+      assert.strictEqual(count, 1)
+      yield* after("12 minutes")
+      const [message = assert.fail("no message")] = service.receivers.arrivals.map(
+        ({ notification }) => notification,
+      )
+      const text = incidentText(message, { limit: 10_000, escape: (given) => given })
+      assert.include(text, "CRITICAL: Server of the shop\n")
+      assert.include(text, "\nAgent: a\n")
+      const { items } = yield* Effect.orDie(
+        front.operations.incidents({ sort: "status", direction: "desc", limit: 10 }),
+      )
+      assert.deepStrictEqual(
+        items.map(({ title }) => title),
+        ["Server of the shop"],
+      )
+    }),
+  )
 })

@@ -111,6 +111,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       check_id,
       labels: { team: "web" },
       title: undefined,
+      given_title: undefined,
       declared_title: undefined,
       labelled_at: start,
     })
@@ -154,6 +155,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
     })
     unit.of("integration").put({
       name: agent_id,
+      title: undefined,
       kind: "ping",
       options: { max_checks: 1 },
       key_hash: undefined,
@@ -168,6 +170,7 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
     })
     unit.of("watch").put({
       name: CheckId.make("home"),
+      title: undefined,
       every_millis: 60_000,
       confirm: { bad: 3, good: 1 },
       probe: { dns: { name: "home.example" } },

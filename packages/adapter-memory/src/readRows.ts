@@ -20,7 +20,7 @@ import {
 } from "@tocsin/core/kernel/model/ListDefinitions"
 import { isHeld } from "@tocsin/core/heart/model/OutboxRecord"
 import { type KeyedName, keyText } from "@tocsin/core/lists/StoredTables"
-import type { MemoryTables } from "./MemoryTables.ts"
+import { labelsOf, type MemoryTables } from "./MemoryTables.ts"
 
 /** The first rows by an order. A short page of a large table needs no sorting of all its rows. */
 export const firstInOrder = <Row>(
@@ -74,7 +74,7 @@ const isFound = (
   wants(agent_id, ref.agent_id) &&
   isRegistered(tables, ref) &&
   isOfStatus(status, check?.status ?? null) &&
-  hasWords(search, searchedOf({ ...ref, summary: check?.summary }))
+  hasWords(search, searchedOf({ ...ref, summary: check?.summary, title: labelsOf(tables, ref)?.["title"] }))
 
 const hadMember = (
   tables: MemoryTables,

@@ -68,6 +68,7 @@ export interface Page<Resource> {
 
 /** An agent. `status` is by the server's clock; `rotation_pending` says that a new key waits. */
 export interface Agent extends Answer<"getAgent"> {}
+export interface TitledAgent extends Item<"findAgents"> {}
 
 /** The files that the server hands out to install the agent on hosts. */
 export interface AgentDownload extends Answer<"getAgentDownload"> {}

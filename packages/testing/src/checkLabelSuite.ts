@@ -20,6 +20,7 @@ const labelled = (labels: Labels): CheckLabelRecord => ({
   ...ref,
   labels,
   title: undefined,
+  given_title: undefined,
   declared_title: undefined,
   labelled_at: start,
 })

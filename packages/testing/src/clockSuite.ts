@@ -86,6 +86,7 @@ export const clockSuite = <Place>(subject: StorageUnderTest<Place>): void => {
                 check_id: check.check_id,
                 labels,
                 title: undefined,
+                given_title: undefined,
                 declared_title: undefined,
                 labelled_at: expected.expected_from ?? start,
               })

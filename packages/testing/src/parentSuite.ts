@@ -55,6 +55,7 @@ const labelled = (name: string, check: string, labels: Labels) => ({
   check_id: CheckId.make(check),
   labels,
   title: undefined,
+  given_title: undefined,
   declared_title: undefined,
   labelled_at: after(0),
 })

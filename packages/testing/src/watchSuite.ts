@@ -171,6 +171,7 @@ const follows = Effect.fnUntraced(function* (replica: Replica) {
     every_millis,
     confirm: { bad: 2, good: 1 },
     probe: { http },
+    title: undefined,
     headers: undefined,
     labels: undefined,
     from: USUAL_FROM,

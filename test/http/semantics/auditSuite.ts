@@ -86,6 +86,12 @@ const stepsOn = (incident: string): ReadonlyArray<Step> => {
       rows: [["check.titled", "busy/clock"]],
     },
     { method: "PATCH", path: "/ops/v1/checks/busy/clock", json: { title: "The clock" }, rows: [] },
+    {
+      method: "PATCH",
+      path: "/ops/v1/agents/busy",
+      json: { title: "The busy one" },
+      rows: [["agent.titled", "busy"]],
+    },
     { method: "DELETE", path: "/ops/v1/agents/busy/checks/clock", rows: [["check.deleted", "busy/clock"]] },
     {
       method: "POST",

@@ -37,6 +37,7 @@ const OTHERS = [
   "agent_download",
   "announcements",
   "enrolments",
+  "export",
   "integrations",
   "me",
   "operators",

@@ -106,6 +106,7 @@ export const MEMBER = {
   joined_at: RECEIVED_AT,
   left_at: null,
   labels: { team: "db" },
+  title: "Disk of the shop",
 }
 
 export const OUTBOX_ITEM = {
@@ -155,7 +156,7 @@ export const EXPLANATIONS: Examples = {
   critical: [
     "A check that is critical",
     {
-      agent: AGENT,
+      agent: { ...AGENT, title: null },
       check: EXPECTED_STATE,
       reasons: [
         "The newest result, observed at 2026-01-31T08:29:58.120Z, reported critical with exit code 2.",
@@ -173,7 +174,7 @@ export const EXPLANATIONS: Examples = {
   begun: [
     "A job whose first run has not ended in time",
     {
-      agent: AGENT,
+      agent: { ...AGENT, title: null },
       check: {
         agent_id: "web-01",
         check_id: "backup",

@@ -25,6 +25,8 @@ const ACKNOWLEDGEMENT = {
   severity: "critical",
 }
 
+const TITLED = { ...OPEN_INCIDENT, title: "Disk of the shop" }
+
 export const notifications: Operations = {
   replay: {
     summary: "Send a failed notification again, with the same id",
@@ -96,7 +98,7 @@ export const agents: Operations = {
   findAgents: {
     summary: "Find agents by words, status or a waiting key",
     description: "Lists agents as v1 does: those that have the words, the status, or a key that waits.",
-    ...lastPage(AGENT, "An agent that has the words"),
+    ...lastPage({ ...AGENT, title: "Web server" }, "An agent that has the words"),
   },
 }
 
@@ -119,6 +121,13 @@ export const checks: Operations = {
       "Names a check for people, in messages and on pages; its ids stay. null takes the title back, so that its label title counts. An equal title changes nothing.",
     request: { title: ["A title", { title: "Disk of the shop" }] },
     ...counted("The check has the title", 1),
+  },
+  titleAgent: {
+    summary: "Give an agent a title, or take it back",
+    description:
+      "Names an agent for people, in messages and on pages; its id stays. null takes the title back, so that that of its integration, or its label title, counts. An equal title changes nothing.",
+    request: { title: ["A title", { title: "Database of the shop" }] },
+    ...counted("The agent has the title", 1),
   },
   removeCheck: {
     summary: "Delete a check that its agent no longer runs, with its history",
@@ -181,7 +190,7 @@ const NOTE = {
 }
 
 const DETAIL = {
-  incident: OPEN_INCIDENT,
+  incident: TITLED,
   members: [MEMBER],
   timeline: [
     {
@@ -249,7 +258,7 @@ export const incidents: Operations = {
     description:
       "Lists incidents as v1 does, each with its acknowledgement, and with what withholds its firings now. With with_receivers, also with whom it notified.",
     ...lastPage(
-      { ...OPEN_INCIDENT, acknowledgement: ACKNOWLEDGEMENT, held_by: ["ack"] },
+      { ...TITLED, acknowledgement: ACKNOWLEDGEMENT, held_by: ["ack"] },
       "An acknowledged incident",
     ),
   },

@@ -67,6 +67,7 @@ const operationUseCases = (services: Context.Context<Operations | Queries>) => {
     resolveCheck: ({ params }) => operations.resolveCheck(params),
     resetClock: ({ params }) => operations.resetClock(params),
     titleCheck: ({ params, payload }) => operations.titleCheck(params, payload.title ?? undefined),
+    titleAgent: ({ params, payload }) => operations.titleAgent(params.agent_id, payload.title ?? undefined),
     removeCheck: ({ params }) => operations.removeCheck(params),
     showIncident: ({ params }) => Effect.map(operations.incident(params.id), toIncidentDetail),
     traceIncident: ({ params }) => Effect.map(operations.incident(params.id), traceIncident),

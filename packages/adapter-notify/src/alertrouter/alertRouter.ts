@@ -27,6 +27,7 @@ interface AlertFacts {
   readonly summary: string | undefined
   readonly incident: NotifiedIncident
   readonly runbook?: DeliveryAttempt["runbook"]
+  readonly title?: DeliveryAttempt["title"]
 }
 
 /** More than three of the minutes after which a firing alert is resent (docs/rules.md#alertmanager). */
@@ -57,13 +58,20 @@ const alertLabels = ({ severity, incident }: AlertFacts): Alert["labels"] => {
   }
 }
 
-const alertAnnotations = ({ severity, summary, incident, runbook }: AlertFacts): Alert["annotations"] => {
+const alertAnnotations = ({
+  severity,
+  summary,
+  incident,
+  runbook,
+  title,
+}: AlertFacts): Alert["annotations"] => {
   const line = cutHeadline(plainLine(summary ?? ""), severity)
   return {
     summary: line === "" ? `${whereText(incident)} is ${severity}` : line,
     where: whereText(incident),
     members: incident.members.toString(),
     incident_id: incident.id,
+    ...(title !== undefined && { title }),
     ...(runbook !== undefined && { runbook_url: runbook.url }),
   }
 }
@@ -98,9 +106,9 @@ const alertOfNotification = (notification: DeliveryAttempt, now: Instant.Instant
 const alertsOfClaims = (claimed: ReadonlyArray<ClaimedAlert>, now: Instant.Instant): ReadonlyArray<Alert> =>
   claimed
     .toSorted((a, b) => (a.incident.opened_at < b.incident.opened_at ? -1 : 1))
-    .map(({ alert: { severity, ended_at }, incident, runbook }) => {
+    .map(({ alert: { severity, ended_at }, incident, runbook, title }) => {
       const endsAt = ended_at === undefined ? firingUntil(now) : endedBy(ended_at, now)
-      return alertOf({ severity, summary: incident.summary, incident, runbook }, endsAt)
+      return alertOf({ severity, summary: incident.summary, incident, runbook, title }, endsAt)
     })
 
 /** Posts to Alertmanager's `/api/v2/alerts` (docs/rules.md#alertmanager). */

@@ -1,21 +1,44 @@
-import { plain } from "@tocsin/core/heart/notifications/cutText"
+import { plain, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
 import { digestText, lineOf, testText } from "@tocsin/core/heart/notifications/incidentText"
 import { sharedWhy } from "@tocsin/core/heart/notifications/whyText"
 import type { ChatMessage } from "../text/ChatMessage.ts"
-import { smsText } from "../text/smsText.ts"
+import { septetsOf, smsText, withoutMarks } from "../text/smsText.ts"
 import type { Service } from "./Service.ts"
 import { TWILIO, twilioRequest } from "./twilio.ts"
 
 const MEDIUM = { limit: 459, escape: plain, hasNoLinks: true } as const
 
-const textOf = (message: ChatMessage): string => {
-  if (message.about === "test") return smsText(testText, undefined)
+const MOST_OF_NAME = 40
+
+/** A name in at most 40 characters, whose ellipsis every phone has. */
+const shortName = (name: string): string => {
+  const characters = Array.from(name)
+  return characters.length <= MOST_OF_NAME ? name : `${characters.slice(0, MOST_OF_NAME - 3).join("")}...`
+}
+
+/** The same without the marks of letters that phones lack. */
+const unmarkedName = (name: string): string =>
+  shortName(Array.from(name.normalize("NFC"), withoutMarks).join(""))
+
+const written = (
+  message: Exclude<ChatMessage, { readonly about: "test" }>,
+  nameOf: NonNullable<TextMedium["nameOf"]>,
+): string => {
   const why = sharedWhy(message.notifications, "brief")
   if (message.about === "digest")
-    return smsText(digestText(message.notifications, { ...MEDIUM, hasWhy: true }), undefined, why)
+    return smsText(digestText(message.notifications, { ...MEDIUM, nameOf, hasWhy: true }), undefined, why)
   const [notification] = message.notifications
   const { acknowledge, incident } = notification.links ?? {}
-  return smsText(lineOf(notification), acknowledge?.url ?? incident, why)
+  return smsText(lineOf(notification, { nameOf }), acknowledge?.url ?? incident, why)
+}
+
+/** Names lose their marks only where the whole message is then of letters that take the least room. */
+const textOf = (message: ChatMessage): string => {
+  if (message.about === "test") return smsText(testText, undefined)
+  const text = written(message, shortName)
+  if (septetsOf(text) !== undefined) return text
+  const unmarked = written(message, unmarkedName)
+  return septetsOf(unmarked) === undefined ? text : unmarked
 }
 
 const MESSAGING_SERVICE = /^MG[0-9a-f]{32}$/

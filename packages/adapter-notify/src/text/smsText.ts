@@ -13,6 +13,10 @@ export const septetsOf = (text: string): number | undefined => {
   return septets
 }
 
+/** A character of the alphabet, or what is left of one without its marks. */
+export const withoutMarks = (character: string): string =>
+  septetsOf(character) === undefined ? character.normalize("NFKD").replaceAll(/\p{M}/gu, "") : character
+
 /** Three parts of a message of several: 153 septets each, or 67 UTF-16 units. A part ends before what needs two. */
 const MOST = { septets: 3 * 153, units: 3 * 67 }
 

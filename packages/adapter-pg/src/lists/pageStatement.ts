@@ -207,12 +207,14 @@ const filled = ({ sql, values }: Fragment, add: Add): string => {
   return rest.reduce((text, piece, index) => `${text}${add(values[index] ?? "")}${piece}`, head)
 }
 
+const memberOf = (column: string, name: string): string => `${column} ->> '${name}'`
+
 const conditionsOf = (
   { add }: Page,
   { by, conditions = [], few, searched }: ListPart,
 ): ReadonlyArray<string> => [
   ...conditions.map((condition) => filled(condition, add)),
-  ...(searched?.words ?? []).map((word) => `strpos(${searched?.text}, ${add(word)}) > 0`),
+  ...(searched?.words ?? []).map((word) => `strpos(${searched?.text(memberOf)}, ${add(word)}) > 0`),
   // The condition of its indexes.
   ...(by === "listed_member" && few === undefined ? ["l.phase >= 0"] : []),
 ]

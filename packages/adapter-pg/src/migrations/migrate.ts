@@ -34,6 +34,7 @@ import { migration as titles } from "./0015_titles.ts"
 import { migration as settings } from "./0016_settings.ts"
 import { migration as places } from "./0017_places.ts"
 import { migration as invitations } from "./0018_invitations.ts"
+import { migration as moreTitles } from "./0019_more_titles.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -55,6 +56,7 @@ export const migrations: ReadonlyArray<Migration> = [
   settings,
   places,
   invitations,
+  moreTitles,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

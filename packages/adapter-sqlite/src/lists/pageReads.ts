@@ -238,6 +238,10 @@ const sourceOf = (
   return [rows, ...(isOfPresentAgents ? [PRESENT] : []), ...(hasReported ? [REPORTED] : [])].join(" ")
 }
 
+/** Damaged values have none. */
+const memberOf = (column: string, name: string): string =>
+  `iif(json_valid(${column}), ${column} ->> '${name}', NULL)`
+
 const select = (
   table: string,
   { arm, part }: { readonly arm: Arm; readonly part: ListPart },
@@ -250,7 +254,7 @@ const select = (
     ...(part.few === undefined ? [] : [part.few]),
     ...(part.conditions ?? []),
     ...(part.searched?.words ?? []).map((word) => ({
-      sql: `instr(${part.searched?.text}, ?) > 0`,
+      sql: `instr(${part.searched?.text(memberOf)}, ?) > 0`,
       values: [word],
     })),
     ...arm.fixed.map(({ column, value }) => ({ sql: `${fixedIn}.${column} = ?`, values: [value] })),

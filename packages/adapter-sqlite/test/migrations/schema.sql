@@ -18,6 +18,7 @@
 -- 16 settings compatible sha256:154c80c4b2e05ca063e60e9eed403fcaf7c230794dba51a62b820ad97d9ed62c
 -- 17 places compatible sha256:232c0d91f71233a93467b6d5f11ac8dfb8e5ffecd47223b977ac27b4eaeba609
 -- 18 invitations compatible sha256:9f04adddb222455fd104f5e59be42ae533cf277b126be19849e44ce5a60aac37
+-- 19 more_titles compatible sha256:077fa6b8de225caf59f3ffd2df95974206402661cfb98f1b2602621a59e02c5e
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -38,7 +39,7 @@ CREATE TABLE agent (
   features TEXT NOT NULL,
   labels TEXT,
   reachable_from INTEGER
-, process TEXT, former_processes TEXT, twice_at INTEGER, listed_as_of INTEGER) STRICT, WITHOUT ROWID;
+, process TEXT, former_processes TEXT, twice_at INTEGER, listed_as_of INTEGER, title TEXT, given_title TEXT, declared_title TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX agent_by_hostname ON agent (hostname);
 
@@ -204,7 +205,7 @@ CREATE TABLE check_label (
   check_id TEXT NOT NULL,
   registration_id TEXT NOT NULL,
   labels TEXT NOT NULL,
-  labelled_at INTEGER NOT NULL, title TEXT, declared_title TEXT,
+  labelled_at INTEGER NOT NULL, title TEXT, declared_title TEXT, given_title TEXT,
   PRIMARY KEY (agent_id, check_id, registration_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -414,7 +415,7 @@ CREATE TABLE integration (
   last_refused_at INTEGER,
   last_refusal TEXT,
   sources TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+, title TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE invitation (
   id TEXT PRIMARY KEY,
@@ -801,4 +802,4 @@ CREATE TABLE watch (
   counted TEXT,
   counted_at INTEGER,
   against INTEGER NOT NULL
-, headers TEXT, places TEXT, labels TEXT) STRICT, WITHOUT ROWID;
+, headers TEXT, places TEXT, labels TEXT, title TEXT) STRICT, WITHOUT ROWID;

@@ -24,8 +24,10 @@ export const callTable = {
   /** Agents, by agent_id. */
   agents: {
     ...listing<R.Paging, R.Agent>()("listAgents"),
-    find: listing<R.FoundAgentListParameters, R.Agent>()("findAgents"),
+    find: listing<R.FoundAgentListParameters, R.TitledAgent>()("findAgents"),
     get: call<[agentId: string], R.Agent>()("getAgent"),
+    /** Gives an agent a title, or takes it back. */
+    title: call<[agentId: string, request: R.TitleRequest], R.ActionCount>()("titleAgent"),
     download: call<[], R.AgentDownload>()("getAgentDownload"),
     accept: agentAction("acceptAgent"),
     block: agentAction("blockAgent"),

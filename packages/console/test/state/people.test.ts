@@ -184,7 +184,14 @@ describe("the explanation of an incident", () => {
   const [soon, late] = ["2026-01-31T10:15:00.000Z", "2026-01-31T12:00:00.000Z"]
   const now = Date.parse(at)
   const timeOf = (moment: string) => momentText(Date.parse(moment), now)
-  const member = { agent_id: "web-1", check_id: "disk", severity: "critical", summary: null, labels: {} }
+  const member = {
+    agent_id: "web-1",
+    check_id: "disk",
+    severity: "critical",
+    summary: null,
+    labels: {},
+    title: null,
+  }
   const detail: IncidentDetail = {
     incident: {
       id: "01a1f84d-4efb-7559-999e-636ca4ce6bd6",
@@ -193,6 +200,7 @@ describe("the explanation of an incident", () => {
       severity: "critical",
       opened_at: at,
       resolved_at: null,
+      title: null,
     },
     members: [{ ...member, severity: "critical", joined_at: at, left_at: null }],
     timeline: [],

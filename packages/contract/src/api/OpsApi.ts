@@ -7,7 +7,7 @@ import { NumbersAnswer, NumbersParameters, SeriesOfCheck } from "../numbers/Numb
 import { EnrolRequest } from "../enrolment/Enrolments.ts"
 import { ExpectationsRequest, ExpectationsResponse } from "../overdue/Expectations.ts"
 import * as Parameters from "../v1/Parameters.ts"
-import { AcceptedResponse, ActionCountResponse, AgentPage, pageOf } from "../v1/Responses.ts"
+import { AcceptedResponse, ActionCountResponse, pageOf } from "../v1/Responses.ts"
 import { topicNames } from "../liveViews/topicNames.ts"
 import {
   AgentBlocked,
@@ -92,7 +92,7 @@ class OperationsApi extends operatorsGroup(
   role.read.get("getOverview", "/summary", { success: resources.Overview }),
   role.read.get("findAgents", "/agents", {
     query: Parameters.FoundAgentListParameters,
-    success: AgentPage,
+    success: resources.TitledAgentPage,
   }),
   role.read.get("getAgentDownload", "/agent_download", {
     success: AgentDownload,
@@ -133,6 +133,12 @@ class OperationsApi extends operatorsGroup(
   }),
   role.admin.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check),
   role.admin.patch("titleCheck", "/checks/:agent_id/:check_id", { ...check, payload: TitleRequest }),
+  role.admin.patch("titleAgent", "/agents/:agent_id", {
+    params: Parameters.AgentPathParameters,
+    payload: TitleRequest,
+    success,
+    error: [NotFound.wire, Conflict.wire],
+  }),
   role.admin.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check),
   role.read.get("explain", "/explain", {
     query: resources.CheckQuery,

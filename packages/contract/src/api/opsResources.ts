@@ -14,7 +14,8 @@ import {
   StoredCheckResultEvent,
   SystemSummary,
 } from "../v1/Resources.ts"
-import { CheckStatePage } from "../v1/Responses.ts"
+import { CheckStatePage, pageOf } from "../v1/Responses.ts"
+import { ShownTitle } from "../titles/Titles.ts"
 import { CheckStatus, FiringCause, NotifierName, Severity, ShownState } from "../formats/Status.ts"
 
 /** The holds of a firing (docs/rules.md#holds). */
@@ -25,6 +26,7 @@ const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] 
 
 export const HeldIncident = Schema.Struct({
   ...Incident.fields,
+  title: ShownTitle,
   acknowledgement: Schema.NullOr(Acknowledgement),
   held_by: HeldBy,
   receivers: Schema.optionalKey(
@@ -61,6 +63,17 @@ export const HeldOutboxItem = Schema.Struct({
     description: "The summary that its incident has now.",
   }),
 }).annotate(named("HeldOutboxItem", "A notification with its receiver, its cause and what withholds it."))
+
+/** An agent as operators see it. */
+export const TitledAgent = Schema.Struct({ ...Agent.fields, title: ShownTitle }).annotate(
+  named("TitledAgent", "An agent with its title."),
+)
+
+export const TitledAgentPage = pageOf(TitledAgent, "TitledAgentPage")
+
+const TitledIncident = Schema.Struct({ ...Incident.fields, title: ShownTitle }).annotate(
+  named("TitledIncident", "An incident with the title of its worst check, or of its silent agent."),
+)
 
 const few = (description: string) =>
   NonNegativeInteger.annotate({ description: `${description} At most 500.` })
@@ -138,9 +151,7 @@ const ExpectedCheckState = Schema.Struct({
   }),
   is_overdue: Schema.Boolean.annotate({ description: "Whether it is late." }),
   labels: checkLabels,
-  title: Schema.NullOr(Schema.String).annotate({
-    description: "What people call it: the title of an operator, or else its label title.",
-  }),
+  title: ShownTitle,
 }).annotate(named("ExpectedCheckState", "The state of a check, and when it must report."))
 
 export const ExpectedCheckStatePage = Schema.Struct({
@@ -164,6 +175,7 @@ const Member = Schema.Struct({
   joined_at: InstantFromString,
   left_at: Schema.NullOr(InstantFromString).annotate({ description: "Null while it is a member." }),
   labels: checkLabels,
+  title: ShownTitle,
 }).annotate(named("IncidentMember", "A check that is or was part of an incident."))
 
 const Change = Schema.Struct({
@@ -212,7 +224,7 @@ const IncidentSilence = Schema.Struct({
 }).annotate(named("IncidentSilence", "A silence that covered an incident, or a part of it."))
 
 export const IncidentDetail = Schema.Struct({
-  incident: Incident,
+  incident: TitledIncident,
   members: Schema.Array(Member).annotate({ description: "At most 200: present ones first, worst first." }),
   timeline: Schema.Array(Change).annotate({
     description: "Newest first. Of more than 1,000 changes, the first 100 and the last 900.",
@@ -266,7 +278,7 @@ export const IncidentTrace = Schema.Struct({
 }).annotate(named("IncidentTrace", "The decisions about an incident, each with its rule and reason."))
 
 export const CheckExplanation = Schema.Struct({
-  agent: Agent,
+  agent: TitledAgent,
   check: ExpectedCheckState,
   reasons: Schema.Array(Schema.String).annotate({ description: "The reasons, a sentence each." }),
   received_at: Schema.NullOr(InstantFromString).annotate({ description: "Null if it never reported." }),

@@ -8,6 +8,7 @@ export const AuditActions = {
   "agent.accepted": ["its pending key was accepted"],
   "agent.blocked": ["its pending key, or else its accepted one, was blocked"],
   "agent.deleted": ["deleted with all it owned"],
+  "agent.titled": ["an operator's title was given, or taken back", "title"],
   "enrolment.created": ["created; its only agent, if it has one", "uses", "expires_at", "agent_id"],
   "enrolment.removed": ["deleted"],
   "key.unblocked": ["removed from the blacklist"],

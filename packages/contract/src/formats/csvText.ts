@@ -4,14 +4,14 @@
  */
 export const csvColumns = {
   agents:
-    "agent_id hostname status admission_state rotation_pending key_fingerprint last_seen_at features labels",
+    "agent_id hostname status admission_state rotation_pending key_fingerprint last_seen_at features labels title",
   audit: "id at actor via action subjects parameters request_id",
   availability:
     "agent_id check_id from to percent seconds.ok seconds.warning seconds.critical seconds.unknown seconds.planned seconds.no_data seconds.late",
   checks:
     "agent_id check_id status last_observed_at exit_code incident_key summary expected_at is_overdue labels state late_severity title",
   incidents:
-    "id incident_key state severity agent_id check_id opened_at resolved_at summary acknowledgement.by acknowledgement.at acknowledgement.until acknowledgement.severity acknowledgement.note held_by receivers",
+    "id incident_key state severity agent_id check_id opened_at resolved_at summary acknowledgement.by acknowledgement.at acknowledgement.until acknowledgement.severity acknowledgement.note held_by receivers title",
   operators: "name role created_at created_by expires_at last_used_at",
   outbox:
     "id notifier state incident_id event_type attempts next_attempt_at last_error updated_at receiver cause held_by held_until incident_key summary rotas why",

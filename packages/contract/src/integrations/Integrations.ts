@@ -5,6 +5,7 @@ import { closedStruct, named, NonNegativeInteger, optional } from "../formats/Fi
 import { CheckId, isNameUpTo } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { MailExpected, MailRule, MailStatus, MOST_RULES, subjectGlobs } from "./MailOptions.ts"
+import { changedTitle, ShownTitle, Title } from "../titles/Titles.ts"
 import { senderKindNames } from "./senderKinds.ts"
 
 /** Names an integration, and the agent that has its checks (docs/rules.md#integrations). */
@@ -216,15 +217,17 @@ export const isPagedSeverity = (given: SeverityOptions): given is typeof PagedSe
 export type IntegrationOptions = typeof IntegrationOptions.Type
 
 export const CreateIntegrationRequest = closedStruct({
-  name: IntegrationName,
+  name: optional(IntegrationName, "Made of the title unless given."),
+  title: optional(Title, "What people call it, its agent, and the check that the option check names."),
   kind: IntegrationKind,
   options: Schema.optionalKey(IntegrationOptions),
 }).annotate(named("CreateIntegrationRequest", "A new integration."))
 export type CreateIntegrationRequest = typeof CreateIntegrationRequest.Type
 
 export const ChangeIntegrationRequest = closedStruct({
-  options: IntegrationOptions,
-}).annotate(named("ChangeIntegrationRequest", "All options, as they are to be."))
+  title: changedTitle,
+  options: optional(IntegrationOptions, "All options, as they are to be."),
+}).annotate(named("ChangeIntegrationRequest", "What is to change: at least one field."))
 export type ChangeIntegrationRequest = typeof ChangeIntegrationRequest.Type
 
 const Source = Schema.Struct({
@@ -241,6 +244,7 @@ const Refusal = Schema.Struct({
 
 export const Integration = Schema.Struct({
   name: IntegrationName,
+  title: ShownTitle,
   kind: ShownKind,
   options: IntegrationOptions,
   created_at: InstantFromString,
@@ -280,4 +284,4 @@ export const IntegrationPath = Schema.Struct({
 
 /** Its columns as CSV: see `csvText`. */
 export const integrationColumns =
-  "name kind options created_at created_by is_closed last_request_at last_refusal sources checks max_checks overdue awaited_watchdog"
+  "name kind options created_at created_by is_closed last_request_at last_refusal sources checks max_checks overdue awaited_watchdog title"

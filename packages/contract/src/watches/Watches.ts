@@ -6,6 +6,7 @@ import { InstantFromString } from "../formats/Instant.ts"
 import { CheckStatus } from "../formats/Status.ts"
 import { CheckLabels } from "../labels/Labels.ts"
 import { Fails, placeFields, WatchPlace } from "./places.ts"
+import { changedTitle, ShownTitle, Title } from "../titles/Titles.ts"
 import { placedHeaders, policySecrets } from "./policySecrets.ts"
 import {
   bounded,
@@ -36,6 +37,8 @@ const Confirm = closedStruct({
 
 const Every = DurationText({ min: "10 seconds", max: "1 day" })
 
+const title = optional(Title, "What people call it, and its check.")
+
 const settings = {
   every: optional(Every, "The time from one probe to the next: 1m unless given."),
   confirm: optional(Confirm, "When a status counts."),
@@ -55,14 +58,17 @@ export const MOST_WATCHES = 1_000
 /** Names a watch, and its check. */
 const WatchName = CheckId
 
-export const CreateWatchRequest = closedStruct({ name: WatchName, ...settings }).annotate(
-  named("CreateWatchRequest", "A new watch, with exactly one probe."),
-)
+export const CreateWatchRequest = closedStruct({
+  name: optional(WatchName, "Made of the title unless given."),
+  title,
+  ...settings,
+}).annotate(named("CreateWatchRequest", "A new watch, with exactly one probe."))
 export type CreateWatchRequest = typeof CreateWatchRequest.Type
 
 /** The body of POST watches/try (docs/rules.md#watches). */
 export const TryWatchRequest = closedStruct({
   name: optional(WatchName, "Any name: a trial has none."),
+  title,
   ...settings,
 }).annotate(named("TryWatchRequest", "A watch as it would be created, or its probe alone."))
 export type TryWatchRequest = typeof TryWatchRequest.Type
@@ -70,6 +76,7 @@ export type TryWatchRequest = typeof TryWatchRequest.Type
 /** A watch that a policy defines. Its passwords and tokens stay outside the policy. */
 export const PolicyWatch = Schema.Struct({
   name: WatchName,
+  title,
   ...settings,
   http: Schema.optionalKey(Schema.Struct({ ...httpFields, ...policySecrets })),
   websocket: Schema.optionalKey(Schema.Struct({ ...socketFields, headers: placedHeaders })),
@@ -77,6 +84,7 @@ export const PolicyWatch = Schema.Struct({
 export type PolicyWatch = typeof PolicyWatch.Type
 
 export const ChangeWatchRequest = closedStruct({
+  title: changedTitle,
   ...settings,
   is_paused: optional(Schema.Boolean, "Whether to probe no more until false is sent."),
 }).annotate(
@@ -113,6 +121,7 @@ export const AskedWatches = Schema.Struct({ items: Schema.Array(AskedWatch) }).a
 /** A watch as it is shown: without its secrets. */
 export const Watch = Schema.Struct({
   name: WatchName,
+  title: ShownTitle,
   every: Schema.toEncoded(Every),
   confirm: Schema.Struct({ bad: times, good: times }),
   from: Schema.Array(AgentId).annotateKey({ description: "The places that probe it." }),
@@ -164,4 +173,4 @@ export const WatchPath = Schema.Struct({
 
 /** Its columns as CSV: see `csvText`. */
 export const watchColumns =
-  "name every confirm from fails labels http tcp tls dns ping websocket secrets is_of_policy is_paused paused_until status last unconfirmed next_probe_at created_at created_by"
+  "name every confirm from fails labels http tcp tls dns ping websocket secrets is_of_policy is_paused paused_until status last unconfirmed next_probe_at created_at created_by title"

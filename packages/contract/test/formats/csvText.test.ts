@@ -1,14 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { csvColumns, csvLines } from "../../src/formats/csvText.ts"
-import { ExpectedCheckStatePage, HeldIncident, HeldOutboxItem } from "../../src/api/opsResources.ts"
+import {
+  ExpectedCheckStatePage,
+  HeldIncident,
+  HeldOutboxItem,
+  TitledAgent,
+} from "../../src/api/opsResources.ts"
 import { Announcement, announcementColumns } from "../../src/publicPages/Announcements.ts"
 import { AuditEntry } from "../../src/audit/Audit.ts"
 import { CheckAvailability } from "../../src/availability/Availability.ts"
 import { Enrolment, enrolmentColumns } from "../../src/enrolment/Enrolments.ts"
 import { Integration, integrationColumns } from "../../src/integrations/Integrations.ts"
 import { Operator } from "../../src/operators/Operators.ts"
-import { Agent } from "../../src/v1/Resources.ts"
 import { silenceColumns } from "../../src/silences/silenceColumns.ts"
 import { Silence } from "../../src/silences/Silences.ts"
 import { Session, sessionColumns } from "../../src/signIn/Sessions.ts"
@@ -66,7 +70,7 @@ describe("CSV", () => {
 
   it("has every field of the API's items", () => {
     const items: ReadonlyArray<readonly [columns: string, item: { readonly fields: object }]> = [
-      [csvColumns.agents, Agent],
+      [csvColumns.agents, TitledAgent],
       [announcementColumns, Announcement],
       [csvColumns.audit, AuditEntry],
       [csvColumns.availability, CheckAvailability],

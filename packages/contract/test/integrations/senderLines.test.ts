@@ -11,6 +11,7 @@ const made = (
   options: IntegrationWithKey["options"] = {},
 ): IntegrationWithKey => ({
   name: IntegrationName.make("job"),
+  title: null,
   kind,
   options,
   created_at: Instant.fromMillis(0),

@@ -1,7 +1,7 @@
 import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { AgentNotFound } from "@tocsin/core/heart/admission/AdmissionErrors"
+import type { toTitledAgent } from "@tocsin/core/heart/liveness/agentStatus"
 import { AgentId } from "@tocsin/contract/formats/Identifiers"
-import type { Agent } from "@tocsin/contract/v1/Resources"
 import type { ActionCountResponse } from "@tocsin/contract/v1/Responses"
 import { AdmissionState, AgentStatus } from "@tocsin/contract/formats/Status"
 import { Storage, type StorageError } from "@tocsin/core/kernel/ports/Storage"
@@ -15,7 +15,10 @@ import { confirm, Output, writeResult } from "../output/Output.ts"
 import { ageText, labelsText } from "../output/texts.ts"
 import { actOnEach, command, group, listCommand } from "./define.ts"
 import * as flags from "./flags.ts"
+import { titleAgent } from "./titleAgent.ts"
 import { useCases } from "./UseCases.ts"
+
+type Agent = ReturnType<typeof toTitledAgent>
 
 const SORTS = ["agent_id", "hostname", "last_seen_at", "status"] as const
 type AgentSort = (typeof SORTS)[number]
@@ -59,7 +62,7 @@ const list = listCommand({
     sort: flags.choice("sort", SORTS, "Order by"),
     direction: flags.choice("direction", ["asc", "desc"], "Direction"),
   },
-  query: (_filters, page) => Queries.use((queries) => queries.agents(page)),
+  query: (_filters, page) => Queries.use((queries) => queries.findAgents({ ...page, is_waiting: false })),
   arrange: (agents, filters) => {
     const items = Stream.filter(agents, passes(filters))
     const { direction, sort } = filters
@@ -74,6 +77,7 @@ const list = listCommand({
   },
   columns: (now): ReadonlyArray<Column<Agent>> => [
     { title: "AGENT", cell: (agent) => agent.agent_id },
+    { title: "TITLE", cell: ({ title }) => title ?? "", isOptional: true, least: 12 },
     { title: "STATUS", cell: ({ status }) => status, isState: true },
     {
       title: "ADMISSION",
@@ -280,6 +284,6 @@ const remove = acting(
 
 export const agents = group({
   name: "agents",
-  description: "List, accept, block and remove agents",
-  commands: [list, accept, block, remove],
+  description: "List, title, accept, block and remove agents",
+  commands: [list, titleAgent, accept, block, remove],
 })

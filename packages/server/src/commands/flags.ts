@@ -1,4 +1,5 @@
 import { describeIssue } from "@tocsin/contract/formats/describeIssue"
+import { TitleRequest } from "@tocsin/contract/titles/Titles"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { type Duration, Effect, identity, Option, Record, Result, Schema, SchemaParser } from "effect"
 import { Argument, Flag } from "effect/cli"
@@ -47,6 +48,12 @@ export const checkIn = (text: string) => {
     ? Effect.fail(usageFailure(`${text} is not AGENT/CHECK: write it as web-1/disk`))
     : Effect.succeed({ agent_id, check_id })
 }
+
+export const titleArgument = argument("TITLE", "What people call it; empty to take a title back")
+
+/** The title in {@link titleArgument}. */
+export const titleIn = (text: string) =>
+  Effect.map(readArguments(TitleRequest, { title: text === "" ? null : text }), ({ title }) => title)
 
 export const flag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withoutNegation, Flag.withDefault(false))

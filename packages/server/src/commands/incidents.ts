@@ -77,6 +77,7 @@ type IncidentDetail = ReturnType<typeof toIncidentDetail>
 const MEMBERS: ReadonlyArray<Column<IncidentDetail["members"][number]>> = [
   { title: "AGENT", cell: (member) => member.agent_id },
   { title: "CHECK", cell: (member) => member.check_id },
+  { title: "TITLE", cell: ({ title }) => title ?? "", isOptional: true, least: 12 },
   { title: "SEVERITY", cell: (member) => member.severity, isState: true },
   { title: "SINCE", cell: (member) => timeText(member.joined_at) },
   { title: "UNTIL", cell: (member) => timeText(member.left_at) },
@@ -234,7 +235,7 @@ export const incidents = listCommand({
       "Only incidents opened at this time or later (with --sort resolved_at: resolved)",
     ),
     until: flags.time("until", "Only incidents opened (or resolved) before this time"),
-    search: flags.text("search", "Only incidents with these words in key, summary, agent or check"),
+    search: flags.text("search", "Only incidents with these words in key, summary, title, agent or check"),
     sort: flags.choice(
       "sort",
       ["status", "opened_at", "resolved_at"],
@@ -255,6 +256,7 @@ export const incidents = listCommand({
     { title: "OPENED", cell: ({ opened_at }) => ageText(opened_at, now), align: "right" },
     { title: "TOOK", cell: tookText, align: "right" },
     { title: "KEY", cell: ({ incident_key }) => incident_key, least: 16 },
+    { title: "TITLE", cell: ({ title }) => title ?? "", isOptional: true, least: 12 },
     { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
   ],
   of: "incidents",

@@ -8,7 +8,6 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { formatMatcher } from "@tocsin/contract/labels/matcherText"
 import type { SystemSummary } from "@tocsin/contract/v1/Resources"
 import { CheckPathParameters } from "@tocsin/contract/v1/Parameters"
-import { TitleRequest } from "@tocsin/contract/titles/Titles"
 import { ListedStatus, ShownState } from "@tocsin/contract/formats/Status"
 import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
 import { Operations } from "@tocsin/core/lists/Operations"
@@ -20,7 +19,7 @@ import { Effect, Schema, Struct } from "effect"
 import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { ageText, labelsText, spanText, timeText, withoutMicros } from "../output/texts.ts"
+import { ageText, labelsText, spanText, timeText, titledText, withoutMicros } from "../output/texts.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
 import { receiversOutside } from "../rules.ts"
 import { act, command, listCommand } from "./define.ts"
@@ -45,18 +44,16 @@ const resolve = act({
 const entitle = act({
   name: "title",
   description: "Give a check a title, which messages and pages show; an empty one takes it back",
-  parameters: { check: flags.checkArgument, title: flags.argument("TITLE", "What people call it") },
+  parameters: { check: flags.checkArgument, title: flags.titleArgument },
   reads: Effect.fnUntraced(function* ({ check, title: given }) {
     const name = yield* flags.readArguments(CheckPathParameters, yield* flags.checkIn(check))
-    const request = yield* flags.readArguments(TitleRequest, { title: given === "" ? null : given })
-    return { ...name, ...request }
+    return { ...name, title: yield* flags.titleIn(given) }
   }),
   refused: { NotFound: () => flags.noSuchCheck },
-})(function* ({ title: given, ...name }) {
-  const titled = Operations.use((operations) => operations.titleCheck(name, given ?? undefined))
+})(function* ({ title, ...name }) {
+  const titled = Operations.use((operations) => operations.titleCheck(name, title ?? undefined))
   const { count } = yield* Effect.catchTag(titled, "AgentNotFound", () => Effect.fail(flags.noSuchCheck))
-  const done = given === null ? "has no title of an operator" : `is called ${given}`
-  return { answer: { count }, text: `${name.agent_id}/${name.check_id}: ${done}\n` }
+  return { answer: { count }, text: titledText(`${name.agent_id}/${name.check_id}`, title) }
 })
 
 export const checks = listCommand({
@@ -70,7 +67,7 @@ export const checks = listCommand({
       "Only checks in this state; late: also if they never reported",
     ),
     is_overdue: flags.flag("overdue", "The same as --state late"),
-    search: flags.text("search", "Only checks with these words in their names or their summary"),
+    search: flags.text("search", "Only checks with these words in their names, their summary or their title"),
     status: flags.filter(
       "status",
       ListedStatus.literals,
@@ -82,6 +79,7 @@ export const checks = listCommand({
   columns: (now): ReadonlyArray<Column<ExpectedCheckState>> => [
     { title: "AGENT", cell: ({ agent_id }) => agent_id },
     { title: "CHECK", cell: ({ check_id }) => check_id },
+    { title: "TITLE", cell: ({ title }) => title ?? "", isOptional: true, least: 12 },
     { title: "STATE", cell: ({ state }) => state ?? "", isState: true },
     { title: "LAST", cell: ({ status }) => status ?? "never reported" },
     { title: "OBSERVED", cell: ({ last_observed_at }) => ageText(last_observed_at, now), align: "right" },

@@ -29,6 +29,8 @@ export interface Column<Row> {
   readonly align?: "right"
   /** Whether to paint states in their colours. */
   readonly isState?: true
+  /** Whether it is left out where none of the first rows has a value. */
+  readonly isOptional?: true
   /** Width to which the column may be cut on a narrow terminal; without it, it is never cut. */
   readonly least?: number
 }
@@ -91,11 +93,14 @@ export interface Table<Row> {
  * be outputs of checks: each is shown as one line without control characters.
  */
 export const makeTable = <Row>(
-  columns: ReadonlyArray<Column<Row>>,
+  all: ReadonlyArray<Column<Row>>,
   first: ReadonlyArray<Row>,
   style: TableStyle,
 ): Table<Row> => {
   const textOf = (column: Column<Row>, row: Row) => plainLine(column.cell(row))
+  const columns = all.filter(
+    (column) => column.isOptional !== true || first.some((row) => textOf(column, row) !== ""),
+  )
   const natural = columns.map((column) =>
     first.reduce((widest, row) => Math.max(widest, widthOf(textOf(column, row))), widthOf(column.title)),
   )

@@ -65,3 +65,7 @@ export const jsonText = (value: unknown, isForPerson = false): string =>
 
 /** Removes user and password from addresses, which people put on command lines. */
 export const withoutSecrets = (text: string): string => text.replace(/:\/\/[^\s/@"]*@/g, "://…@")
+
+/** The line of a command that gave something a title, or took that of an operator back. */
+export const titledText = (name: string, title: string | null): string =>
+  title === null ? `${name}: has no title of an operator\n` : `${name}: is called ${title}\n`

@@ -2,6 +2,7 @@ import { SECRET, counted, lastPage, type Operations } from "../../documents/exam
 
 const INTEGRATION = {
   name: "cron",
+  title: "Jobs of the shop",
   kind: "ping",
   options: {},
   created_at: "2026-03-01T08:00:00.000Z",

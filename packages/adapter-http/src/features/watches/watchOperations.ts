@@ -5,6 +5,7 @@ const OUTPUT = "HTTP OK - 200 https://example.org/ in 0.092 s | time=0.092s size
 
 const WATCH = {
   name: "example.org",
+  title: "Our page",
   every: "1m",
   confirm: { bad: 2, good: 1 },
   from: ["here"],

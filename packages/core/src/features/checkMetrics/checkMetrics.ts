@@ -6,7 +6,7 @@ import type { Labels } from "@tocsin/contract/labels/Labels"
 import { compileMatchers, type Matcher } from "@tocsin/contract/labels/Matcher"
 import { mergeLabels } from "../../heart/firings/loudMembers.ts"
 import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
-import { titleOf } from "../../heart/model/CheckLabelRecord.ts"
+import { declaredLabels, titleOf } from "../../heart/model/titles.ts"
 import type { CheckRecord } from "../../heart/model/CheckRecord.ts"
 import { incidentRefOf } from "../../heart/model/IncidentRecord.ts"
 import { ALL_AGENTS, ALL_CHECKS, eachPage, firstRows } from "../../kernel/engine/lists/readPage.ts"
@@ -26,7 +26,7 @@ export interface CheckMetric {
   readonly ref: CheckRef
   /** Empty without one. */
   readonly title: string
-  /** As matchers compare them. */
+  /** Those that senders gave, of its agent too. */
   readonly labels: Labels
   readonly isLate: boolean
   /** Absent for one that is late and never reported. */
@@ -54,20 +54,28 @@ const PIECE = 500
 const OVERDUE = { list: "overdue", filter: {}, sort: "agent_id", direction: "asc" } as const
 const LABELLED = { list: "labelled", filter: {}, sort: "agent_id", direction: "asc" } as const
 
+/** Labels as matchers compare them, and as senders gave them: the same but for titles. */
+interface Compared {
+  readonly labels: Labels | undefined
+  readonly declared: Labels | undefined
+}
+
 /** Agents, late checks and labels of checks, which are fewer or smaller than checks. */
 const readBeside = Effect.fnUntraced(function* (storage: Storage["Service"]) {
-  const agents = new Map<AgentId, Pick<AgentRecord, "hostname" | "labels">>()
+  const agents = new Map<AgentId, Compared & Pick<AgentRecord, "hostname">>()
   const late = new Map<string, CheckRef>()
-  const labelsOf = new Map<string, Labels>()
+  const labelsOf = new Map<string, Compared>()
   yield* eachPage(storage, ALL_AGENTS, (rows) => {
-    for (const { agent_id, hostname, labels } of rows) agents.set(agent_id, { hostname, labels })
+    for (const row of rows)
+      agents.set(row.agent_id, { hostname: row.hostname, labels: row.labels, declared: declaredLabels(row) })
   })
   yield* eachPage(storage, OVERDUE, (rows) => {
     for (const { agent_id, check_id, registration_id } of rows)
       late.set(`${agent_id}/${check_id}`, { agent_id, check_id, registration_id })
   })
   yield* eachPage(storage, LABELLED, (rows) => {
-    for (const { agent_id, check_id, labels } of rows) labelsOf.set(`${agent_id}/${check_id}`, labels)
+    for (const row of rows)
+      labelsOf.set(`${row.agent_id}/${row.check_id}`, { labels: row.labels, declared: declaredLabels(row) })
   })
   return { agents, late, labelsOf }
 })
@@ -89,12 +97,11 @@ const metricsWith = (
     const name = late.size + labelsOf.size === 0 ? "" : `${agent_id}/${check_id}`
     const own = labelsOf.get(name)
     const agent = agents.get(agent_id)
-    const labels = mergeLabels(agent?.labels, own)
     const isLate = late.delete(name)
     const facts = {
       agent_id,
       check_id,
-      labels,
+      labels: mergeLabels(agent?.labels, own?.labels),
       ...(agent !== undefined && { hostname: agent.hostname }),
       ...(asksForKey && { incident_key: check?.incident_key ?? keyOf(ref) }),
     }
@@ -105,7 +112,8 @@ const metricsWith = (
       received_at: check.received_at,
       measured_at: Instant.min(check.last_observed_at, check.received_at),
     }
-    return { ref, title: titleOf(own) ?? "", labels, isLate, last }
+    const labels = mergeLabels(agent?.declared, own?.declared)
+    return { ref, title: titleOf(own?.labels) ?? "", labels, isLate, last }
   }
 }
 

@@ -33,6 +33,7 @@ export const integration = keyedTable({
   list: { name: "integrations", orders: { name: ["name"] } },
   columns: {
     name: text<AgentId>(),
+    title: orUndefined(text()),
     kind: text<ShownKind>(),
     options: object<IntegrationOptions>(),
     /** The hash of its key; absent while it is closed. */

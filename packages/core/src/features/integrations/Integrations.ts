@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Redacted } from "effect"
-import { signing } from "../../heart/audit/Signature.ts"
+import { type Signature, signing } from "../../heart/audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
-import type { AgentId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
+import { AgentId, type RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import type {
   ChangeIntegrationRequest,
   CreateIntegrationRequest,
@@ -16,7 +16,7 @@ import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { readRow } from "../../kernel/unitOfWork/load.ts"
 import { type PageParameters, readPage } from "../../kernel/engine/lists/readPage.ts"
 import { CurrentInstruments } from "../../kernel/engine/metrics/Instruments.ts"
-import { incidentOptions } from "../../heart/incidents/incidentOptions.ts"
+import { type IncidentOptions, incidentOptions } from "../../heart/incidents/incidentOptions.ts"
 import * as decisions from "./integrationDecisions.ts"
 import { withOnlyLogs } from "./onlyLogs.ts"
 import { isKnownKind, KINDS } from "./kinds.ts"
@@ -30,6 +30,8 @@ import { publicUrlOf, type RuleOptions, RuleSettings } from "../../kernel/ports/
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { USUAL_GRACE } from "../../heart/usecases/Operators.ts"
+import { TITLES_OF_AGENTS } from "../../heart/replicas/knownNames.ts"
+import { named } from "../../heart/usecases/named.ts"
 import { refuseUnknown } from "../../heart/usecases/Replicas.ts"
 import { shownIntegrations } from "./shownIntegrations.ts"
 import { tokenOf } from "../../heart/operators/tokens.ts"
@@ -79,11 +81,31 @@ const required = Effect.fnUntraced(function* (record: IntegrationRecord | undefi
   })
 })
 
+/** Its agent has its title, too. */
+const ofTitle = (title: string | null | undefined): ReadonlyArray<string> =>
+  title === undefined ? [] : [TITLES_OF_AGENTS]
+
+const changing = (
+  name: AgentId,
+  { options, title }: ChangeIntegrationRequest,
+  incidents: IncidentOptions,
+) => {
+  const changes = {
+    ...(options !== undefined && { options }),
+    ...(title !== undefined && { title: title ?? undefined }),
+  }
+  return (by: Signature) => decisions.changeIntegration(name, changes, incidents, by)
+}
+
 /** Refuses a change that this version would spoil, or that a running one does not know. Gives the kind. */
 const verifyingUse = (storage: Storage["Service"], { transact }: Pick<Commits["Service"], "transact">) =>
-  Effect.fnUntraced(function* (name: AgentId, options: IntegrationOptions) {
+  Effect.fnUntraced(function* (
+    name: AgentId,
+    options: IntegrationOptions,
+    others: ReadonlyArray<string> = [],
+  ) {
     const { kind } = yield* Effect.flatMap(transact(readRow("integration", name)), required)
-    yield* refuseUnknown(storage, integrationNames(kind, options))
+    yield* refuseUnknown(storage, [...integrationNames(kind, options), ...others])
     return kind
   })
 
@@ -125,27 +147,27 @@ export class Integrations extends Context.Service<Integrations>()(
         unknown,
         withOnlyLogs: withOnlyLogs(storage, commits),
         /** Creates an integration with its agent, and returns its key this once. */
-        create: Effect.fn("Integrations.create")(function* ({
-          kind,
-          name,
-          options = {},
-        }: CreateIntegrationRequest) {
-          yield* refuseUnknown(storage, integrationNames(kind, options))
+        create: Effect.fn("Integrations.create")(function* (request: CreateIntegrationRequest) {
+          const { kind, name, options = {}, title } = request
+          yield* refuseUnknown(storage, [...integrationNames(kind, options), ...ofTitle(title)])
           const { opening, secret } = yield* newKey(kind)
-          const { staleAfter } = rules
-          const created = yield* signed((by) =>
-            decisions.createIntegration({ kind, name, options, staleAfter }, opening, by),
-          )
+          const given = { kind, title, options, staleAfter: rules.staleAfter }
+          // The first watch makes an integration of its agent's name.
+          const naming = { name, title, otherwise: kind, reserved: rules.watchAgent }
+          const created = yield* named(naming, (chosen) => {
+            const whole = { ...given, name: AgentId.make(chosen) }
+            return signed((by) => decisions.createIntegration(whole, opening, by))
+          })
           if (created instanceof ValidationError) return yield* created
           if (typeof created === "string") return yield* new StateConflict({ message: CONFLICTS[created] })
           return yield* withKey(created, secret)
         }),
         change: Effect.fn("Integrations.change")(function* (
           name: AgentId,
-          { options }: ChangeIntegrationRequest,
+          request: ChangeIntegrationRequest,
         ) {
-          yield* verifyUse(name, options)
-          const changed = yield* signed((by) => decisions.changeIntegration(name, options, incidents, by))
+          yield* verifyUse(name, request.options ?? {}, ofTitle(request.title))
+          const changed = yield* signed(changing(name, request, incidents))
           if (changed instanceof ValidationError) return yield* changed
           return yield* show(yield* required(changed))
         }),

@@ -173,7 +173,9 @@ export const declare = (
   labels: Labels | undefined,
   expects: Expects,
   sha256: (text: string) => string,
-): string => sha256(JSON.stringify([labels, expects])).slice(0, 16)
+): string =>
+  // An earlier version made no titles of labels.
+  sha256(JSON.stringify([labels, expects, ...(labels?.["alertname"] ? ["titled"] : [])])).slice(0, 16)
 
 const LONGEST_ID = 128
 const HASH_DIGITS = 12

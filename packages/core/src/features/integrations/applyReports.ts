@@ -19,7 +19,7 @@ import type { Terms } from "../../heart/model/ExpectationRecord.ts"
 import { type IntegrationRecord, isValidKey } from "./IntegrationRecord.ts"
 import { alertStateOf, ReportedAlertTransitions } from "./ReportedAlertRecord.ts"
 import { expectCheck } from "../../heart/overdue/changeExpectation.ts"
-import { evaluateLabelled, labelCheck } from "../../heart/overdue/declareExpectations.ts"
+import { evaluateLabelled } from "../../heart/overdue/declareExpectations.ts"
 import { actOnAlert } from "./actOnAlert.ts"
 import { declarationOf, expectedTerms } from "./expected.ts"
 import { followAlert } from "./followAlert.ts"
@@ -31,6 +31,7 @@ import type { MailInput } from "./mail/MailInput.ts"
 import { takeMail } from "./mail/takeMail.ts"
 import { readRequest } from "./readRequest.ts"
 import { isRefusal } from "./sources.ts"
+import { labelsGiven, relabels, titleNew } from "./reportedTitles.ts"
 import {
   type AnyReport,
   eventOf,
@@ -197,11 +198,10 @@ function* takeAll(unit: UnitOfWork, accepted: Accepted, reading: Reading): Decis
     },
   })
   // Routes compare labels when an incident opens.
-  const relabelled = declaring.filter(({ ref, report }) =>
-    "labels" in report ? labelCheck(unit, ref, report.labels) === "changed" : false,
-  )
+  const relabelled = declaring.filter(({ ref, report }) => relabels(unit, accepted, ref, report))
   yield* applyAll(unit, accepted, items)
   for (const item of declaring) yield* declare(unit, accepted, item)
+  yield* titleNew(unit, items, accepted)
   // Nothing compares the labels of a check before it is stored.
   if (relabelled.some(({ check }) => check !== undefined)) unit.raise("labels", accepted.incidents.newEventId)
   const refs = relabelled.map(({ ref }) => ref)
@@ -294,7 +294,6 @@ function* declare(unit: UnitOfWork, accepted: Accepted, item: Item): Decision<vo
 /** Whether nothing is left of a check's runs, and its labels, which change once a minute, are those given. */
 const isFollowed = (unit: UnitOfWork, ref: CheckRef, report: Report): boolean => {
   const { labels } = report
-  const hasLabels =
-    labels === undefined || isSameReport(unit.of("check_label").get(ref)?.labels ?? {}, labels)
+  const hasLabels = labels === undefined || isSameReport(labelsGiven(unit, ref), labels)
   return hasLabels && (isAlert(report) || unit.of("job_run").get(ref) === undefined)
 }

@@ -1,7 +1,9 @@
 import { type Duration, Equal } from "effect"
 import { removeAgent } from "../../heart/admission/removeAgent.ts"
+import { giveTitle, putAgentTitles } from "../../heart/checks/titleCheck.ts"
 import { recordAudit } from "../../heart/audit/recordAudit.ts"
 import type { Signature } from "../../heart/audit/Signature.ts"
+import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { formatDuration } from "@tocsin/contract/formats/DurationText"
 import type { AgentId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
@@ -18,6 +20,7 @@ import {
   AgentTransitions,
   newAgent,
 } from "../../heart/model/AgentRecord.ts"
+import { titled } from "../../heart/model/titles.ts"
 import type { IntegrationRecord } from "./IntegrationRecord.ts"
 import { formerSecret } from "../../kernel/model/replacedSecret.ts"
 import type { KeyIdentity } from "../../kernel/ports/Hashing.ts"
@@ -33,6 +36,7 @@ export interface NewIntegration {
   /** After this silence an agent is stale: the shortest time that terms may have follows from it. */
   readonly staleAfter: Duration.Duration
   readonly name: AgentId
+  readonly title: string | undefined
   readonly kind: IntegrationKind
   readonly options: IntegrationOptions
 }
@@ -54,7 +58,7 @@ const acceptedKey = ({ key }: NewKey, agent_id: AgentId, now: Instant.Instant) =
 /** Creates the agent of an integration, as one that has just been seen. */
 const createAgent = (
   unit: UnitOfWork,
-  { kind, name }: Pick<IntegrationRecord, "kind" | "name">,
+  { kind, name, title: given_title }: Pick<IntegrationRecord, "kind" | "name" | "title">,
   opening: NewKey,
 ): AgentRecord => {
   const { now } = unit
@@ -64,8 +68,8 @@ const createAgent = (
     registration_id: opening.newRegistrationId(now),
     hostname: name,
     features: { push: true, metrics: false },
-    labels: { integration: kind },
     observed_at: now,
+    ...titled({ integration: kind }, { given_title }),
   }
   const agent = newAgent(reported, key, move(AgentTransitions, "absent", "integrated"), now)
   unit.keys.put(key)
@@ -76,7 +80,7 @@ const createAgent = (
 /** Writes an integration and its agent. Needs to know that there are none of its name. */
 export const openIntegration = (
   unit: UnitOfWork,
-  given: Pick<IntegrationRecord, "kind" | "name" | "options">,
+  given: Pick<IntegrationRecord, "kind" | "name" | "options" | "title">,
   opening: NewKey,
   created_by: string,
 ): { readonly integration: IntegrationRecord; readonly agent: AgentRecord } => {
@@ -99,7 +103,7 @@ export const openIntegration = (
 /** Creates an integration with its agent, unless the name is in use or there are too many. */
 export const createIntegration = commandOf(function* (
   unit,
-  { kind, name, options, staleAfter }: NewIntegration,
+  { kind, name, options, staleAfter, title }: NewIntegration,
   opening: NewKey,
   by: Signature,
 ) {
@@ -109,7 +113,7 @@ export const createIntegration = commandOf(function* (
   const all = unit.of("integration").group("all")
   if (unit.agents.get(name) !== undefined || all.some((other) => other.name === name)) return "name_in_use"
   if (all.length >= MOST_INTEGRATIONS) return "too_many"
-  const { integration } = openIntegration(unit, { name, kind, options }, opening, by.actor)
+  const { integration } = openIntegration(unit, { name, title, kind, options }, opening, by.actor)
   recordAudit(unit, by, "integration.created", [name], { kind })
   return integration
 })
@@ -119,28 +123,48 @@ function* find(unit: UnitOfWork, name: AgentId): Decision<IntegrationRecord | un
   return unit.of("integration").get(name)
 }
 
-/** Replaces the options; `undefined` if there is no such integration, a text if its kind cannot have them. */
+/** Gives the check that the option `check` names the title of its integration, and a former one its own. */
+function* giveTitles(
+  unit: UnitOfWork,
+  agent: AgentRecord,
+  { options: { check: former } }: IntegrationRecord,
+  { options: { check }, title }: IntegrationRecord,
+  incidents: IncidentOptions,
+): Decision<void> {
+  for (const check_id of new Set([former, check]))
+    if (check_id !== undefined)
+      yield* giveTitle(unit, { ...agent, check_id }, check_id === check ? title : undefined, incidents)
+}
+
+/** Replaces the options or the title; `undefined` if there is no such integration, a text if its kind cannot have them. */
 export const changeIntegration = commandOf(function* (
   unit,
   name: AgentId,
-  options: IntegrationOptions,
+  changes: Partial<Pick<IntegrationRecord, "options" | "title">>,
   incidents: IncidentOptions,
   by: Signature,
 ) {
   const integration = yield* find(unit, name)
   if (integration === undefined) return undefined
+  if (Object.keys(changes).length === 0)
+    return new ValidationError({ message: "give options, a title, or both" })
+  const changed = { ...integration, ...changes }
+  const { options } = changed
   const problem = optionProblem(integration.kind, options, incidents.staleAfter)
   if (problem !== undefined) return problem
-  if (Equal.equals(integration.options, options)) return integration
-  const changed = { ...integration, options }
+  const hasSameOptions = Equal.equals(integration.options, options)
+  if (hasSameOptions && integration.title === changed.title) return integration
   unit.of("integration").put(changed)
   const agent = unit.agents.get(name)
   // Its time is the version of the options.
   if (agent !== undefined) {
     const observed_at = Instant.max(unit.now, Instant.fromMicros(agent.observed_at + 1n))
-    unit.putAgent({ ...agent, observed_at })
-    yield* changeWatchdog(new Incidents(unit, incidents), { agent, options }, integration.options)
-    if (integration.kind === "mail") yield* followOptions(new Incidents(unit, incidents), agent, options)
+    putAgentTitles(unit, { ...agent, observed_at }, { given_title: changed.title }, incidents)
+    yield* giveTitles(unit, agent, integration, changed, incidents)
+    if (!hasSameOptions)
+      yield* changeWatchdog(new Incidents(unit, incidents), { agent, options }, integration.options)
+    if (!hasSameOptions && integration.kind === "mail")
+      yield* followOptions(new Incidents(unit, incidents), agent, options)
   }
   recordAudit(unit, by, "integration.changed", [name], {})
   return changed

@@ -31,6 +31,7 @@ export const shownIntegrations = (storage: Storage["Service"], sha256: (text: st
     const hasReported =
       watchdog === undefined || (yield* storage.check(name, checkIdOf(watchdog, sha256))) !== undefined
     const shown: Integration = {
+      title: record.title ?? null,
       ...Struct.pick(record, ["name", "kind", "options", "created_at", "created_by"]),
       is_closed: record.key_hash === undefined,
       last_request_at: last_request_at ?? null,

@@ -56,6 +56,7 @@ export const watch = keyedTable({
   columns: {
     /** Names its check, too. */
     name: text<CheckId>(),
+    title: orUndefined(text()),
     every_millis: long,
     confirm: object<Confirmation>(USUAL_CONFIRM),
     probe: object<StoredProbe>(),
@@ -88,7 +89,7 @@ export type WatchRecord = RecordOf<typeof watch>
 /** A watch as an operator or the policy defines it, with its places. */
 export type WatchTerms = Pick<
   WatchRecord,
-  "name" | "every_millis" | "confirm" | "probe" | "headers" | "labels"
+  "name" | "title" | "every_millis" | "confirm" | "probe" | "headers" | "labels"
 > &
   Pick<WatchPlaces, "from" | "fails">
 

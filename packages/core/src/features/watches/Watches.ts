@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Layer, Struct } from "effect"
 import { signing } from "../../heart/audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
-import type { CheckId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
+import { CheckId, type RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import {
   type ChangeWatchRequest,
@@ -38,6 +38,7 @@ import { secretNames, withoutSecrets } from "@tocsin/contract/watches/watchSecre
 import { probeProblems } from "@tocsin/contract/watches/probeProblems"
 import { isWatchAgentTaken, type WatchAgent } from "./watchAgent.ts"
 import * as decisions from "./watchDecisions.ts"
+import { named } from "../../heart/usecases/named.ts"
 import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { namesOf } from "./watchHeaders.ts"
 import { policySecrets } from "./openedProbe.ts"
@@ -85,6 +86,7 @@ const toWatch = (
 ): Watch => {
   return {
     name: record.name,
+    title: record.title ?? null,
     every: durationText(record.every_millis),
     confirm: { bad: record.confirm.bad, good: record.confirm.good },
     ...placesOf(record),
@@ -106,6 +108,7 @@ const labelsOf = (given: Labels = {}): Labels | undefined =>
 /** The terms of a watch as a request or the policy gives them, with their defaults. */
 export const watchTerms = (name: CheckId, given: Omit<CreateWatchRequest, "name">): WatchTerms => ({
   name,
+  title: given.title,
   every_millis: given.every === undefined ? USUAL_EVERY_MILLIS : Duration.toMillis(given.every),
   confirm: { ...USUAL_CONFIRM, ...given.confirm },
   probe: encodeProbe(given),
@@ -163,7 +166,8 @@ const makeProbeChecks = Effect.gen(function* () {
 })
 
 /** The terms that a request changes, but for its probe. */
-const changesOf = ({ confirm, every, fails, from, is_paused, labels }: ChangeWatchRequest) => ({
+const changesOf = ({ confirm, every, fails, from, is_paused, labels, title }: ChangeWatchRequest) => ({
+  ...(title !== undefined && { title: title ?? undefined }),
   ...(every !== undefined && { every_millis: Duration.toMillis(every) }),
   ...(confirm !== undefined && { confirm: { ...USUAL_CONFIRM, ...confirm } }),
   ...(from !== undefined && { from }),
@@ -214,8 +218,12 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/features/w
       create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
         yield* check({ name, ...given })
         yield* needsAll(given)
-        const terms = yield* sealing(watchTerms(name, given))
-        const created = yield* change((by) => decisions.createWatch(terms, by))
+        const created = yield* named({ name, title: given.title, otherwise: "watch" }, (chosen) =>
+          // Its secrets are bound to its name.
+          Effect.flatMap(sealing(watchTerms(CheckId.make(chosen), given)), (terms) =>
+            change((by) => decisions.createWatch(terms, by)),
+          ),
+        )
         return yield* Effect.catchTag(shown(created), "NotFound", Effect.die)
       }),
       /** Changes a watch, or pauses it until it is resumed. */

@@ -3,6 +3,7 @@ import { EXIT_CODES } from "@tocsin/contract/checks/exitCodes"
 import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { HERE, PLACE_CHECKS } from "@tocsin/contract/watches/places"
+import { giveTitle } from "../../heart/checks/titleCheck.ts"
 import { applyResults } from "../../heart/checks/applyBatch.ts"
 import type { CheckResult } from "../../heart/checks/applyEvent.ts"
 import type { FollowingPlaces, PlaceResults } from "../../heart/checks/followingPlaces.ts"
@@ -28,7 +29,7 @@ import {
   type PlaceState,
   shownPlaces,
 } from "./placeDecisions.ts"
-import { expectWatch, loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
+import { checkOf, expectWatch, loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
 import { isPlaced, judgedOf, stateIn, withState } from "./watchPlaces.ts"
 import { isPaused, type WatchRecord } from "./WatchRecord.ts"
 
@@ -64,7 +65,10 @@ export function* reportWatches(
   const incidents = new Incidents(unit, given.incidents)
   for (const name of check_ids) {
     const watch = unit.of("watch").get(name)
-    if (watch !== undefined) yield* expectWatch(incidents, { agent, watch })
+    if (watch === undefined) continue
+    yield* expectWatch(incidents, { agent, watch })
+    // A deleted check that comes back is titled again.
+    if (watch.title !== undefined) yield* giveTitle(unit, checkOf(agent, watch), watch.title, given.incidents)
   }
 }
 

@@ -39,7 +39,7 @@ export function* loadWatchAgent(unit: UnitOfWork, { name, newKey }: WatchAgent) 
   const agent = unit.agents.get(name)
   if (integration !== undefined) return integration.kind === "watch" ? (agent ?? "closed") : "taken"
   if (agent !== undefined) return "taken"
-  return openIntegration(unit, { name, kind: "watch", options: {} }, newKey(), SYSTEM).agent
+  return openIntegration(unit, { name, kind: "watch", title: undefined, options: {} }, newKey(), SYSTEM).agent
 }
 
 interface Expecting {
@@ -51,9 +51,17 @@ interface Expecting {
 const longestGap = ({ confirm, every_millis }: WatchRecord): Duration.Duration =>
   Duration.sum(Duration.millis(every_millis * (Math.max(confirm.bad, confirm.good) + 2)), HOLD_FOR)
 
+/** The check of a watch. */
+export const checkOf = ({ agent_id, registration_id }: AgentRecord, { name }: Pick<WatchRecord, "name">) => ({
+  agent_id,
+  registration_id,
+  check_id: name,
+})
+
 /** Loads the check of a watch with its expectation, and returns its reference. */
-function* loadExpected(unit: UnitOfWork, { agent: { agent_id, registration_id }, watch }: Expecting) {
-  const ref = { agent_id, registration_id, check_id: watch.name }
+function* loadExpected(unit: UnitOfWork, { agent, watch }: Expecting) {
+  const ref = checkOf(agent, watch)
+  const { agent_id } = agent
   yield* load(unit, { checks: { agent_id, check_ids: [watch.name] }, rows: { expectation: [ref] } })
   return ref
 }

@@ -22,8 +22,9 @@ import { Incidents } from "../../heart/incidents/Incidents.ts"
 import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
 import { FOREVER, isPaused, type WatchRecord, type WatchTerms } from "./WatchRecord.ts"
 import { keepingSecrets } from "./watchHeaders.ts"
+import { giveTitle } from "../../heart/checks/titleCheck.ts"
 import { judgeCutOff, placeRef } from "./cutOff.ts"
-import { expectWatch, loadWatchAgent, unexpectWatch, type WatchAgent } from "./watchAgent.ts"
+import { checkOf, expectWatch, loadWatchAgent, unexpectWatch, type WatchAgent } from "./watchAgent.ts"
 
 export interface WatchChange {
   readonly agent: WatchAgent
@@ -80,7 +81,7 @@ function* label(
     checks: { agent_id, check_ids: [name] },
     rows: { check_label: [ref], expectation: [ref] },
   })
-  if (labelCheck(unit, ref, labels, Duration.zero) !== "changed" || unit.checks.get(ref) === undefined) return
+  if (labelCheck(unit, ref, labels, { atMostEvery: Duration.zero }) !== "changed" || unit.checks.get(ref) === undefined) return
   unit.raise("labels", options.newEventId)
   yield* evaluateLabelled(unit, [ref], options.policy())
 }
@@ -98,6 +99,7 @@ function* put(
   const incidents = new Incidents(unit, given.incidents)
   if (isPaused(watch, unit.now)) yield* unexpectWatch(incidents, { agent, watch })
   else yield* expectWatch(incidents, { agent, watch })
+  yield* giveTitle(unit, checkOf(agent, watch), watch.title, given.incidents)
   yield* judgeOpenCutOff(unit, given)
   return watch
 }
@@ -146,7 +148,7 @@ const auditPause = (unit: UnitOfWork, by: Signature, watch: WatchRecord): void =
 
 /** The terms of a watch that are stored. */
 const termsOf = (watch: WatchRecord): WatchTerms => ({
-  ...Struct.pick(watch, ["name", "every_millis", "confirm", "probe", "headers", "labels"]),
+  ...Struct.pick(watch, ["name", "title", "every_millis", "confirm", "probe", "headers", "labels"]),
   ...placesOf(watch),
 })
 
@@ -175,11 +177,14 @@ function* change(
   after: WatchRecord,
   given: WatchChange,
 ): Decision<WatchRecord> {
+  const isRetitled = before.title !== after.title
   const hasSameTerms = isSame(termsOf(before), termsOf(after))
-  if (hasSameTerms && before.paused_until === after.paused_until) return before
+  const isProbedAlike = hasSameTerms && before.paused_until === after.paused_until
+  if (isProbedAlike && !isRetitled) return before
   if (pauseEnd(before, unit.now) !== pauseEnd(after, unit.now)) auditPause(unit, given.by, after)
-  if (!hasSameTerms) recordAudit(unit, given.by, "watch.changed", [after.name], {})
-  return yield* put(unit, agent, { ...given, before, watch: { ...after, next_probe_at: unit.now } })
+  if (isRetitled || !hasSameTerms) recordAudit(unit, given.by, "watch.changed", [after.name], {})
+  const next_probe_at = isProbedAlike ? after.next_probe_at : unit.now
+  return yield* put(unit, agent, { ...given, before, watch: { ...after, next_probe_at } })
 }
 
 export const changeWatch = commandOf(function* (
@@ -251,7 +256,7 @@ export const followPolicyWatches = loneCommandOf(function* (
     if (origin === "policy" && !names.has(name)) yield* remove(unit, name, given)
   const others = defined.filter((terms) => {
     const watch = known.get(terms.name)
-    return watch?.origin !== "policy" || !isSame(termsOf(watch), terms)
+    return watch?.origin !== "policy" || !isSame(termsOf(watch), terms) || watch.title !== terms.title
   })
   if (others.length === 0) return undefined
   const agent = yield* loadWatchAgent(unit, given.agent)
@@ -272,7 +277,7 @@ export const followPolicyWatches = loneCommandOf(function* (
               { isProbeChanged: isProbeChanged(before, terms), now: unit.now },
             ),
             origin: "policy" as const,
-            next_probe_at: unit.now,
+            next_probe_at: isSame(termsOf(before), terms) ? before.next_probe_at : unit.now,
           }
     yield* put(unit, agent, { ...given, before, watch })
   }

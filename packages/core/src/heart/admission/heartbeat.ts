@@ -20,6 +20,7 @@ import {
   newAgent,
 } from "../model/AgentRecord.ts"
 import { isSameReport } from "../model/isSameReport.ts"
+import { declaredLabels, titled, type Titles } from "../model/titles.ts"
 import type { HeartbeatOutcome } from "../model/admissionOutcomes.ts"
 import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"
 
@@ -94,11 +95,12 @@ function* heard(unit: UnitOfWork, agent: AgentRecord, input: HeartbeatInput): De
   return yield* resolveHeartbeatIncident(unit, { ...refreshed(unit, agent, input), ...processes }, incidents)
 }
 
-const reportedBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest) => ({
+/** The report of a heartbeat about its agent, whose titles stay. */
+const reportedBy = ({ hostname, features, labels, observed_at }: HeartbeatRequest, agent: Titles = {}) => ({
   hostname,
   features,
-  labels,
   observed_at,
+  ...titled(labels, agent),
 })
 
 /**
@@ -114,7 +116,7 @@ const refreshed = (
   const reachable_from = reachableFrom(agent, now, rules.staleAfter)
   if (request.observed_at < agent.observed_at) return { ...agent, last_seen_at: now, reachable_from }
   const { observed_at } = request
-  const said = repeats(agent, request) ? agent : { ...agent, ...reportedBy(request) }
+  const said = repeats(agent, request) ? agent : { ...agent, ...reportedBy(request, agent) }
   if (said !== agent && isComparedOtherwise(agent, said)) unit.raise("labels", incidents.newEventId)
   return { ...said, observed_at, last_seen_at: now, reachable_from }
 }
@@ -124,7 +126,9 @@ const refreshed = (
  * remember only new ones.
  */
 const repeats = (agent: AgentRecord, { hostname, features, labels }: HeartbeatRequest): boolean =>
-  agent.hostname === hostname && isSameReport(agent.features, features) && isSameReport(agent.labels, labels)
+  agent.hostname === hostname &&
+  isSameReport(agent.features, features) &&
+  isSameReport(declaredLabels(agent), labels)
 
 /** Whether matchers may compare another hostname or other labels. A pending agent has no checks that they compare. */
 const isComparedOtherwise = (before: AgentRecord, after: AgentRecord): boolean =>
@@ -200,7 +204,7 @@ function* registerReplacement(
   // (docs/rules.md#rotation).
   const said =
     agent.admission_state === "pending"
-      ? { ...agent, ...reportedBy(input.request), last_seen_at: unit.now }
+      ? { ...agent, ...reportedBy(input.request, agent), last_seen_at: unit.now }
       : agent
   unit.putAgent({ ...said, pending_key_hash: key.key_hash, key_fingerprint: key.key_fingerprint })
   return agent.admission_state === "pending" ? "registered" : "replacement_registered"

@@ -6,6 +6,7 @@ import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"
 import type { ServiceHeartbeatRecord } from "../../kernel/model/ServiceHeartbeatRecord.ts"
 import { isInGrace } from "./outage.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
+import { declaredLabels, titleOf } from "../model/titles.ts"
 
 /** The facts that decide an agent's status besides `last_seen_at`. */
 export interface StatusContext {
@@ -54,14 +55,23 @@ export const reachableFrom = (
   staleAfter: Duration.Duration,
 ): Instant.Instant | undefined => (last_seen_at <= Instant.minus(now, staleAfter) ? now : reachable_from)
 
-export const toAgent = (record: AgentRecord, context: StatusContext): Agent => ({
-  agent_id: record.agent_id,
-  hostname: record.hostname,
-  status: agentStatus(record.last_seen_at, context),
-  admission_state: record.admission_state,
-  rotation_pending: record.admission_state === "accepted" && record.pending_key_hash !== undefined,
-  key_fingerprint: record.key_fingerprint,
-  last_seen_at: record.last_seen_at,
-  features: record.features,
-  ...(record.labels !== undefined && { labels: record.labels }),
+export const toAgent = (record: AgentRecord, context: StatusContext): Agent => {
+  const labels = declaredLabels(record)
+  return {
+    agent_id: record.agent_id,
+    hostname: record.hostname,
+    status: agentStatus(record.last_seen_at, context),
+    admission_state: record.admission_state,
+    rotation_pending: record.admission_state === "accepted" && record.pending_key_hash !== undefined,
+    key_fingerprint: record.key_fingerprint,
+    last_seen_at: record.last_seen_at,
+    features: record.features,
+    ...(labels !== undefined && { labels }),
+  }
+}
+
+/** An agent as operators see it. */
+export const toTitledAgent = (record: AgentRecord, context: StatusContext) => ({
+  ...toAgent(record, context),
+  title: titleOf(record.labels) ?? null,
 })

@@ -12,6 +12,7 @@ import type { Labels } from "@tocsin/contract/labels/Labels"
 import type { AgentFeatures } from "@tocsin/contract/v1/Requests"
 import type { AdmissionState, CheckStatus } from "@tocsin/contract/formats/Status"
 import { isSameReport } from "./isSameReport.ts"
+import type { titled } from "./titles.ts"
 import { NO_TOPICS, topic, type Topics } from "../../kernel/topics/Topics.ts"
 import { stateTable } from "@tocsin/contract/formats/TransitionTable"
 import {
@@ -38,7 +39,6 @@ export interface FormerProcess {
 }
 
 const AGENTS = topic("agents")
-const AGENTS_AND_CHECKS = AGENTS | topic("checks")
 
 /**
  * One agent as stored. It repeats the hashes of its usable keys, so that a heartbeat reads one row,
@@ -49,7 +49,7 @@ export const agent = storedTable({
   key: ["agent_id"],
   topicsOf: (before, after): Topics => {
     // The checks of a deleted agent leave every list with its row.
-    if (after === undefined) return before?.admission_state === "accepted" ? AGENTS_AND_CHECKS : AGENTS
+    if (after === undefined) return before?.admission_state === "accepted" ? AGENTS | topic("checks") : AGENTS
     // A heartbeat in time that says nothing new concerns no topic.
     return before !== undefined && looksTheSame(before, after) ? NO_TOPICS : AGENTS
   },
@@ -60,8 +60,9 @@ export const agent = storedTable({
     admission_state: text<AdmissionState>(),
     hostname: text(),
     features: object<AgentFeatures>(),
+    /** Those of its heartbeat, with the title that is shown. */
     labels: orUndefined(object<Labels>()),
-    /** `observed_at` of the heartbeat that set hostname, features and labels. */
+    /** That of the heartbeat that set hostname, features and labels. */
     observed_at: moving(instant),
     last_seen_at: moving(instant),
     registered_at: instant,
@@ -80,6 +81,10 @@ export const agent = storedTable({
     twice_at: orUndefined(instant),
     /** When its newest list of all its checks was made, by its clock but never ahead; absent without any. */
     listed_as_of: orUndefined(instant),
+    /** An operator's title, its integration's, and the label `title` of its heartbeat while another is in its place. */
+    title: orUndefined(text()),
+    given_title: orUndefined(text()),
+    declared_title: orUndefined(text()),
     /** Without those that are withdrawn. */
     checks_ok: integer,
     checks_warning: integer,
@@ -159,10 +164,8 @@ export interface AgentsKeyRecord extends AgentKeyFields {
 
 /** An agent that has just been seen for the first time, with its only key. */
 export const newAgent = (
-  reported: Pick<
-    AgentRecord,
-    "agent_id" | "features" | "hostname" | "labels" | "observed_at" | "registration_id"
-  >,
+  reported: Pick<AgentRecord, "agent_id" | "features" | "hostname" | "observed_at" | "registration_id"> &
+    ReturnType<typeof titled>,
   { key_fingerprint, key_hash, state }: Pick<AgentsKeyRecord, "key_fingerprint" | "key_hash" | "state">,
   admission_state: AdmissionState,
   now: Instant,

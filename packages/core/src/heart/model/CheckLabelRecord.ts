@@ -1,4 +1,3 @@
-import { LONGEST_TITLE } from "@tocsin/contract/titles/Titles"
 import type { Labels } from "@tocsin/contract/labels/Labels"
 import { one } from "../../kernel/model/ListPlan.ts"
 import { topic } from "../../kernel/topics/Topics.ts"
@@ -22,26 +21,15 @@ export const check_label = keyedTable({
   list: { name: "labelled", orders: { agent_id: ["agent_id", "check_id"] }, plan: () => one({}) },
   columns: {
     ...CHECK_COLUMNS,
-    /** Those that its sender gives, with the title of an operator. */
+    /** Those that its sender gives, with the title that is shown. */
     labels: object<Labels>(),
     /** An operator's title; absent without one. */
     title: orUndefined(text()),
-    /** The label `title` of its sender, while an operator's is in its place. */
+    /** That of its watch or integration; of an alert, the one that its labels make. */
+    given_title: orUndefined(text()),
+    /** The label `title` of its sender, while another is in its place. */
     declared_title: orUndefined(text()),
     labelled_at: instant,
   },
 })
 export type CheckLabelRecord = RecordOf<typeof check_label>
-
-/** The labels that its sender gave. */
-export const declaredLabels = ({ declared_title, labels, title }: CheckLabelRecord): Labels => {
-  if (title === undefined) return labels
-  const { title: _, ...others } = labels
-  return declared_title === undefined ? others : { ...others, title: declared_title }
-}
-
-/** The title of a check by its own labels: cut, and none that is blank (docs/rules.md#titles). */
-export const titleOf = (labels: Labels | undefined): string | undefined => {
-  const title = Array.from((labels?.["title"] ?? "").trim()).slice(0, LONGEST_TITLE)
-  return title.length === 0 ? undefined : title.join("")
-}

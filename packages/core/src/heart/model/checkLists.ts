@@ -8,7 +8,7 @@ export interface CheckFilter {
   readonly status?: ListedStatus | undefined
   /** The state that people see. A late check has that of its own list. */
   readonly state?: ShownState | undefined
-  /** Words that are all found in the check's names or its summary (docs/rules.md#lists). */
+  /** Words that are all found in the check's names, its summary or its title (docs/rules.md#lists). */
   readonly search?: string | undefined
 }
 
@@ -31,7 +31,10 @@ export const isFound = ({ search, status }: CheckFilter, reported: "c" | "r") =>
   conditions:
     status === undefined || status === "not_ok" ? [] : [{ sql: `${reported}.status = ?`, values: [status] }],
   searched: {
-    text: `lower(r.agent_id || '/' || r.check_id || ' ' || coalesce(${reported}.summary, ''))`,
+    text: (member: (column: string, name: string) => string) =>
+      `lower(r.agent_id || '/' || r.check_id || ' ' || coalesce(${reported}.summary, '') || ' ' || coalesce((
+        SELECT ${member("t.labels", "title")} FROM check_label AS t WHERE t.agent_id = r.agent_id
+          AND t.check_id = r.check_id AND t.registration_id = r.registration_id), ''))`,
     words: wordsOf(search),
   },
 })

@@ -97,7 +97,7 @@ export interface DeliveryAttempt {
   readonly attempt: number
   /** The incident now; `agent_id` and `check_id` name its only member. */
   readonly incident: ReturnType<typeof incidentFacts>
-  /** The title of the check that opened it, as it is now. */
+  /** The title of the check that opened it, or of its silent agent, as it is now. */
   readonly title?: string | undefined
 }
 
@@ -106,6 +106,8 @@ export interface ClaimedAlert {
   readonly alert: AlertRecord
   readonly incident: DeliveryAttempt["incident"]
   readonly runbook?: FoundRunbook | undefined
+  /** That of what opened its incident, as it is now. */
+  readonly title?: string | undefined
   /** It is sent as ended, and not again. */
   readonly isLast?: true
 }

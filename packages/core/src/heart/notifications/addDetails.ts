@@ -1,14 +1,13 @@
+import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import { Duration, Effect, Exit, Struct } from "effect"
 import type { MemberCheck } from "../../kernel/model/LastResult.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
-import { titleOf } from "../model/CheckLabelRecord.ts"
+import { openerTitles } from "./incidentTitles.ts"
 import { decideDetails } from "./messageDetails.ts"
 
 /** A message goes out without details rather than later. */
 const READ_WITHIN = Duration.seconds(2)
-
-const READ_TOGETHER = 8
 
 /** The check whose details a message has; a resolved has none, nor has a silent agent. */
 const checkOf = ({ worst }: ClaimedItem): MemberCheck | undefined => {
@@ -42,33 +41,21 @@ export const addDetails = Effect.fnUntraced(function* (items: ReadonlyArray<Clai
   })
 })
 
-/** Gives claimed notifications the titles of the checks that opened their incidents (docs/rules.md#titles). */
-export const addTitles = Effect.fnUntraced(function* (items: ReadonlyArray<ClaimedItem>) {
-  const opened = items
-    .map(({ notification: { incident } }) => incident)
-    .filter(({ opener_check_id }) => !opener_check_id.startsWith("@"))
-  if (opened.length === 0) return items
-  const storage = yield* Storage
-  const reading = Effect.gen(function* () {
-    const ids = Array.from(new Set(opened.map(({ opener_agent_id }) => opener_agent_id)))
-    const agents = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
-    const registrations = new Map(
-      agents.flatMap((agent) => (agent === undefined ? [] : [[agent.agent_id, agent.registration_id]])),
-    )
-    const refs = opened.flatMap(({ opener_agent_id: agent_id, opener_check_id: check_id }) => {
-      const registration_id = registrations.get(agent_id)
-      return registration_id === undefined ? [] : [{ agent_id, check_id, registration_id }]
-    })
-    return yield* storage.rows("check_label", refs)
-  })
+/** Reads the titles of what opened incidents. A message goes out without its title rather than later. */
+export const readTitles = Effect.fnUntraced(function* (
+  incidents: ReadonlyArray<ClaimedItem["notification"]["incident"]>,
+) {
+  const reading = openerTitles(yield* Storage, incidents)
   const read = yield* Effect.exit(Effect.timeout(Effect.interruptible(reading), READ_WITHIN))
-  if (Exit.isFailure(read)) return items
-  const titles = new Map(
-    read.value.map(({ agent_id, check_id, labels }) => [`${agent_id}/${check_id}`, titleOf(labels)]),
-  )
+  return Exit.isFailure(read) ? new Map<IncidentId, string>() : read.value
+})
+
+/** Gives claimed notifications their titles (docs/rules.md#titles). */
+export const addTitles = Effect.fnUntraced(function* (items: ReadonlyArray<ClaimedItem>) {
+  if (items.length === 0) return items
+  const titles = yield* readTitles(items.map(({ notification: { incident } }) => incident))
   return items.map((item): ClaimedItem => {
-    const { opener_agent_id, opener_check_id } = item.notification.incident
-    const title = titles.get(`${opener_agent_id}/${opener_check_id}`)
+    const title = titles.get(item.notification.incident.id)
     return title === undefined ? item : { ...item, notification: { ...item.notification, title } }
   })
 })

@@ -5,6 +5,8 @@ export interface TextMedium {
   /** The longest text in UTF-16 units, escapes included. */
   readonly limit: number
   readonly escape: (text: string) => string
+  /** How it writes the name of an incident; whole unless given. */
+  readonly nameOf?: (name: string) => string
   /** Whether its messages have the links of a notification outside the text. */
   readonly hasLinks?: true
   /** Whether the lines of its digests have no links. */

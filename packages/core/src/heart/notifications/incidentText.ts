@@ -7,7 +7,7 @@ import { formatDuration } from "@tocsin/contract/formats/DurationText"
 import { zonedText } from "@tocsin/contract/formats/zonedText"
 import { cutHeadline } from "./cutHeadline.ts"
 import { headlineNow, resolutionText } from "./resolutionText.ts"
-import { cutText, type TextMedium } from "./cutText.ts"
+import { cutText, plain, type TextMedium } from "./cutText.ts"
 import { detailLines } from "./messageDetails.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { SEVERITY_RANK } from "@tocsin/contract/formats/Status"
@@ -32,7 +32,7 @@ const isDefaultKey = ({ incident_key, opener_agent_id, opener_check_id }: Notifi
   return [name, `${name}/@overdue`].includes(incident_key) || /^sha256:[0-9a-f]{64}$/.test(incident_key)
 }
 
-/** The incident's name: the check that opened it, by its title if it has one, or the key that checks share. */
+/** The incident's name: the check that opened it or the silent agent, by its title if it has one, or the key that checks share. */
 export const whereText = (incident: NotifiedIncident, title?: string): string =>
   isDefaultKey(incident)
     ? (title ?? placeOf(incident.opener_agent_id, incident.opener_check_id))
@@ -56,10 +56,11 @@ const secondsOf = (from: Instant.Instant, to: Instant.Instant): number =>
 const lengthText = (seconds: number): string => largestUnits(seconds, 2).map(written).join(" ") || "0 s"
 
 /** The severity and place of an event: `CRITICAL: web-1/disk`. */
-const titleOf = ({ event_type, severity, incident, title }: DeliveryAttempt): string =>
-  event_type === "firing"
-    ? `${severity.toUpperCase()}: ${whereText(incident, title)}`
-    : `RESOLVED: ${whereText(incident, title)}`
+const titleOf = (
+  { event_type, severity, incident, title }: DeliveryAttempt,
+  { nameOf = plain }: Pick<TextMedium, "nameOf"> = {},
+): string =>
+  `${event_type === "firing" ? severity.toUpperCase() : "RESOLVED"}: ${nameOf(whereText(incident, title))}`
 
 /** How a resolved incident ended; absent for a firing, and where an earlier version resolved it. */
 export const endingIn = (
@@ -85,7 +86,9 @@ const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
       : []),
     timeOf(notification),
     ...(event_type === "firing" && incident.members > 1 ? [`${incident.members} checks are not ok`] : []),
-    ...(check === undefined ? [] : [`Check: ${check}`]),
+    ...(check === undefined
+      ? []
+      : [`${incident.opener_check_id === HEARTBEAT ? "Agent" : "Check"}: ${check}`]),
   ]
 }
 
@@ -195,7 +198,7 @@ export const digestText = (notifications: ReadonlyArray<DeliveryAttempt>, medium
   const why = sharedWhy(notifications)
   const total = notifications.length
   const shown = worstFirst(notifications).slice(0, total > MOST_LINES ? MOST_LINES - 1 : MOST_LINES)
-  const titles = shown.map((notification) => escape(lineTitleOf(notification)))
+  const titles = shown.map((notification) => escape(lineTitleOf(notification, medium)))
   const textOf = (lines: ReadonlyArray<string>): string =>
     withWhy(
       [
@@ -212,7 +215,7 @@ export const digestText = (notifications: ReadonlyArray<DeliveryAttempt>, medium
   const room = Math.floor((limit - textOf(titles).length - ends.join("").length) / titles.length)
   const lines = shown.slice(0, titles.length).map((notification, index) => {
     const [title = "", summary] = [titles[index], withSummary("", notification)]
-    if (room < 0) return cutText(lineTitleOf(notification), { limit: title.length + room, escape })
+    if (room < 0) return cutText(lineTitleOf(notification, medium), { limit: title.length + room, escape })
     const end = ends[index] ?? ""
     return room < Math.min(SHORTEST_SUMMARY, escape(summary).length)
       ? `${title}${end}`
@@ -251,8 +254,8 @@ export const subjectOf = (notification: DeliveryAttempt): string =>
   withSummary(titleOf(notification), notification)
 
 /** The same, as it is now: a firing whose incident has resolved says so. */
-export const lineOf = (notification: DeliveryAttempt): string =>
-  withSummary(lineTitleOf(notification), notification)
+export const lineOf = (notification: DeliveryAttempt, medium?: Pick<TextMedium, "nameOf">): string =>
+  withSummary(lineTitleOf(notification, medium), notification)
 
-const lineTitleOf = (notification: DeliveryAttempt): string =>
-  `${titleOf(notification)}${isOver(notification) ? " (resolved by now)" : ""}`
+const lineTitleOf = (notification: DeliveryAttempt, medium?: Pick<TextMedium, "nameOf">): string =>
+  `${titleOf(notification, medium)}${isOver(notification) ? " (resolved by now)" : ""}`

@@ -7,10 +7,16 @@ import type { DeliveryResult, Notifier, ClaimedAlert } from "./Notifiers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { Receivers } from "./Receivers.ts"
 import { OutboxSignal } from "./OutboxSignal.ts"
+import { readTitles } from "./addDetails.ts"
 import { claimAlerts, releaseAlert, RESEND_EVERY, recordAlertResult } from "./alertDecisions.ts"
 
 // One post: some hundred kilobytes at most.
 const ALERTS_AT_ONCE = 100
+
+const withTitles = Effect.fnUntraced(function* (claimed: ReadonlyArray<ClaimedAlert>) {
+  const titles = yield* readTitles(claimed.map(({ incident }) => incident))
+  return claimed.map((one) => ({ ...one, title: titles.get(one.incident.id) }))
+})
 
 /** Sends alerts again to a receiver that forgets them unless they repeat (docs/rules.md#alertmanager). */
 export const resendAlerts = Effect.fnUntraced(function* ({
@@ -28,7 +34,7 @@ export const resendAlerts = Effect.fnUntraced(function* ({
   const resend: NonNullable<Notifier["resend"]> = (alerts) => current()?.resend?.(alerts) ?? Effect.interrupt
 
   const post = (claimed: ReadonlyArray<ClaimedAlert>) =>
-    Effect.exit(Effect.interruptible(resend(claimed))).pipe(
+    Effect.exit(Effect.interruptible(Effect.flatMap(withTitles(claimed), resend))).pipe(
       Effect.flatMap((exit) => settle(claimed, exit)),
       Effect.uninterruptible,
     )

@@ -9,6 +9,7 @@ import { hasHeld } from "../firings/Hold.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { type CheckRef, checksOf } from "../../kernel/model/CheckRef.ts"
 import { isSameReport } from "../model/isSameReport.ts"
+import { titled } from "../model/titles.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import { recognise } from "../admission/agentKeys.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
@@ -36,32 +37,39 @@ const warningsOf = ({ checks }: ExpectationsRequest): Pick<ExpectationsResponse,
 /** The labels of a check change at most this often; a later declaration changes them. */
 const AT_MOST_EVERY = Duration.minutes(1)
 
+interface Labelling {
+  readonly atMostEvery?: Duration.Duration
+  readonly given_title?: string | undefined
+}
+
 /**
  * Gives a check these labels (docs/rules.md#check-labels), unless they changed within `atMostEvery`: then it keeps
- * its own. Needs their row.
+ * its own. Of an alert, they make its title. Needs their row.
  */
 export const labelCheck = (
   unit: UnitOfWork,
   ref: CheckRef,
   given: Labels | undefined,
-  atMostEvery = AT_MOST_EVERY,
+  { atMostEvery = AT_MOST_EVERY, ...ofAlert }: Labelling = {},
 ): "equal" | "changed" | "kept" => {
   const table = unit.of("check_label")
   const before = table.get(ref)
-  const title = before?.title
-  const titled = title === undefined ? given : { ...given, title }
-  const labels = titled !== undefined && Object.keys(titled).length === 0 ? undefined : titled
-  const declared_title = title === undefined ? undefined : given?.["title"]
-  if (isSameReport(before?.labels, labels)) {
-    if (before !== undefined && before.declared_title !== declared_title)
-      table.put({ ...before, declared_title })
+  const titles = { title: before?.title, given_title: before?.given_title, ...ofAlert }
+  const { labels = {}, ...next } = titled(given, titles)
+  const isEmpty = Object.keys(labels).length === 0 && next.declared_title === undefined
+  if (before === undefined ? isEmpty : isSameReport(before.labels, labels)) {
+    const { declared_title, given_title } = next
+    if (
+      before !== undefined &&
+      (before.declared_title !== declared_title || before.given_title !== given_title)
+    )
+      table.put({ ...before, declared_title, given_title })
     return "equal"
   }
   if (before !== undefined && unit.now < Instant.plus(before.labelled_at, atMostEvery)) return "kept"
   const { agent_id, check_id, registration_id } = ref
-  if (labels === undefined) table.delete(ref)
-  else
-    table.put({ agent_id, check_id, registration_id, labels, title, declared_title, labelled_at: unit.now })
+  if (isEmpty) table.delete(ref)
+  else table.put({ agent_id, check_id, registration_id, ...next, labels, labelled_at: unit.now })
   return "changed"
 }
 

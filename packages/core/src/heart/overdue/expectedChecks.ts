@@ -7,10 +7,11 @@ import type { Labels } from "@tocsin/contract/labels/Labels"
 import type { CheckState } from "@tocsin/contract/v1/Resources"
 import { type Page, type PageParameters, readPage, startAt } from "../../kernel/engine/lists/readPage.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
-import { type CheckLabelRecord, declaredLabels, titleOf } from "../model/CheckLabelRecord.ts"
+import type { CheckLabelRecord } from "../model/CheckLabelRecord.ts"
 import { type CheckRecord, toCheckState } from "../model/CheckRecord.ts"
 import { type CheckName, type CheckRef, findByCheck } from "../../kernel/model/CheckRef.ts"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
+import { declaredLabels, titleOf } from "../model/titles.ts"
 import { dueTime } from "./dueTime.ts"
 import { shownState } from "./shownState.ts"
 
@@ -41,7 +42,7 @@ export const toExpectedCheck = (
     expected_at: expectation !== undefined ? dueTime(expectation, check?.received_at) : null,
     late_severity: expectation?.terms.severity ?? null,
     is_overdue,
-    labels: label === undefined ? {} : declaredLabels(label),
+    labels: (label && declaredLabels(label)) ?? {},
     title: titleOf(label?.labels) ?? null,
   }
 }

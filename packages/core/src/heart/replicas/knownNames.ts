@@ -7,11 +7,15 @@ import { liveReplicas } from "./replicaState.ts"
 /** Lists of all checks of an agent: an older server would take results of withdrawn checks as those of any. */
 export const LISTS_OF_CHECKS = "lists of checks"
 
+/** Titles of agents and integrations: an older server would take them for labels of the agent. */
+export const TITLES_OF_AGENTS = "titles of agents"
+
 /** The kinds, options and keys that people may use here: a server of another version may know less. */
 export const KNOWN_NAMES: ReadonlyArray<string> = [
   ...integrationNamesKnown,
   ...policyNamesKnown,
   LISTS_OF_CHECKS,
+  TITLES_OF_AGENTS,
 ]
 
 /** The keys and words of policies and watches in version 0.3.0. */

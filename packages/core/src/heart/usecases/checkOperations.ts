@@ -1,10 +1,13 @@
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { Effect } from "effect"
 import { noSuch } from "../../kernel/engine/OperationErrors.ts"
 import { agentNotFound } from "../admission/AdmissionErrors.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
 import type { CheckName } from "../../kernel/model/CheckRef.ts"
-import { titleCheck } from "../checks/titleCheck.ts"
+import { titleAgent, titleCheck } from "../checks/titleCheck.ts"
+import { TITLES_OF_AGENTS } from "../replicas/knownNames.ts"
 import type { OperationPorts } from "./operationPorts.ts"
+import { refuseUnknown } from "./Replicas.ts"
 
 /** How many checks an action changed, or the error that says why there is none. */
 export const countOf = (outcome: CheckActionOutcome) => {
@@ -13,7 +16,11 @@ export const countOf = (outcome: CheckActionOutcome) => {
 }
 
 /** Operators' actions on checks. */
-export const checkOperations = ({ options, signed }: Pick<OperationPorts, "options" | "signed">) => ({
+export const checkOperations = ({
+  options,
+  signed,
+  storage,
+}: Pick<OperationPorts, "options" | "signed" | "storage">) => ({
   /** Releases a check frozen by a clock in the future. */
   resetClock: (check: CheckName) =>
     Effect.flatMap(
@@ -26,6 +33,14 @@ export const checkOperations = ({ options, signed }: Pick<OperationPorts, "optio
       signed((by) => titleCheck(check, title, options, by)),
       countOf,
     ),
+  /** Gives an agent a title, or takes it back. */
+  titleAgent: Effect.fnUntraced(function* (agent: AgentId, title: string | undefined) {
+    yield* refuseUnknown(storage, [TITLES_OF_AGENTS])
+    return yield* Effect.flatMap(
+      signed((by) => titleAgent(agent, title, options, by)),
+      countOf,
+    )
+  }),
   /** Deletes one check; it leaves its incident. */
   removeCheck: (check: CheckName) =>
     Effect.flatMap(

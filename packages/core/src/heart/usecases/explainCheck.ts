@@ -6,7 +6,7 @@ import { clampToNow } from "../../kernel/model/clampToNow.ts"
 import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import { agentNotFound } from "../admission/AdmissionErrors.ts"
-import { toAgent } from "../liveness/agentStatus.ts"
+import { toTitledAgent } from "../liveness/agentStatus.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckLabelRecord } from "../model/CheckLabelRecord.ts"
 import { type CheckRecord, toStoredEvent } from "../model/CheckRecord.ts"
@@ -40,7 +40,7 @@ const explain = Effect.fnUntraced(function* (storage: Storage["Service"], subjec
   const incident_id = check?.incident_id ?? expectation?.incident_id
   const timeline = incident_id === undefined ? undefined : yield* storage.incident(incident_id, NOTHING_MORE)
   const context = { rules, serviceHeartbeat: yield* storage.serviceHeartbeat, now }
-  const shownAgent = toAgent(agent, context)
+  const shownAgent = toTitledAgent(agent, context)
   const shown = toExpectedCheck(name, check, expectation, label)
   const expected = expectation === undefined ? [] : [expectationText(expectation, check?.received_at, now)]
   const newest = check && (yield* explainNewest(storage, check))

@@ -17,6 +17,7 @@ import {
   readOutlook,
   type HeldBy,
 } from "../firings/readHolds.ts"
+import { incidentTitles, memberTitlesOf } from "../notifications/incidentTitles.ts"
 import { type IncidentRecord, STORY_CHANGES } from "../model/IncidentRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Hashing } from "../../kernel/ports/Hashing.ts"
@@ -40,11 +41,19 @@ export interface IncidentView {
   readonly with_receivers?: boolean
 }
 
-const foundIncidents = (all: ReturnType<typeof pagesAt>, search: string | undefined) =>
+const foundIncidents = (
+  all: ReturnType<typeof pagesAt>,
+  search: string | undefined,
+  titlesOf: ReturnType<typeof incidentTitles>,
+) =>
   search === undefined
     ? all
     : matchingPages<"incidents">(all, (rows) =>
-        Effect.succeed(rows.filter((row) => hasWords(search, `${row.incident_key} ${searchedOf(row)}`))),
+        Effect.map(titlesOf(rows), (titles) =>
+          rows.filter((row) =>
+            hasWords(search, `${row.incident_key} ${searchedOf({ ...row, title: titles.get(row.id) })}`),
+          ),
+        ),
       )
 
 const foundItems = (all: Pick<Storage["Service"], "page">, receiver: NotifierName | undefined) =>
@@ -53,7 +62,8 @@ const foundItems = (all: Pick<Storage["Service"], "page">, receiver: NotifierNam
     : matchingPages<"outbox">(all, (rows) => Effect.succeed(rows.filter((row) => row.receiver === receiver)))
 
 /** Reads the holds of rows, in transactions of bounded pieces. */
-const holdReads = ({ commits: { transact }, options }: Sources) => {
+const holdReads = ({ commits: { transact }, options, storage }: Sources) => {
+  const titlesOf = incidentTitles(storage, transact)
   const holdsOfIncidents = Effect.fnUntraced(function* (incidents: ReadonlyArray<IncidentRecord>) {
     const open = incidents.filter(({ state }) => state === "open")
     const held = yield* Effect.forEach(piecesOf(open, EVALUATED_TOGETHER), (piece) =>
@@ -87,7 +97,14 @@ const holdReads = ({ commits: { transact }, options }: Sources) => {
       ({ incident_id }) => incident_id,
     )
   })
-  return { holdsOfIncidents, holdsOfItems, receiversOf }
+  /** Incidents with their titles and what withholds their firings, in the order of the rows. */
+  const shownIncidents = Effect.fnUntraced(function* (rows: ReadonlyArray<IncidentRecord>) {
+    const now = yield* Instant.now
+    const held = yield* holdsOfIncidents(rows)
+    const titles = yield* titlesOf(rows)
+    return rows.map((row) => toHeldIncident(row, held.get(row.id), titles.get(row.id), now))
+  })
+  return { holdsOfItems, receiversOf, shownIncidents, titlesOf }
 }
 
 // An incident can have ten thousand members; its page shows the worst of them, and all stored
@@ -103,14 +120,9 @@ export const heldLists = (sources: Sources) => {
     sha256,
     storage,
   } = sources
-  const { holdsOfIncidents, holdsOfItems, receiversOf } = holdReads(sources)
+  const { holdsOfItems, receiversOf, shownIncidents, titlesOf } = holdReads(sources)
   return {
-    /** Incidents with what withholds their firings, in the order of the rows. */
-    heldIncidents: Effect.fnUntraced(function* (rows: ReadonlyArray<IncidentRecord>) {
-      const now = yield* Instant.now
-      const held = yield* holdsOfIncidents(rows)
-      return rows.map((row) => toHeldIncident(row, held.get(row.id), now))
-    }),
+    heldIncidents: shownIncidents,
     incidents: Effect.fn("Operations.incidents")(function* (parameters: Sorted<"incidents"> & IncidentView) {
       const {
         search,
@@ -126,14 +138,15 @@ export const heldLists = (sources: Sources) => {
       const sort = order === "status" && (filter.from ?? filter.to) !== undefined ? "opened_at" : order
       const now = yield* Instant.now
       const query = { list: "incidents", filter, sort, direction } as const
-      const found = foundIncidents(pagesAt(storage, now), search)
+      const found = foundIncidents(pagesAt(storage, now), search, titlesOf)
       const page = yield* readPage(found, sha256, query, { cursor, back, limit })
-      const held = yield* holdsOfIncidents(page.items)
+      const shown = yield* shownIncidents(page.items)
       const ids = page.items.map(({ id }) => id)
-      const receivers = with_receivers ? yield* receiversOf(ids, new Set(held.keys())) : undefined
-      const items = page.items.map((row) => ({
-        ...toHeldIncident(row, held.get(row.id), now),
-        ...(receivers !== undefined && { receivers: (receivers.get(row.id) ?? []).map(toNotifiedReceiver) }),
+      const held = new Set(shown.filter(({ held_by }) => held_by.length > 0).map(({ id }) => id))
+      const receivers = with_receivers ? yield* receiversOf(ids, held) : undefined
+      const items = shown.map((one) => ({
+        ...one,
+        ...(receivers !== undefined && { receivers: (receivers.get(one.id) ?? []).map(toNotifiedReceiver) }),
       }))
       return { ...page, items }
     }),
@@ -165,7 +178,9 @@ export const heldLists = (sources: Sources) => {
       const outlook = yield* transact(readOutlook(timeline, options))
       const silences = yield* coveringSilences(storage, timeline, outlook.silences)
       const served = servedReceivers(current(), yield* storage.replicas, yield* Instant.now)
-      return { ...timeline, ...outlook, silences, served }
+      const title = (yield* titlesOf([timeline.incident])).get(id)
+      const memberTitles = yield* memberTitlesOf(storage, timeline)
+      return { ...timeline, ...outlook, silences, served, title, memberTitles }
     }),
   }
 }

@@ -26,8 +26,14 @@ export const toIncident = (record: IncidentRecord): Incident => ({
 })
 
 /** An incident with what withholds its firings, as /ops/v1 shows it. */
-export const toHeldIncident = (record: IncidentRecord, held: HeldBy | undefined, now: Instant.Instant) => ({
+export const toHeldIncident = (
+  record: IncidentRecord,
+  held: HeldBy | undefined,
+  title: string | undefined,
+  now: Instant.Instant,
+) => ({
   ...toIncident(record),
+  title: title ?? null,
   acknowledgement: isAcknowledged(record, now) ? shownAcknowledgement(record, now) : null,
   held_by: held?.held_by ?? [],
 })
@@ -59,6 +65,9 @@ export const toHeldOutboxItem = (
 export interface HeldTimeline extends IncidentTimeline, Omit<Outlook, "silences"> {
   /** Newest first. */
   readonly silences: ReadonlyArray<CoveringSilence>
+  readonly title: string | undefined
+  /** The titles of its members, in their order. */
+  readonly memberTitles: ReadonlyArray<string | undefined>
   /** The receivers that servers send to. */
   readonly served: ReadonlySet<NotifierName>
 }
@@ -106,14 +115,17 @@ export const toIncidentDetail = ({
   labels,
   runbook,
   silences,
+  title,
+  memberTitles,
 }: HeldTimeline) => ({
-  incident: toIncident(incident),
+  incident: { ...toIncident(incident), title: title ?? null },
   members: members.map((member, place) => ({
     ...Struct.pick(member, ["agent_id", "check_id", "severity"]),
     summary: member.summary ?? null,
     joined_at: member.joined_at,
     left_at: member.left_at ?? null,
     labels: labels[place] ?? {},
+    title: memberTitles[place] ?? null,
   })),
   timeline: changes.map(toTimelineEntry),
   acknowledgement: shownAcknowledgement(incident, now),

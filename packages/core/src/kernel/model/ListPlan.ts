@@ -52,7 +52,11 @@ export interface ListPart {
   /** One without values is that of the index. */
   readonly conditions?: ReadonlyArray<Fragment>
   /** The words of a search, which passes through the rows and stops at a full page. */
-  readonly searched?: { readonly text: string; readonly words: ReadonlyArray<string> }
+  readonly searched?: {
+    /** `member` makes the value of a member of a stored object, as the database reads it. */
+    readonly text: (member: (column: string, name: string) => string) => string
+    readonly words: ReadonlyArray<string>
+  }
   /** Rows of deleted agents are not listed, though they may not be removed yet. */
   readonly isOfPresentAgents?: true
   /** Whether the last result of each row's check is joined, as `c`. */

@@ -12,6 +12,7 @@ export const watchOf = (given: Partial<WatchRecord>): WatchRecord => ({
   places: undefined,
   labels: undefined,
   origin: "operator",
+  title: undefined,
   paused_until: undefined,
   created_at: Instant.fromMillis(0),
   created_by: "ann",

@@ -17,11 +17,11 @@ import { RotateOperatorRequest } from "@tocsin/contract/operators/Operators"
 import { Integrations } from "@tocsin/core/features/integrations/Integrations"
 import { MailReader } from "@tocsin/core/features/integrations/mail/MailReader"
 import { USUAL_GRACE } from "@tocsin/core/heart/usecases/Operators"
-import { Effect, Schema } from "effect"
-import { type Command, Flag } from "effect/cli"
+import { Effect, Option, Schema } from "effect"
+import { Argument, type Command, Flag } from "effect/cli"
 import { notFound, refusal } from "../../CommandFailure.ts"
 import { type Column, tableText } from "../../output/makeTable.ts"
-import { ageText } from "../../output/texts.ts"
+import { ageText, titledText } from "../../output/texts.ts"
 import { act, group, listCommand } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 import { addressOf } from "../watches/serverProbes.ts"
@@ -83,7 +83,13 @@ const add = act({
   name: "add",
   description: "Create an integration, and write its addresses, which are not shown again",
   parameters: {
-    name: flags.argument("NAME", "1 to 64 letters, digits or the characters . _ : -; no agent has this name"),
+    name: flags
+      .argument(
+        "NAME",
+        "1 to 64 letters, digits or the characters . _ : -; no agent has this name (default: from the title)",
+      )
+      .pipe(Argument.optional),
+    title: flags.text("title", "What people call it, its agent and its only check"),
     kind: Flag.Literals("kind", IntegrationKind.literals).pipe(
       Flag.withDescription(
         `The protocol of the senders: ${Object.entries(SENDER_KINDS)
@@ -93,8 +99,13 @@ const add = act({
     ),
     ...options,
   },
-  reads: Effect.fnUntraced(function* ({ kind, name: text, ...given }) {
-    const request = { name: text, kind, options: yield* optionsOf(given) }
+  reads: Effect.fnUntraced(function* ({ kind, name: text, title, ...given }) {
+    const request = {
+      ...(Option.isSome(text) && { name: text.value }),
+      ...(title !== undefined && { title }),
+      kind,
+      options: yield* optionsOf(given),
+    }
     return yield* flags.readArguments(CreateIntegrationRequest, request)
   }),
 })(function* (request) {
@@ -117,6 +128,20 @@ const change = act({
 })(function* ({ name: integration, request }) {
   const changed = yield* Integrations.use((integrations) => integrations.change(integration, request))
   return { answer: changed, text: `${integration}: changed\n` }
+})
+
+const entitle = act({
+  name: "title",
+  description: "Give an integration a title, with its agent and its only check; an empty one takes it back",
+  parameters: { name, title: flags.titleArgument },
+  reads: Effect.fnUntraced(function* ({ name: text, title: given }) {
+    const named = yield* flags.readArguments(IntegrationPath, { name: text })
+    return { ...named, title: yield* flags.titleIn(given) }
+  }),
+  refused: { NotFound: noSuchIntegration },
+})(function* ({ name: of, title }) {
+  const answer = yield* Integrations.use((integrations) => integrations.change(of, { title }))
+  return { answer, text: titledText(of, title) }
 })
 
 const rotate = act({
@@ -155,6 +180,7 @@ const list = listCommand({
   query: (_, page) => Integrations.use((integrations) => integrations.list(page)),
   columns: (now): ReadonlyArray<Column<Integration>> => [
     { title: "INTEGRATION", cell: (integration) => integration.name },
+    { title: "TITLE", cell: ({ title }) => title ?? "", isOptional: true, least: 12 },
     { title: "KIND", cell: ({ is_closed, kind }) => (is_closed ? `${kind} (blocked)` : kind) },
     { title: "CREATED BY", cell: ({ created_by }) => created_by },
     { title: "REPORTED", cell: ({ last_request_at }) => ageText(last_request_at, now) },
@@ -229,11 +255,11 @@ const mails = act({
 
 export const integrations = group({
   name: "integrations",
-  description: "List integrations, create, change or remove them, and replace their keys",
+  description: "List integrations, create, title, change or remove them, and replace their keys",
   examples: [
     "tocsin integrations add cron --kind ping",
     "tocsin integrations add prometheus --kind alertmanager",
     "tocsin integrations rotate cron --grace 0s",
   ],
-  commands: [list, add, change, rotate, remove, mails, tryMail],
+  commands: [list, add, change, entitle, rotate, remove, mails, tryMail],
 })

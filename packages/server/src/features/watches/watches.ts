@@ -10,10 +10,10 @@ import {
   WatchPath,
 } from "@tocsin/contract/watches/Watches"
 import { Watches } from "@tocsin/core/features/watches/Watches"
-import { Duration, Effect, Schema } from "effect"
+import { Duration, Effect, Schema, Struct } from "effect"
 import { CommandFailure, notFound, usageFailure } from "../../CommandFailure.ts"
 import type { Column } from "../../output/makeTable.ts"
-import { ageText, timeText } from "../../output/texts.ts"
+import { ageText, timeText, titledText } from "../../output/texts.ts"
 import { act, group, listCommand } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 
@@ -59,7 +59,11 @@ export const watch = act({
   description: "Watch an address: the server probes it, and notifies when it fails",
   parameters: {
     address,
-    name: flags.text("name", "The name of the watch and its check (default: from the address)"),
+    name: flags.text(
+      "name",
+      "The name of the watch and its check (default: from the title, or else the address)",
+    ),
+    title: flags.text("title", "What people call it"),
     every: flags.text("every", "The time from one probe to the next, from 10s to 1d (default: 1m)"),
     bad: flags.integer("bad", "How many failures in a row count (default: 2)"),
     from: flags.text(
@@ -77,7 +81,7 @@ export const watch = act({
     const { probe, usual } = yield* readTarget(given)
     return yield* flags.readArguments(CreateWatchRequest, {
       every: given.every,
-      name: given.name ?? usual,
+      ...(given.title === undefined ? { name: given.name ?? usual } : Struct.pick(given, ["name", "title"])),
       ...(given.bad !== undefined && { confirm: { bad: given.bad } }),
       from: given.from?.split(","),
       fails: given.fails !== undefined && /^\d+$/.test(given.fails) ? Number(given.fails) : given.fails,
@@ -125,6 +129,20 @@ const resume = act({
   refused: { NotFound: noSuchWatch },
 })(function* ({ name: of }) {
   return changed(yield* Watches.use((watches) => watches.pause(of, { for: Duration.zero })))
+})
+
+const entitle = act({
+  name: "title",
+  description: "Give a watch and its check a title; an empty one takes it back",
+  parameters: { name, title: flags.titleArgument },
+  reads: Effect.fnUntraced(function* ({ name: text, title: given }) {
+    const named = yield* flags.readArguments(WatchPath, { name: text })
+    return { ...named, title: yield* flags.titleIn(given) }
+  }),
+  refused: { NotFound: noSuchWatch },
+})(function* ({ name: of, title }) {
+  const answer = yield* Watches.use((watches) => watches.change(of, { title }))
+  return { answer, text: titledText(of, title) }
 })
 
 const remove = act({
@@ -181,6 +199,7 @@ const list = listCommand({
   query: (_, page) => Watches.use((watches) => watches.list(page)),
   columns: (now): ReadonlyArray<Column<Watch>> => [
     { title: "WATCH", cell: (shown) => shown.name },
+    { title: "TITLE", cell: ({ title }) => title ?? "", isOptional: true, least: 12 },
     { title: "STATUS", cell: ({ status }) => status ?? "", isState: true },
     { title: "PROBED", cell: ({ last }) => ageText(last?.at, now), align: "right" },
     { title: "EVERY", cell: ({ every }) => every, align: "right" },
@@ -197,7 +216,7 @@ const list = listCommand({
 
 export const watches = group({
   name: "watches",
-  description: "List watches, pause, resume or remove them, and try an address",
+  description: "List watches, title, pause, resume or remove them, and try an address",
   examples: ["tocsin watches pause example.org --for 2h", "tocsin watches try tcp://db.example.org:5432"],
-  commands: [list, show, pause, resume, remove, tryNow],
+  commands: [list, show, entitle, pause, resume, remove, tryNow],
 })

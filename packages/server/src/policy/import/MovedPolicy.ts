@@ -1,6 +1,8 @@
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
+import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { readPolicy } from "@tocsin/core/lists/readPolicy"
+import { LONGEST_TITLE } from "@tocsin/contract/titles/Titles"
 import { Result } from "effect"
 import { namesOf } from "./receiverNames.ts"
 
@@ -11,7 +13,6 @@ export type Taken = Readonly<Record<string, unknown>>
 const WATCHES = "watches"
 const NOBODY = "nobody"
 const MOST_NAME = 64
-const LONGEST_TITLE = 100
 
 /** A name in one line. */
 export const titleOf = (name: unknown): string =>
@@ -19,18 +20,6 @@ export const titleOf = (name: unknown): string =>
     .slice(0, LONGEST_TITLE)
     .join("")
     .trim()
-
-/** An id that is made of a title (docs/rules.md#watches). */
-const idOf = (title: string, otherwise: string): string =>
-  title
-    .replaceAll("ß", "ss")
-    .normalize("NFKD")
-    .replaceAll(/\p{M}/gu, "")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-|-$/g, "")
-    .slice(0, MOST_NAME)
-    .replace(/-$/, "") || otherwise
 
 /** A policy that is made of another program's settings, with what it lacks. */
 export class MovedPolicy {
@@ -55,12 +44,8 @@ export class MovedPolicy {
 
   /** A name of its own, made of a title. */
   id(title: string, otherwise: string): string {
-    const base = idOf(title, otherwise)
-    let own = base
-    for (let number = 2; this.#ids.has(own); number++) {
-      const end = `-${number}`
-      own = base.slice(0, MOST_NAME - end.length) + end
-    }
+    let own = idOfTitle(title, otherwise)
+    for (let number = 2; this.#ids.has(own); number++) own = idOfTitle(title, otherwise, number)
     this.#ids.add(own)
     return own
   }

@@ -16,8 +16,10 @@ export const searchedOf = ({
   agent_id = "",
   check_id = "",
   summary = "",
+  title = "",
 }: {
   readonly agent_id?: string | undefined
   readonly check_id?: string | undefined
   readonly summary?: string | undefined
-}): string => `${agent_id}/${check_id} ${summary}`
+  readonly title?: string | undefined
+}): string => `${agent_id}/${check_id} ${summary} ${title}`

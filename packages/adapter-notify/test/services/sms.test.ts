@@ -1,0 +1,39 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers"
+import { sms } from "../../src/services/sms.ts"
+import { aboutNotification, aboutSeveral } from "../../src/text/ChatMessage.ts"
+import { septetsOf } from "../../src/text/smsText.ts"
+import { firing } from "../notifications.ts"
+
+const messageOf = (...all: ReadonlyArray<DeliveryAttempt>): string => {
+  const [first = firing] = all
+  return sms.textOf?.(all.length > 1 ? aboutSeveral(all) : aboutNotification(first)) ?? assert.fail()
+}
+
+const called = (title: string, summary = "down") => ({ ...firing, title, summary })
+
+describe("the name in a message to a phone", () => {
+  it("has at most 40 characters, and the headline is cut before it", () => {
+    const text = messageOf(called("x".repeat(100), "y".repeat(500)))
+    assert.match(text, new RegExp(String.raw`^CRITICAL: x{37}\.\.\.: y+\.\.\.$`, "m"))
+    assert.match(
+      messageOf(called("🔥".repeat(41), "y".repeat(500))),
+      /^CRITICAL: (?:🔥){37}\.\.\.: y+\.\.\.$/mu,
+    )
+    assert.include(messageOf(called("a".repeat(40)), called("b".repeat(41))), `${"b".repeat(37)}...`)
+  })
+
+  it("loses its marks only where the whole message is of cheap letters then, and keeps those that are", () => {
+    assert.include(messageOf(called("Zálohování é")), "CRITICAL: Zalohovani é: down")
+    assert.include(messageOf(called("Zálohování", "chyba č")), "CRITICAL: Zálohování: chyba č")
+    assert.include(messageOf(called("Ночь á")), "CRITICAL: Ночь á: down")
+    assert.isDefined(septetsOf(messageOf(called("Málaga"), called("Ťava"))))
+  })
+
+  it("stands without the id that it replaces", () => {
+    const { id, opener_agent_id } = firing.incident
+    const text = messageOf(called("Disk"))
+    assert.notInclude(text, id)
+    assert.notInclude(text, opener_agent_id)
+  })
+})
