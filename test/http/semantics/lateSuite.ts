@@ -59,18 +59,22 @@ const pathsOf = (incident: string): ReadonlyArray<string> => {
   const { paths } = JSON.parse(readFileSync(DOCUMENT, "utf8")) as {
     readonly paths: Readonly<Record<string, { readonly get?: unknown }>>
   }
-  return Object.keys(paths)
-    .filter((path) => paths[path]?.get !== undefined && !OTHERS.includes(path.split("/")[3] ?? ""))
-    .map((path) => {
-      const named = path
-        .replace("{agent_id}", AGENT)
-        .replace("{check_id}", "backup")
-        .replace("{id}", encodeURIComponent(incident))
-      assert.notInclude(named, "{", "say here which value this parameter has")
-      return ["/ops/v1/explain", "/ops/v1/numbers"].includes(path)
-        ? `${named}?agent_id=${AGENT}&check_id=backup`
-        : named
-    })
+  return (
+    Object.keys(paths)
+      .filter((path) => paths[path]?.get !== undefined && !OTHERS.includes(path.split("/")[3] ?? ""))
+      // An agent asks for what it is to probe.
+      .filter((path) => !path.endsWith("/{agent_id}/watches"))
+      .map((path) => {
+        const named = path
+          .replace("{agent_id}", AGENT)
+          .replace("{check_id}", "backup")
+          .replace("{id}", encodeURIComponent(incident))
+        assert.notInclude(named, "{", "say here which value this parameter has")
+        return ["/ops/v1/explain", "/ops/v1/numbers"].includes(path)
+          ? `${named}?agent_id=${AGENT}&check_id=backup`
+          : named
+      })
+  )
 }
 
 type Found = Readonly<Record<string, unknown>>
