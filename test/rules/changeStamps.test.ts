@@ -35,7 +35,10 @@ const end: Act = (by) => endOverride(ROTA, OVERRIDE, by)
 /** The acts of people, in order, and whether each changes what firings may be held by, or who is on call. */
 const ACTS: Readonly<
   Partial<
-    Record<ChangeStampRecord["name"], ReadonlyArray<readonly [what: string, act: Act, changes: boolean]>>
+    Record<
+      Exclude<ChangeStampRecord["name"], `tested ${string}`>,
+      ReadonlyArray<readonly [what: string, act: Act, changes: boolean]>
+    >
   >
 > = {
   silences: [

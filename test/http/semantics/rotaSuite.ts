@@ -2,13 +2,15 @@ import { assert } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { Override, RotaPlan } from "@tocsin/client/Resources"
-import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
+import type { DeliveryResult, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect, Queue } from "effect"
 import ICAL from "ical.js"
 import { addOperator, call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
+import { itemsOf } from "../client/itemsOf.ts"
 import { openStream } from "../client/openStream.ts"
+import { acceptedAgent, event, push } from "../client/TestAgent.ts"
 import { onStorage } from "../onStorage.ts"
 import { Tocsin, type TocsinOptions } from "../service/Tocsin.ts"
 
@@ -276,5 +278,64 @@ export const rotaSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.include(answer.text, "This calendar is not known.")
       }
     }),
+  )
+
+  let answer: DeliveryResult = { outcome: "delivered" }
+  const fickle: Notifier = {
+    kind: "messenger",
+    send: () => Effect.sync(() => answer),
+    test: Effect.sync(() => ({ result: answer, status: undefined })),
+  }
+  scenario(
+    "a receiver on call that refused the last message for good is a gap until it takes a message or a test",
+    () =>
+      Effect.gen(function* () {
+        const gaps = Effect.map(planOf("primary"), ({ gaps: found }) =>
+          found.filter(({ reason }) => reason === "refused").map(({ message }) => message),
+        )
+        const until = Effect.fnUntraced(function* (state: string, count: number) {
+          while ((yield* itemsOf(`/api/v1/notifiers/outbox?state=${state}`)).length < count)
+            yield* Effect.sleep("5 millis")
+        })
+        const tested = Effect.map(operate("POST", "/ops/v1/notifiers/bob/test"), ({ status }) => status)
+        const agent = yield* acceptedAgent()
+        const turns = (status: string, second: number) =>
+          push(
+            agent,
+            event({
+              status,
+              exit_code: status === "ok" ? 0 : 2,
+              observed_at: `2026-03-01T12:00:0${second}Z`,
+            }),
+          )
+        answer = { outcome: "refused", error: "the receiver answered 404" }
+        yield* turns("critical", 1)
+        yield* until("failed", 1)
+        const found = yield* gaps
+        assert.isAbove(found.length, 0)
+        assert.deepStrictEqual(
+          new Set(found),
+          new Set([
+            "bob refused the last message for good (the receiver answered 404): correct it, and send a test",
+          ]),
+        )
+        assert.strictEqual(yield* tested, 200)
+        assert.isAbove((yield* gaps).length, 0)
+        // Nothing is owed any more.
+        yield* turns("ok", 2)
+        answer = { outcome: "delivered" }
+        yield* tested
+        assert.deepStrictEqual(yield* gaps, [])
+        answer = { outcome: "refused", error: "the receiver answered 410" }
+        yield* turns("critical", 3)
+        yield* until("failed", 2)
+        assert.isAbove((yield* gaps).length, 0)
+        answer = { outcome: "delivered" }
+        yield* turns("ok", 4)
+        yield* turns("critical", 5)
+        yield* until("sent", 1)
+        assert.deepStrictEqual(yield* gaps, [])
+      }),
+    { ...OPTIONS, notifiers: new Map([...(OPTIONS.notifiers ?? []), ["bob", fickle]]) },
   )
 }

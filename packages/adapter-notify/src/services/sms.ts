@@ -1,6 +1,6 @@
 import { plain, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
-import { digestText, lineOf, testText } from "@tocsin/core/heart/notifications/incidentText"
-import { sharedWhy } from "@tocsin/core/heart/notifications/whyText"
+import { acknowledgedIn, digestText, lineOf, testText } from "@tocsin/core/heart/notifications/incidentText"
+import { sharedWhy, timeText } from "@tocsin/core/heart/notifications/whyText"
 import type { ChatMessage } from "../text/ChatMessage.ts"
 import { septetsOf, smsText, withoutMarks } from "../text/smsText.ts"
 import type { Service } from "./Service.ts"
@@ -26,10 +26,11 @@ const written = (
 ): string => {
   const why = sharedWhy(message.notifications, "brief")
   if (message.about === "digest")
-    return smsText(digestText(message.notifications, { ...MEDIUM, nameOf, hasWhy: true }), undefined, why)
+    return smsText(digestText(message.notifications, { ...MEDIUM, nameOf, hasWhy: true }), undefined, { why })
   const [notification] = message.notifications
   const { acknowledge, incident } = notification.links ?? {}
-  return smsText(lineOf(notification, { nameOf }), acknowledge?.url ?? incident, why)
+  const acknowledged = acknowledgedIn(notification, (at) => timeText(at, notification.tz, "brief"))
+  return smsText(lineOf(notification, { nameOf }), acknowledge?.url ?? incident, { why, acknowledged })
 }
 
 /** Names lose their marks only where the whole message is then of letters that take the least room. */

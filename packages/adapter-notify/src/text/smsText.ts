@@ -57,15 +57,26 @@ const whyLine = (why: string, whole: string): string => {
   return `${shown}\n`
 }
 
+/** Lines beside the text of a message. */
+interface BesideText {
+  /** Why it comes. */
+  readonly why?: string | undefined
+  /** Who acknowledged it, which stands behind the text. */
+  readonly acknowledged?: string | undefined
+}
+
+const behind = (line: string | undefined): string => (line === undefined ? "" : `\n${line}`)
+
 /**
  * A text and a link as one message of bounded length, behind a line that says why it comes. Only the text is cut. A
  * link that would leave too little of it is left out.
  */
-export const smsText = (text: string, link: string | undefined, why?: string): string => {
+export const smsText = (text: string, link: string | undefined, beside: BesideText = {}): string => {
+  const { acknowledged, why } = beside
   const said = text.replaceAll("…", ELLIPSIS)
-  const whole = why === undefined ? said : `${whyLine(why, said + (link ?? ""))}${said}`
-  const end = link === undefined ? "" : `\n${link}`
+  const end = behind(acknowledged) + behind(link)
+  const whole = why === undefined ? said : `${whyLine(why, said + end)}${said}`
   if (roomBeside(whole + end) >= 0) return whole + end
   const fitted = cutBefore(end, whole)
-  return link === undefined || roomBeside(end, fitted) >= SHORTEST ? fitted : smsText(text, undefined, why)
+  return link === undefined || roomBeside(end, fitted) >= SHORTEST ? fitted : smsText(text, undefined, beside)
 }

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { spokenText } from "@tocsin/core/features/phones/callText"
 import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers"
 import { sms } from "../../src/services/sms.ts"
 import { aboutNotification, aboutSeveral } from "../../src/text/ChatMessage.ts"
 import { septetsOf } from "../../src/text/smsText.ts"
-import { firing } from "../notifications.ts"
+import { at, firing } from "../notifications.ts"
 
 const messageOf = (...all: ReadonlyArray<DeliveryAttempt>): string => {
   const [first = firing] = all
@@ -35,5 +36,25 @@ describe("the name in a message to a phone", () => {
     const text = messageOf(called("Disk"))
     assert.notInclude(text, id)
     assert.notInclude(text, opener_agent_id)
+  })
+})
+
+describe("an acknowledged incident that goes out all the same", () => {
+  const times = { at: at("2026-01-31T08:35:00Z"), until: at("2026-01-31T09:35:00Z") }
+  const acknowledgement = { by: "dora", note: undefined, severity: "critical" as const, ...times }
+  const acknowledged = { ...firing, acknowledgement }
+
+  it("says in an SMS who acknowledged it, behind the headline, also where that is cut", () => {
+    const line = "Acknowledged by dora until 09:35"
+    assert.match(messageOf({ ...acknowledged, summary: "down" }), new RegExp(String.raw`: down\n${line}$`))
+    const link = "https://tocsin.example/a/TOKEN"
+    const links = { incident: link, acknowledge: undefined }
+    const cut = messageOf({ ...acknowledged, links, summary: "y".repeat(500) })
+    assert.isTrue(cut.endsWith(`y...\n${line}\n${link}`))
+  })
+
+  it("says it in a call, by the zone of its reader", () => {
+    const said = spokenText([{ ...acknowledged, tz: "Europe/Berlin", summary: "down" }])
+    assert.include(said, "down. Acknowledged by dora until 2026-01-31 10:35 CET.")
   })
 })

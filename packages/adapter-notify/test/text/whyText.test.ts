@@ -143,10 +143,10 @@ describe("why a message comes", () => {
   it("has at most 40 septets in a message to a phone, or 20 units", () => {
     const why = "Acknowledgement by somebody-with-a-long-name ran out"
     assert.strictEqual(
-      smsText("CRITICAL", undefined, why),
+      smsText("CRITICAL", undefined, { why }),
       "Acknowledgement by somebody-with-a-lo...\nCRITICAL",
     )
-    assert.strictEqual(smsText("ПОЖАР", undefined, why), "Acknowledgement b...\nПОЖАР")
-    assert.strictEqual(smsText("CRITICAL", undefined, "Was: warning"), "Was: warning\nCRITICAL")
+    assert.strictEqual(smsText("ПОЖАР", undefined, { why }), "Acknowledgement b...\nПОЖАР")
+    assert.strictEqual(smsText("CRITICAL", undefined, { why: "Was: warning" }), "Was: warning\nCRITICAL")
   })
 })

@@ -172,9 +172,8 @@ export const readLedger = (sql: SqlClient.SqlClient) =>
   sql<AppliedMigration>`SELECT id, checksum FROM schema_migration ORDER BY id`.unprepared
 
 /**
- * Locks all tables before a migration changes the first. A migration that locked them one by one would
- * end in deadlocks with running writers. One that waited for a long reader would hold up every request
- * meanwhile, so each attempt is short, and the locks of a failed one are released.
+ * Locks all tables before a migration changes the first: one by one, they would end in deadlocks with writers.
+ * Each attempt is short, because requests wait behind it for long readers.
  */
 const lockTables = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -271,9 +270,8 @@ export const applyMissing = Effect.fnUntraced(function* (
 })
 
 /**
- * Migrates the database in one transaction, for which a process that starts at the same time waits. Fails with
- * `newer` for unknown migrations, and with `in_use` where another process migrates or reads for too long.
- */
+ * Migrates the database in one transaction, for which a process that starts at the same time waits. Fails with `newer`
+ * for unknown migrations, and with `in_use` where another one migrates or reads for too long. */
 export const migrate = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: MigrateOptions = {}) {
   const { known = migrations, patience = PATIENCE } = options
   // An earlier schema lacks tables that have a sequence.

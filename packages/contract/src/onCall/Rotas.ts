@@ -100,7 +100,7 @@ const Turn = Schema.Struct({ ...span, ...onCall }).annotate(
 const Gap = Schema.Struct({
   ...span,
   receiver: NotifierName,
-  reason: Schema.Literals(["shadow", "quiet", "unavailable"]),
+  reason: Schema.Literals(["shadow", "quiet", "unavailable", "refused"]),
   message: Schema.String.annotateKey({ description: "For people." }),
 }).annotate(named("RotaGap", "A receiver on call whose messages do not arrive, or not always."))
 

@@ -16,6 +16,7 @@ const GAPS: Readonly<Record<RotaPlan["gaps"][number]["reason"], string>> = {
   shadow: "is a shadow",
   quiet: "is quiet at times",
   unavailable: "is out of reach",
+  refused: "refuses messages",
 }
 
 /** When a turn is, on its day. The first may have begun before, and the last goes on. */

@@ -16,6 +16,8 @@ import { comparing } from "../../kernel/engine/comparing.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { overrideState, type RotaOverrideRecord } from "../../heart/model/RotaOverrideRecord.ts"
 import { turnsInPieces } from "./turnsInPieces.ts"
+import type { OutboxRecord } from "../../heart/model/OutboxRecord.ts"
+import { refusingReceivers } from "../../heart/notifications/refusingReceivers.ts"
 import { Receivers } from "../../heart/notifications/Receivers.ts"
 import {
   createOverride,
@@ -97,7 +99,13 @@ const onCallNow = (
 const gapsIn = (
   turns: ReadonlyArray<Turn>,
   { receivers }: Policy,
-  isServed: (name: NotifierName) => boolean,
+  {
+    isServed,
+    refusing,
+  }: {
+    readonly isServed: (name: NotifierName) => boolean
+    readonly refusing: ReadonlyMap<NotifierName, OutboxRecord>
+  },
 ): RotaPlan["gaps"] =>
   turns.flatMap(({ from, receivers: names, to }) =>
     names.flatMap((receiver) => {
@@ -115,6 +123,13 @@ const gapsIn = (
           ...gap,
           reason: "unavailable",
           message: `no running server can use ${receiver}: give a server its secrets`,
+        })
+      const refused = refusing.get(receiver)
+      if (refused !== undefined)
+        found.push({
+          ...gap,
+          reason: "refused",
+          message: `${receiver} refused the last message for good${refused.last_error === undefined ? "" : ` (${refused.last_error})`}: correct it, and send a test`,
         })
       if (quiet !== undefined && nextOccurrences(quiet, from, 1, to).length > 0)
         found.push({
@@ -188,7 +203,13 @@ const readPlan = Effect.fnUntraced(function* (
     tz: rotas.byName.get(name)?.clock.zone.name ?? "UTC",
     turns,
     overrides: shownOverrides(unended, rotas, now),
-    gaps: gapsIn(coming, ports.policy.current(), (receiver) => isServed.has(receiver)),
+    gaps: gapsIn(coming, ports.policy.current(), {
+      isServed: (receiver) => isServed.has(receiver),
+      refusing: yield* refusingReceivers(
+        ports.storage,
+        new Set(coming.flatMap(({ receivers }) => receivers)),
+      ),
+    }),
     ...(token && { calendar: `${publicUrlOf(ports.rules) ?? ""}/on-call/${token}.ics` }),
   }
 })

@@ -4,6 +4,7 @@ import type { DeliveryAttempt } from "../../heart/notifications/Notifiers.ts"
 import { MOST_WITH_KEY } from "../../heart/notifications/claimOutbox.ts"
 import { cutText, plain } from "../../heart/notifications/cutText.ts"
 import {
+  acknowledgedIn,
   digestTitle,
   endingIn,
   headlineIn,
@@ -12,7 +13,7 @@ import {
   whereText,
   worstFirst,
 } from "../../heart/notifications/incidentText.ts"
-import { sharedWhy, spoken } from "../../heart/notifications/whyText.ts"
+import { sharedWhy, spoken, timeText } from "../../heart/notifications/whyText.ts"
 
 /** Incidents that a call about several says, which one can keep in mind. */
 const MOST_SAID = 3
@@ -37,6 +38,7 @@ const aboutOne = (notification: DeliveryAttempt): string =>
     stateOf(notification),
     cutText(whereText(notification.incident, notification.title), MOST_OF_KEY),
     endingIn(notification, spokenLength) ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
+    acknowledgedIn(notification, (at) => timeText(at, notification.tz, "spoken")) ?? "",
   ]
     .map(sentence)
     .join(" ")

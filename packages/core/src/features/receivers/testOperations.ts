@@ -4,6 +4,7 @@ import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { repairReceivers } from "../../heart/evaluation/repairReceivers.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
+import { noteTested } from "../../heart/notifications/refusingReceivers.ts"
 import { refusedHere } from "../../heart/notifications/Notifiers.ts"
 
 /** Operators' tests of receivers in force. */
@@ -19,9 +20,10 @@ export const testOperations = ({
     const notifier = receivers.current().get(receiver)
     if (notifier !== undefined) {
       const receipt = yield* notifier.test
+      if (receipt.result.outcome !== "delivered") return receipt
+      yield* commits.transact(noteTested(receiver, options.newEventId))
       const repaired = new Map([[receiver, { at: yield* Instant.now, by: "change" } as const]])
-      if (receipt.result.outcome === "delivered")
-        yield* repairReceivers({ commits, storage }, options, repaired)
+      yield* repairReceivers({ commits, storage }, options, repaired)
       return receipt
     }
     const reason = policy.current().unavailable?.get(receiver)

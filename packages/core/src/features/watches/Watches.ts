@@ -187,14 +187,13 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/features/w
     const hashing = yield* Hashing
     const policy = yield* PolicyInForce
     const incidents = incidentOptions(ids, policy, rules, hashing)
-    const signed = signing(commits, ids)
     const sealing = yield* headerSealing
     const { check, needsAll } = yield* makeProbeChecks
     const page = pageReader(yield* Storage, hashing.sha256)
     const show = showing(policy)
     const asking = yield* askingPlaces
     const change = <A>(decide: (change: decisions.WatchChange) => Command<A>) =>
-      signed((by) => decide({ agent, incidents, by }))
+      signing(commits, ids)((by) => decide({ agent, incidents, by }))
 
     const shown = Effect.fnUntraced(function* (
       result: WatchRecord | decisions.WatchRefusal | ValidationError,
@@ -216,10 +215,9 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/features/w
         return { ...show(found.watch, yield* Instant.now), places: found.places }
       }),
       create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
-        yield* check({ name, ...given })
+        yield* check({ ...given, ...(name !== undefined && { name }) })
         yield* needsAll(given)
         const created = yield* named({ name, title: given.title, otherwise: "watch" }, (chosen) =>
-          // Its secrets are bound to its name.
           Effect.flatMap(sealing(watchTerms(CheckId.make(chosen), given)), (terms) =>
             change((by) => decisions.createWatch(terms, by)),
           ),

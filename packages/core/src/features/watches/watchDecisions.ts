@@ -81,7 +81,11 @@ function* label(
     checks: { agent_id, check_ids: [name] },
     rows: { check_label: [ref], expectation: [ref] },
   })
-  if (labelCheck(unit, ref, labels, { atMostEvery: Duration.zero }) !== "changed" || unit.checks.get(ref) === undefined) return
+  if (
+    labelCheck(unit, ref, labels, { atMostEvery: Duration.zero }) !== "changed" ||
+    unit.checks.get(ref) === undefined
+  )
+    return
   unit.raise("labels", options.newEventId)
   yield* evaluateLabelled(unit, [ref], options.policy())
 }

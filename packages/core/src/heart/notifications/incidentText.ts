@@ -77,13 +77,20 @@ const timeOf = ({ event_type, incident: { opened_at, resolved_at }, tz }: Delive
   return event_type === "firing" ? `${span}: resolved by now` : span
 }
 
+/** Who acknowledged the incident of a firing that goes out all the same, and until when. */
+export const acknowledgedIn = (
+  { acknowledgement, event_type, tz }: DeliveryAttempt,
+  timeText = (at: Instant.Instant) => zonedText(at, tz),
+): string | undefined =>
+  event_type === "firing" && acknowledgement !== undefined
+    ? `Acknowledged by ${acknowledgement.by} until ${timeText(acknowledgement.until)}`
+    : undefined
+
 const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
-  const { acknowledgement, event_type, incident, tz } = notification
+  const { event_type, incident } = notification
   const check = checkOf(notification)
   return [
-    ...(event_type === "firing" && acknowledgement !== undefined
-      ? [`Acknowledged by ${acknowledgement.by} until ${zonedText(acknowledgement.until, tz)}`]
-      : []),
+    ...[acknowledgedIn(notification) ?? []].flat(),
     timeOf(notification),
     ...(event_type === "firing" && incident.members > 1 ? [`${incident.members} checks are not ok`] : []),
     ...(check === undefined

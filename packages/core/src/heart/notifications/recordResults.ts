@@ -21,7 +21,7 @@ import {
 
 const MAX_ATTEMPTS = 14
 /** The age after which an item is not retried (docs/rules.md#delivery). */
-const MAX_AGE = Duration.hours(24)
+export const MAX_AGE = Duration.hours(24)
 
 const LONGEST_RETRY_AFTER = Duration.hours(1)
 const JITTER = 0.2
@@ -47,7 +47,7 @@ export const mayRetry = (
 ): boolean => attempts < MAX_ATTEMPTS && now < Instant.plus(age_starts_at, MAX_AGE)
 
 /** Whether the receiver refused it for good. One that failed at the limits may have arrived unnoticed. */
-const wasRefused = (item: OutboxRecord): boolean =>
+export const wasRefused = (item: OutboxRecord): boolean =>
   item.state === "failed" && (isBounced(item) || mayRetry(item, item.updated_at))
 
 const BOUNCED = "bounced: "

@@ -29,7 +29,8 @@ const WORDS: Readonly<Record<string, string>> = { d: "day", h: "hour", m: "minut
 
 export const spoken = ({ count, unit }: Part): string => `${count} ${WORDS[unit]}${count === 1 ? "" : "s"}`
 
-const timeText = (at: Instant.Instant, tz: string | undefined, form: WhyForm): string => {
+/** A time to the minute; `brief` without day and zone. */
+export const timeText = (at: Instant.Instant, tz: string | undefined, form: WhyForm): string => {
   const [day = "", time = "", zone = ""] = zonedText(at, tz, "minute").split(" ")
   return form === "brief" ? time : `${day} ${time} ${zone}`
 }

@@ -9,8 +9,8 @@ export const change_stamp = keyedTable({
   key: ["name"],
   locks: "guarded",
   columns: {
-    /** `labels` stands for hostnames too. */
-    name: text<"labels" | "overrides" | "silences">(),
+    /** `labels` stands for hostnames too. `tested NAME` has the time when a receiver last took a test. */
+    name: text<"labels" | "overrides" | "silences" | `tested ${string}`>(),
     stamp: uuid<string>(),
   },
 })

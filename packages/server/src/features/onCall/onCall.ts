@@ -192,7 +192,7 @@ const noGap = (rotas: number): string => (rotas === 0 ? NO_ROTA : "no gap\n")
 const gaps = act({
   name: "gaps",
   description:
-    "List receivers on call that are shadows, quiet at times or unusable, and overrides that do not count",
+    "List receivers on call that are shadows, quiet at times, unusable or refuse messages, and overrides that do not count",
   short: "List what rotas lack",
   parameters: { days },
   reads: ({ days: count }) => spanOf(count),
