@@ -23,6 +23,7 @@ export const commandTable = [
       row("enrolments", async () => (await import("./commands/tokens.ts")).enrolments),
       row("watch", async () => (await import("./features/watches/watches.ts")).watch),
       row("watches", async () => (await import("./features/watches/watches.ts")).watches),
+      row("places", async () => (await import("./features/watches/places.ts")).places),
       row("integrations", async () => (await import("./features/integrations/integrations.ts")).integrations),
       row("checks", async () => (await import("./commands/lists.ts")).checks),
       row("report", async () => (await import("./commands/lists.ts")).availability),

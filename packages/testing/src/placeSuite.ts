@@ -8,6 +8,7 @@ import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
+import { PlaceModel } from "./PlaceModel.ts"
 import { outcomeOf } from "./race.ts"
 import { newPlace, openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
@@ -142,6 +143,43 @@ const keepsApart = Effect.fnUntraced(function* (replica: Replica) {
     "ValidationError",
   )
   assert.deepStrictEqual((yield* watches.get(NAME)).labels, { team: "web" })
+  yield* watches.change(NAME, { from: [HERE, BERLIN, AgentId.make("rome")] })
+  yield* TestClock.adjust("91 seconds")
+  yield* ask(replica, OSLO)
+  assert.deepStrictEqual(
+    (yield* watches.places).items.map(({ place, state, watches: count }) => [place, state, count]),
+    [
+      [HERE, "ok", 1],
+      [BERLIN, "late", 1],
+      [OSLO, "ok", 0],
+      [AgentId.make("rome"), "never", 1],
+    ],
+  )
+})
+
+const isCutOff = Effect.fnUntraced(function* (replica: Replica) {
+  const { watches } = replica
+  yield* enroll(replica, BERLIN)
+  const names = [1, 2, 3, 4, 5].map((n) => CheckId.make(`page-${n}`))
+  for (const name of names) yield* watches.create({ name, http, from: [BERLIN], fails: "any" })
+  yield* ask(replica, BERLIN)
+  const round = (status: CheckStatus) =>
+    Effect.forEach(names, (name) => report(replica, BERLIN, status, { name }), { discard: true })
+  yield* round("ok")
+  yield* round("critical")
+  assert.deepStrictEqual(yield* openKeys(replica), [])
+  // Second failures do not count while no other place is there, for two minutes.
+  yield* round("critical")
+  assert.deepStrictEqual(yield* openKeys(replica), ["berlin/@place"])
+  assert.containSubset((yield* watches.places).items, [{ place: BERLIN, state: "cut_off" }])
+  yield* TestClock.adjust("1 minute")
+  yield* round("critical")
+  assert.deepStrictEqual(yield* openKeys(replica), ["berlin/@place"])
+  yield* TestClock.adjust("1 minute")
+  yield* round("critical")
+  assert.lengthOf(yield* openKeys(replica), 6)
+  yield* round("ok")
+  assert.deepStrictEqual(yield* openKeys(replica), [])
 })
 
 /** A step of a story: a result of a place, observed a while ago or ahead; or some seconds pass. */
@@ -170,52 +208,6 @@ const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
   { maxLength: 30 },
 )
 
-interface ModelPlace {
-  at: number
-  last: CheckStatus
-  counted: CheckStatus | undefined
-  run: number
-}
-
-const SEVERE: ReadonlyArray<CheckStatus> = ["ok", "warning", "unknown", "critical"]
-const LASTING = 150
-
-/** The rules of `fails: any` and `majority`, from seconds and statuses, with `confirm: { bad: 2, good: 1 }`. */
-class Model {
-  readonly #places = new Map<AgentId, ModelPlace>()
-  readonly #majority: boolean
-  status: CheckStatus | undefined
-
-  constructor(fails: "any" | "majority") {
-    this.#majority = fails === "majority"
-  }
-
-  result(now: number, place: AgentId, status: CheckStatus, ago: number): void {
-    const at = Math.min(now, now - ago)
-    const before = this.#places.get(place)
-    if (before !== undefined && at < before.at) return
-    if (now - at > LASTING) return
-    const isBad = status !== "ok"
-    const isIll = before?.counted !== undefined && before.counted !== "ok"
-    const run = isBad ? (before?.run ?? 0) + 1 : 0
-    const counted = !isBad || isIll || run >= 2 ? status : before?.counted
-    this.#places.set(place, { at, last: status, counted, run })
-    this.#decide(now)
-  }
-
-  #decide(now: number): void {
-    const counting = [...this.#places.values()].flatMap(({ at, counted, last }) =>
-      counted === undefined || last === "unknown" || now - at > LASTING ? [] : [counted],
-    )
-    const n = now <= LASTING ? 2 : counting.length
-    const wanted = this.#majority ? Math.floor(n / 2) + 1 : 1
-    if (counting.length === 0 || counting.length < wanted) return
-    const having = (level: CheckStatus) =>
-      counting.filter((one) => SEVERE.indexOf(one) >= SEVERE.indexOf(level)).length >= wanted
-    this.status = having("critical") ? "critical" : having("warning") ? "warning" : "ok"
-  }
-}
-
 /** The status is what a naive model says, whatever the order of results, and after restarts. */
 const followsModel = <Place>(
   subject: StorageUnderTest<Place>,
@@ -228,7 +220,7 @@ const followsModel = <Place>(
     yield* enroll(replica, BERLIN, OSLO)
     yield* replica.watches.create({ name: NAME, http, from: [BERLIN, OSLO], fails })
     for (const agent of [BERLIN, OSLO]) yield* ask(replica, agent)
-    const model = new Model(fails)
+    const model = new PlaceModel(fails)
     let now = 0
     for (const step of story) {
       if (step.kind === "time") {
@@ -255,6 +247,9 @@ export const placeSuite = <Place>(
     )
     it.effect("have checks of their own, which open no incident and count nowhere", () =>
       Effect.flatMap(openReplica(subject), keepsApart),
+    )
+    it.effect("that fail at once do not count for two minutes", () =>
+      Effect.flatMap(openReplica(subject), isCutOff),
     )
     it.effect(
       "have the status that a naive model says, whatever the order of results",

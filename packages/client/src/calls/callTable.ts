@@ -1,7 +1,7 @@
 import { Record } from "effect"
 import type * as R from "../Resources.ts"
 import { call, listing } from "./call.ts"
-import type { EndpointName } from "./endpoints.ts"
+import type { Answer, EndpointName } from "./endpoints.ts"
 
 const agentAction = call<[agentId: string], R.ActionCount>()
 const checkAction = call<[check: R.CheckName], R.ActionCount>()
@@ -157,6 +157,7 @@ export const callTable = {
   watches: {
     ...listing<R.Paging, R.Watch>()("listWatches"),
     get: call<[name: string], R.Watch>()("getWatch"),
+    places: call<[], Answer<"listPlaces">>()("listPlaces"),
     create: call<[watch: R.NewWatch], R.Watch>()("createWatch"),
     change: call<[name: string, changes: R.WatchChanges], R.Watch>()("changeWatch"),
     pause: call<[name: string, pause: R.WatchPause], R.Watch>()("pauseWatch"),

@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AgentPathParameters } from "../v1/Parameters.ts"
 import { ActionCountResponse } from "../v1/Responses.ts"
 import * as watches from "../watches/Watches.ts"
-import { PlaceWatchesQuery } from "../watches/places.ts"
+import { PlaceList, PlaceWatchesQuery } from "../watches/places.ts"
 import { AgentBlocked, AgentNotAccepted, Conflict, Internal, NotFound, RateLimited } from "./ApiErrors.ts"
 import {
   AgentAuthentication,
@@ -19,6 +19,7 @@ const watch = { params: watches.WatchPath, success: watches.Watch }
 export class WatchesApi extends operatorsGroup(
   "watches",
   role.read.get("listWatches", "/watches", paged(watches.Watch, "WatchPage")),
+  role.read.get("listPlaces", "/places", { success: PlaceList }),
   role.read.get("getWatch", "/watches/:name", { ...watch, error: NotFound.wire }),
   role.admin.delete("removeWatch", "/watches/:name", {
     ...watch,

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { closedStruct, named, optional } from "../formats/Fields.ts"
+import { closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
 import { AgentId } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { CheckStatus } from "../formats/Status.ts"
@@ -75,6 +75,24 @@ export const WatchPlace = Schema.Struct({
   counts: Schema.Boolean.annotateKey({ description: "Whether it counts now." }),
 }).annotate(named("WatchPlace", "A place that probes the watch."))
 export type WatchPlace = typeof WatchPlace.Type
+
+/** A place of the service: itself, or an agent. */
+const Place = Schema.Struct({
+  place: AgentId,
+  state: Schema.Literals(["ok", "late", "cut_off", "never"]).annotateKey({
+    description:
+      "Whether it can decide: late if it has not asked for 90 s, cut_off while most of its watches fail at once, never if it has not asked.",
+  }),
+  asked_at: Schema.NullOr(InstantFromString).annotateKey({
+    description: "When it asked last which watches to probe; null of here, and before the first time.",
+  }),
+  watches: NonNegativeInteger.annotateKey({ description: "How many watches name it." }),
+}).annotate(named("Place", "A place that probes watches."))
+export type Place = typeof Place.Type
+
+export const PlaceList = Schema.Struct({ items: Schema.Array(Place) }).annotate(
+  named("PlaceList", "The service, each agent that asked within 7 days, and each that a watch names."),
+)
 
 /** The question of an agent: see `GET /ops/v1/agents/{agent_id}/watches`. */
 export const PlaceWatchesQuery = closedStruct({

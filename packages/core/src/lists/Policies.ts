@@ -12,6 +12,7 @@ import { Receivers } from "../heart/notifications/Receivers.ts"
 import { PolicySource } from "../kernel/ports/PolicySource.ts"
 import { SecretCipher } from "../kernel/ports/SecretCipher.ts"
 import { namedSecretsReader, secretOperations } from "../features/receivers/Secrets.ts"
+import { placeWarnings } from "../features/watches/placeWarnings.ts"
 import { watchSecrets } from "../features/watches/watchSecrets.ts"
 import { tryingPolicy } from "../features/trial/tryingPolicy.ts"
 import { PolicyInForce } from "../heart/policy/PolicyInForce.ts"
@@ -22,6 +23,7 @@ import { patchingPolicy } from "../heart/usecases/patchingPolicy.ts"
 import { replacingPolicies } from "../heart/usecases/replacingPolicies.ts"
 import { shownPolicies } from "../heart/usecases/shownPolicy.ts"
 import { Hashing } from "../kernel/ports/Hashing.ts"
+import { Commits } from "../kernel/engine/commits/Commits.ts"
 import { Storage } from "../kernel/ports/Storage.ts"
 
 /** The policy in force, for operators (docs/rules.md#policy). */
@@ -29,6 +31,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/lists/Po
   make: Effect.gen(function* () {
     const inForce = yield* PolicyInForce
     const storage = yield* Storage
+    const commits = yield* Commits
     const { sha256 } = yield* Hashing
     const push = yield* Push
     const bind = yield* bindingBrowsers(push)
@@ -67,8 +70,13 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/lists/Po
         ),
       },
       try: yield* tryingPolicy,
-      /** The checks of the lines of public pages under a policy. */
-      lines: (document: PolicyDocument) => listLines(storage, sha256, document),
+      /** The checks of the lines of public pages under a policy, and warnings by what is stored. */
+      lines: (document: PolicyDocument) =>
+        Effect.zipWith(
+          listLines(storage, sha256, document),
+          placeWarnings(commits, document),
+          (listed, warnings) => ({ ...listed, warnings: [...listed.warnings, ...warnings] }),
+        ),
       /**
        * Puts another policy in force with the notifiers of its receivers, once the audit has it. Refused
        * while a server runs that would not follow it.

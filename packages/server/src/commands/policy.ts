@@ -14,6 +14,7 @@ import { countFirings } from "@tocsin/core/heart/evaluation/evaluateIncidents"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
 import type { PolicyVersionRecord } from "@tocsin/core/heart/model/PolicyVersionRecord"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { placeWarnings } from "@tocsin/core/features/watches/placeWarnings"
 import { listLines } from "@tocsin/core/features/publicPages/lineChecks"
 import { Effect, Layer, Option, Record, Result, Schedule } from "effect"
 import { Argument, Flag } from "effect/cli"
@@ -186,7 +187,11 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument, known: 
       return {
         firings,
         lines,
-        lost: [...(yield* findLostUnder(storage, commits)(policy, before)), ...warnings],
+        lost: [
+          ...(yield* findLostUnder(storage, commits)(policy, before)),
+          ...warnings,
+          ...(yield* placeWarnings(commits, document)),
+        ],
       }
     }),
     Layer.merge(storageOfCommand(settings), RandomIds.layer),

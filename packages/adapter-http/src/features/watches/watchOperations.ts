@@ -33,6 +33,22 @@ export const watches: Operations = {
     description: "Lists watches by name, without their secrets, of which it has the names.",
     ...lastPage(WATCH),
   },
+  listPlaces: {
+    summary: "List places",
+    description:
+      "Lists the service itself, each agent that asked within 7 days, and each that a watch names.",
+    success: {
+      usual: [
+        "The service, and an agent",
+        {
+          items: [
+            { place: "here", state: "ok", asked_at: null, watches: 12 },
+            { place: "berlin", state: "ok", asked_at: "2026-03-01T08:30:12.000Z", watches: 3 },
+          ],
+        },
+      ],
+    },
+  },
   getWatch: {
     summary: "Show a watch",
     description: "Shows a watch with its latest probe, and with its places.",

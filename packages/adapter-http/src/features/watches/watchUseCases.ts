@@ -6,6 +6,7 @@ export const watchUseCases = (services: Context.Context<Watches>) => {
   const watches = Context.get(services, Watches)
   return {
     listWatches: ({ query }) => watches.list(query),
+    listPlaces: () => watches.places,
     getWatch: ({ params }) => watches.get(params.name),
     createWatch: ({ payload }) => watches.create(payload),
     changeWatch: ({ params, payload }) => watches.change(params.name, payload),

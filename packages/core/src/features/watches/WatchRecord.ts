@@ -27,9 +27,10 @@ export interface SealedSecrets {
   readonly names?: ReadonlyArray<string>
 }
 
-/** A {@link PlaceState} as it is stored: its moment in microseconds. */
-interface StoredPlaceState extends Omit<PlaceState, "at"> {
+/** A {@link PlaceState} as it is stored: its moments in microseconds. */
+interface StoredPlaceState extends Omit<PlaceState, "at" | "counted_at"> {
   readonly at: number
+  readonly counted_at?: number
 }
 
 /** The places of a watch, with what each has reported. */

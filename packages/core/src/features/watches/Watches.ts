@@ -43,6 +43,7 @@ import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { namesOf } from "./watchHeaders.ts"
 import { policySecrets } from "./openedProbe.ts"
 import { askingPlaces } from "./askingPlaces.ts"
+import { listingPlaces } from "./listPlaces.ts"
 import { headerSealing } from "./watchSecrets.ts"
 import { tokenOf } from "../../heart/operators/tokens.ts"
 
@@ -207,6 +208,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/features/w
 
     return {
       ...asking,
+      places: yield* listingPlaces(agent.name),
       list: (parameters: PageParameters) =>
         page({ list: "watches", filter: {}, sort: "name", direction: "asc" }, parameters, show),
       get: Effect.fnUntraced(function* (name: CheckId) {

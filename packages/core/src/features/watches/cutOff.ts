@@ -2,6 +2,7 @@ import { Duration } from "effect"
 import { type AgentId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
+import { HERE } from "@tocsin/contract/watches/places"
 import { move, stateTable } from "@tocsin/contract/formats/TransitionTable"
 import type { Decision } from "../../kernel/unitOfWork/Decision.ts"
 import { load } from "../../kernel/unitOfWork/load.ts"
@@ -10,6 +11,7 @@ import type { Incidents } from "../../heart/incidents/Incidents.ts"
 import type { IncidentRecord, IncidentRef } from "../../heart/model/IncidentRecord.ts"
 import { HEARTBEAT } from "../../heart/model/MemberRecord.ts"
 import { HOLD_FOR } from "./placeDecisions.ts"
+import { stateIn } from "./watchPlaces.ts"
 import { isPaused, type WatchRecord } from "./WatchRecord.ts"
 
 /**
@@ -47,25 +49,37 @@ export const placeRef = (name: AgentId): IncidentRef => ({
 
 export const isBad = (status: CheckStatus | undefined): boolean => status !== undefined && status !== "ok"
 
-const isProbedLately = (watch: WatchRecord, now: Instant.Instant): boolean => {
-  const period = Duration.sum(Duration.millis(watch.every_millis), LONGEST_PROBE)
-  return (
-    watch.probed_at !== undefined && !isPaused(watch, now) && watch.probed_at > Instant.minus(now, period)
-  )
+/** Whether a result is bad, and says something about its target. */
+export const isFailure = (status: CheckStatus | undefined): boolean => isBad(status) && status !== "unknown"
+
+/** The latest result of a watch at one place. */
+type Latest = Pick<WatchRecord, "counted" | "counted_at" | "every_millis" | "probed_at" | "status">
+
+const latestAt = (watch: WatchRecord, place: AgentId): ReadonlyArray<Latest> => {
+  if (place === HERE) return [watch]
+  const state = stateIn(watch, place)
+  if (state === undefined) return []
+  const { at: probed_at, counted, counted_at, status } = state
+  return [{ counted, counted_at, every_millis: watch.every_millis, probed_at, status }]
+}
+
+const isProbedLately = ({ every_millis, probed_at }: Latest, now: Instant.Instant): boolean => {
+  const period = Duration.sum(Duration.millis(every_millis), LONGEST_PROBE)
+  return probed_at !== undefined && probed_at > Instant.minus(now, period)
 }
 
 /** Whether a watch was well, or has failed only since a moment. */
-const wasWell = ({ counted, counted_at }: WatchRecord, since: Instant.Instant | undefined): boolean =>
+const wasWell = ({ counted, counted_at }: Latest, since: Instant.Instant | undefined): boolean =>
   !isBad(counted) || (since !== undefined && counted_at !== undefined && counted_at >= since)
 
-/** Whether so many watches fail that the service itself may be cut off: since when, if it is already. */
+/** Whether so many watches fail that their place may be cut off: since when, if it is already. */
 const haveMostFailed = (
-  watches: ReadonlyArray<WatchRecord>,
+  watches: ReadonlyArray<Latest>,
   since: Instant.Instant | undefined,
   now: Instant.Instant,
 ): boolean => {
   const probed = watches.filter((watch) => isProbedLately(watch, now) && wasWell(watch, since))
-  const failed = probed.filter(({ status }) => isBad(status)).length
+  const failed = probed.filter(({ status }) => isFailure(status)).length
   return failed >= FEWEST && failed > SHARE * probed.length
 }
 
@@ -75,32 +89,50 @@ const cutOffState = (open: Pick<IncidentRecord, "opened_at"> | undefined, now: I
   return Instant.isRecent(open.opened_at, HOLD_FOR, now) ? "holding" : "lost"
 }
 
+/** A place is no longer cut off. */
+export function* endCutOff(unit: UnitOfWork, name: AgentId, incidents: Incidents): Decision<void> {
+  const open = unit.openIncident(placeRef(name))
+  if (open === undefined) return
+  yield* incidents.leave(
+    { incident_id: open.id, agent_id: name, check_id: HEARTBEAT },
+    { by: "event", notify: true, resolution: { reason: "recovered" } },
+  )
+}
+
 /**
- * Decides whether the service is cut off, by all watches with their latest probes, and opens or resolves
- * its incident. Returns whether a result that is not ok counts.
+ * Decides whether a place is cut off, by all watches with their latest results there, and opens or resolves
+ * its incident: the service, or an agent of its name. Returns whether a result that is not ok counts.
  */
-export function* judgeCutOff(unit: UnitOfWork, name: AgentId, incidents: Incidents): Decision<boolean> {
+export function* judgeCutOff(
+  unit: UnitOfWork,
+  name: AgentId,
+  incidents: Incidents,
+  place = HERE,
+): Decision<boolean> {
   const ref = placeRef(name)
   yield* load(unit, { groups: { watch: ["all"] }, openIncidents: [ref] })
-  const watches = unit.of("watch").group("all")
+  const watches = unit
+    .of("watch")
+    .group("all")
+    .filter((watch) => !isPaused(watch, unit.now))
+    .flatMap((watch) => latestAt(watch, place))
   const open = unit.openIncident(ref)
   const state = cutOffState(open, unit.now)
   const most = haveMostFailed(watches, open?.opened_at, unit.now)
   if (!most) {
     if (open !== undefined && state !== "connected") {
       move(CutOffTransitions, state, "some_answered")
-      yield* incidents.leave(
-        { incident_id: open.id, agent_id: name, check_id: HEARTBEAT },
-        { by: "event", notify: true, resolution: { reason: "recovered" } },
-      )
+      yield* endCutOff(unit, name, incidents)
     }
     return true
   }
   const next = move(CutOffTransitions, state, "most_failed")
   if (state === "connected") {
-    const summary = "most watches fail at once: the network of the service itself may be down"
+    const [severity, of] =
+      place === HERE ? (["critical", "the service itself"] as const) : (["warning", name] as const)
+    const summary = `most watches fail at once: the network of ${of} may be down`
     // The member is the agent as a whole, as in its heartbeat incident.
-    const member = { agent_id: name, check_id: HEARTBEAT, severity: "critical", summary } as const
+    const member = { agent_id: name, check_id: HEARTBEAT, severity, summary }
     yield* incidents.join(ref, { member, notify: true })
   }
   return next !== "holding"

@@ -19,7 +19,7 @@ import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
 import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
-import { placeRef } from "./cutOff.ts"
+import { isBad, isFailure, judgeCutOff, placeRef } from "./cutOff.ts"
 import {
   type Around,
   decidePlaces,
@@ -31,7 +31,7 @@ import {
 } from "./placeDecisions.ts"
 import { checkOf, expectWatch, loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
 import { isPlaced, judgedOf, stateIn, withState } from "./watchPlaces.ts"
-import { isPaused, type WatchRecord } from "./WatchRecord.ts"
+import { isPaused, type WatchPlaces, type WatchRecord } from "./WatchRecord.ts"
 
 interface Deciding {
   readonly agent: WatchAgent
@@ -143,13 +143,33 @@ const stateAfter = (
   if (isKnown || (before !== undefined && at < before.at)) return undefined
   if (!isWithin(at, lastingFor(watch.every_millis), now)) return undefined
   const result = { at, status, output: output.slice(0, LONGEST_OUTPUT).toWellFormed() }
-  const state = followPlace(before, result, watch.confirm)
+  const followed = followPlace(before, result, watch.confirm)
+  const hasTurned = before?.counted === undefined || isBad(before.counted) !== isBad(followed.counted)
+  const state = { ...followed, counted_at: hasTurned ? now : before.counted_at }
   if (observed_at <= now || event_id === undefined) return state
   return { ...state, ids: [...(before?.ids ?? []), event_id].slice(-IDS_KEPT) }
 }
 
 /** The watch that a place reports by a check. A part of a name is one, too. */
 export const nameOfWatch = (check_id: CheckId): CheckId => check_id.slice(PLACE_CHECKS.length) as CheckId
+
+/** Judges whether a place is cut off before another failure there is confirmed, and while it is. */
+function* judgePlace(
+  unit: UnitOfWork,
+  given: Deciding,
+  place: AgentId,
+  {
+    state,
+    watch,
+  }: { readonly state: PlaceState; readonly watch: WatchRecord & { readonly places: WatchPlaces } },
+): Decision<void> {
+  const before = stateIn(watch, place)
+  const isConfirmed = isFailure(state.status) && state.counted === state.status
+  if (!isConfirmed && unit.openIncident(placeRef(place)) === undefined) return
+  const { counted, counted_at, said } = before ?? {}
+  unit.of("watch").put(withState(watch, place, { ...state, counted, counted_at, said }))
+  yield* judgeCutOff(unit, place, new Incidents(unit, given.incidents), place)
+}
 
 /** Decides about watches by the results of agents that are places (docs/rules.md#places). */
 const followingPlaces = (given: Deciding): FollowingPlaces => ({
@@ -174,6 +194,7 @@ const followingPlaces = (given: Deciding): FollowingPlaces => ({
       const watch = watchOf(result.event)
       const state = watch && stateAfter(watch, stateIn(watch, place), result, unit.now)
       if (watch === undefined || state === undefined) continue
+      yield* judgePlace(unit, given, place, { watch, state })
       table.put(withState(watch, place, state))
       const { duration_ms } = result.event
       decided.push(...decideWatch(unit, { duration_ms, name: watch.name }, around))

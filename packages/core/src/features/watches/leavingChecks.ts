@@ -12,18 +12,19 @@ import { SYSTEM } from "../../kernel/ports/CurrentOperator.ts"
 import { idlePause } from "../../kernel/ports/IdlePause.ts"
 import { commandOf } from "../../kernel/unitOfWork/Decision.ts"
 import { load } from "../../kernel/unitOfWork/load.ts"
+import { endCutOff, placeRef } from "./cutOff.ts"
 import { nameOfWatch } from "./decideWatches.ts"
 
 const EVERY = Duration.seconds(15)
+/** An agent asks every 30 s. One that is late is not heard, so nothing says that it is cut off. */
+export const LATE_AFTER = Duration.seconds(90)
 /** Afterwards no result of the former watch is on its way. */
 const LEAVES_AFTER = Duration.minutes(1)
 
-const allPlaces = commandOf(function* (unit) {
+/** All agents that have asked. Changes nothing. */
+export const allPlaces = commandOf(function* (unit) {
   yield* load(unit, { groups: { place: ["all"] } })
-  return unit
-    .of("place")
-    .group("all")
-    .map(({ agent_id }) => agent_id)
+  return unit.of("place").group("all")
 })
 
 /** Deletes checks of a place whose watches have long been gone from it. */
@@ -38,6 +39,10 @@ const sweep = commandOf(function* (
   if (row === undefined) return
   if (agent === undefined || !isPlace(row, unit.now)) return unit.of("place").delete(agent_id)
   const incidents = new Incidents(unit, options)
+  if (unit.now > Instant.plus(row.asked_at, LATE_AFTER)) {
+    yield* load(unit, { openIncidents: [placeRef(agent_id)] })
+    yield* endCutOff(unit, agent_id, incidents)
+  }
   const leaving: Record<CheckId, number> = {}
   for (const ref of checksOf(agent, check_ids)) {
     const { check_id } = ref
@@ -58,7 +63,7 @@ export const leavingChecksChore = (
   name: "deleting checks of former watches of places",
   pause: idlePause(EVERY),
   piece: Effect.gen(function* () {
-    for (const agent_id of yield* commits.transact(allPlaces())) {
+    for (const { agent_id } of yield* commits.transact(allPlaces())) {
       const check_ids: Array<CheckId> = []
       yield* eachPage(storage, { ...ALL_CHECKS, filter: { agent_id } }, (rows) => {
         for (const { check_id, is_of_place } of rows) if (is_of_place) check_ids.push(check_id)

@@ -15,6 +15,8 @@ export interface PlaceState {
   readonly output: string
   /** Its confirmed status, and what the result said that confirmed it last. */
   readonly counted?: CheckStatus | undefined
+  /** Since when that is ok, or is not. */
+  readonly counted_at?: Instant.Instant | undefined
   readonly said?: string | undefined
   /** How many results in a row contradict it; before the first one, how many were ok in a row, or were not. */
   readonly against: number

@@ -22,20 +22,29 @@ export const isPlaced = (watch: Placed): watch is Placed & { readonly places: Wa
 /** Whether the service probes a watch itself. */
 export const isFromHere = (watch: Placed): boolean => placesOf(watch).from.includes(HERE)
 
+const momentOf = (micros: number): Instant.Instant => Instant.fromMicros(BigInt(micros))
+
 export const stateIn = ({ places }: Placed, place: AgentId): PlaceState | undefined => {
   const stored = places?.states[place]
-  return stored && { ...stored, at: Instant.fromMicros(BigInt(stored.at)) }
+  if (stored === undefined) return undefined
+  const { at, counted_at, ...state } = stored
+  return {
+    ...state,
+    at: momentOf(at),
+    counted_at: counted_at === undefined ? undefined : momentOf(counted_at),
+  }
 }
 
 /** A watch whose place has another state. */
 export const withState = <W extends { readonly places: WatchPlaces }>(
   watch: W,
   place: AgentId,
-  { at, ...state }: PlaceState,
-): W => ({
-  ...watch,
-  places: { ...watch.places, states: { ...watch.places.states, [place]: { ...state, at: Number(at) } } },
-})
+  { at, counted_at, ...state }: PlaceState,
+): W => {
+  const turned = counted_at === undefined ? {} : { counted_at: Number(counted_at) }
+  const stored = { ...state, ...turned, at: Number(at) }
+  return { ...watch, places: { ...watch.places, states: { ...watch.places.states, [place]: stored } } }
+}
 
 /** A watch as its places are judged. */
 export const judgedOf = (watch: WatchRecord): Judged => {

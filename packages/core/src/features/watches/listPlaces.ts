@@ -1,0 +1,64 @@
+import { Effect } from "effect"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { HERE, type Place } from "@tocsin/contract/watches/places"
+import { isPlace, type PlaceRecord } from "../../heart/model/PlaceRecord.ts"
+import { Commits } from "../../kernel/engine/commits/Commits.ts"
+import { eachPage } from "../../kernel/engine/lists/readPage.ts"
+import { Storage } from "../../kernel/ports/Storage.ts"
+import { commandOf } from "../../kernel/unitOfWork/Decision.ts"
+import { load } from "../../kernel/unitOfWork/load.ts"
+import { placeRef } from "./cutOff.ts"
+import { allPlaces, LATE_AFTER } from "./leavingChecks.ts"
+import { placesOf } from "./watchPlaces.ts"
+
+const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
+
+/** The agents that have lost their networks. Changes nothing. */
+const cutOffAmong = commandOf(function* (unit, names: ReadonlyArray<AgentId>) {
+  yield* load(unit, { openIncidents: names.map(placeRef) })
+  return new Set(names.filter((name) => unit.openIncident(placeRef(name)) !== undefined))
+})
+
+const stateOf = (row: PlaceRecord | undefined, isCutOff: boolean, now: Instant.Instant): Place["state"] => {
+  if (row === undefined) return "never"
+  if (now > Instant.plus(row.asked_at, LATE_AFTER)) return "late"
+  return isCutOff ? "cut_off" : "ok"
+}
+
+/** Lists the places of all watches (docs/rules.md#places). */
+export const listingPlaces = Effect.fnUntraced(function* (watchAgent: AgentId) {
+  const storage = yield* Storage
+  const { transact } = yield* Commits
+  return Effect.gen(function* () {
+    const counts = new Map<AgentId, number>([[HERE, 0]])
+    yield* eachPage(storage, ALL_WATCHES, (rows) => {
+      for (const watch of rows)
+        for (const place of placesOf(watch).from) counts.set(place, (counts.get(place) ?? 0) + 1)
+    })
+    const now = yield* Instant.now
+    const asked = new Map(
+      (yield* transact(allPlaces())).filter((row) => isPlace(row, now)).map((row) => [row.agent_id, row]),
+    )
+    const ofHere = counts.get(HERE) ?? 0
+    counts.delete(HERE)
+    const names = Array.from(new Set([...counts.keys(), ...asked.keys()])).toSorted()
+    const lost = yield* transact(cutOffAmong([watchAgent, ...names]))
+    const state = lost.has(watchAgent) ? "cut_off" : "ok"
+    const here: Place = { place: HERE, state, asked_at: null, watches: ofHere }
+    return {
+      items: [
+        here,
+        ...names.map((place): Place => {
+          const row = asked.get(place)
+          return {
+            place,
+            state: stateOf(row, lost.has(place), now),
+            asked_at: row?.asked_at ?? null,
+            watches: counts.get(place) ?? 0,
+          }
+        }),
+      ],
+    }
+  })
+})

@@ -1,0 +1,23 @@
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { Place } from "@tocsin/contract/watches/places"
+import { Watches } from "@tocsin/core/features/watches/Watches"
+import { act } from "../../commands/define.ts"
+import { type Column, tableText } from "../../output/makeTable.ts"
+import { Output } from "../../output/Output.ts"
+import { ageText } from "../../output/texts.ts"
+
+const columns = (now: Instant.Instant): ReadonlyArray<Column<Place>> => [
+  { title: "PLACE", cell: ({ place }) => place },
+  { title: "STATE", cell: ({ state }) => state, isState: true },
+  { title: "ASKED", cell: ({ asked_at }) => ageText(asked_at, now), align: "right" },
+  { title: "WATCHES", cell: ({ watches }) => String(watches), align: "right" },
+]
+
+export const places = act({
+  name: "places",
+  description: "List the places that probe watches: the service itself, and agents",
+  parameters: {},
+})(function* () {
+  const answer = yield* Watches.use((watches) => watches.places)
+  return { answer, text: tableText(columns(yield* Instant.now), answer.items, yield* Output) }
+})
