@@ -71,7 +71,8 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "startMessage(failure.value)",
   "withoutSecrets(finding.message)",
   // Of a probe's options, as the agent's configuration states them.
-  'problems.join("; ")',
+  "read.problem",
+  "`${problem.path[0]} ${problem.message}`",
   "`${id}: ${message}`",
   "`match ${problem}`",
   "`${name} ${target.failure}`",

@@ -49,8 +49,8 @@ const targetOf = (
   { op, path: pointer }: PatchOperation,
 ): Result.Result<Target, PatchRefusal> => {
   const path = pathOf(pointer)
-  if (path === undefined) return refuse(`${pointer} is no JSON Pointer (RFC 6901), such as /routes/0/to`)
-  const nothing = refuse(`${pointer} leads to nothing: read the policy again, and name what it has`)
+  if (path === undefined) return refuse(`${pointer} must be a JSON Pointer (RFC 6901), such as /routes/0/to`)
+  const nothing = refuse(`${pointer} leads to nothing: name what the policy has`)
   let value: { readonly value: unknown } | undefined = { value: document }
   for (const name of path.slice(0, -1)) {
     value = memberOf(value.value, name)
@@ -154,7 +154,7 @@ const patched = (text: string, operation: PatchOperation): Result.Result<string,
     if (operation.op === "test" && !isDeepStrictEqual(present?.value, operation.value))
       return Result.fail({
         isConflict: true,
-        message: `the test of ${operation.path} fails: the policy has another value`,
+        message: `the test of ${operation.path} fails, because the policy has another value: make the edit from the present policy`,
       })
     const states = edited(value, target, operation)
     if (isDeepStrictEqual(states, value)) return Result.succeed(text)

@@ -251,8 +251,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/features/w
       /** Runs the probe of a watch from this process now; nothing stores its result. */
       try: Effect.fn("Watches.try")(function* (watch: TryWatchRequest) {
         yield* check(watch)
-        if (probes !== undefined) return yield* probes.run(watch)
-        return yield* noProbes()
+        return yield* probes === undefined ? noProbes() : probes.run(watch)
       }),
     }
   }),

@@ -139,7 +139,7 @@ export const enrolReplies: Readonly<
   ),
   name_of_place: conflict(
     "name_of_place",
-    "a watch names this agent as a place; have an operator accept it, or make an enrolment for this agent_id",
+    "a watch names this agent as a place; ask an operator to accept it, or make an enrolment for this agent_id",
   ),
   replacement_key: conflict(
     "replacement_key",
