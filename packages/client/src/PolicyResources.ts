@@ -80,8 +80,13 @@ export interface AppliedPolicy extends Answer<"applyPolicy"> {}
 /** The hash of the policy to replace, as `if-match`, and whether many firings are meant, as `confirm`. */
 export interface PolicyApplicationParameters extends Query<"applyPolicy">, Headers<"applyPolicy"> {}
 
-/** Changes of the policy's text (RFC 6902): 1 to 50 of `add`, `remove`, `replace` and `test`. */
-export type PolicyPatch = Body<"patchPolicy">
+/** A change of the policy's text (RFC 6902), or a test of it. */
+export type PolicyPatchOperation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: Json }
+  | { readonly op: "remove"; readonly path: string }
+
+/** Changes of the policy's text: 1 to 50 operations. */
+export type PolicyPatch = ReadonlyArray<PolicyPatchOperation>
 
 /** The hash of the policy to change, as `if-match`; `confirm`, and `dry_run` for the text alone. */
 export interface PolicyPatchParameters extends Query<"patchPolicy">, Headers<"patchPolicy"> {}
