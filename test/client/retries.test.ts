@@ -280,6 +280,7 @@ const calls: Readonly<
   "enrolments.remove": [true, (client) => client.enrolments.remove("0".repeat(32))],
   "watches.list": [true, (client) => client.watches.list(page)],
   "watches.get": [true, (client) => client.watches.get("home")],
+  "watches.places": [true, (client) => client.watches.places()],
   "watches.create": [
     true,
     (client) => client.watches.create({ name: "home", http: { url: "http://home/" } }),

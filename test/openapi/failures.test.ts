@@ -69,6 +69,7 @@ const EXCEPTIONS: Readonly<Record<string, number>> = {
   checkPolicy: 200,
   stream: 200,
   // From memory, and by the key that it keeps.
+  listSettings: 200,
   getPush: 200,
   replacePushKey: 409,
   createSubscription: 409,

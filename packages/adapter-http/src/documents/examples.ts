@@ -15,6 +15,8 @@ export interface DocumentedOperation {
   readonly success: Examples
   /** The answers of one status, where an operation has several. */
   readonly byStatus?: Readonly<Record<number, Examples>>
+  /** Header fields of a success beside those of every answer, by their names. */
+  readonly headers?: Readonly<Record<string, object>>
 }
 
 /** Operations by the names of their endpoints. */

@@ -114,7 +114,7 @@ const withExamples = (content: OpenApi.OpenApiSpecContent = {}, examples: Exampl
 const responses = (
   operation: Operation,
   isForAll: boolean,
-  { byStatus, success }: DocumentedOperation,
+  { byStatus, headers, success }: DocumentedOperation,
 ): JsonObject =>
   Object.fromEntries(
     Object.entries(operation.responses)
@@ -124,7 +124,7 @@ const responses = (
         Number(status) < FIRST_ERROR
           ? {
               description: response.description,
-              headers: headersOf(response),
+              headers: { ...headersOf(response), ...headers },
               content: withExamples(response.content, byStatus?.[Number(status)] ?? success),
             }
           : { $ref: `#/components/responses/${errorName(response)}` },

@@ -16,8 +16,8 @@ export interface PlaceRules {
 const PUBLIC = "public"
 const NETWORK = /^(?<address>[^/]*)\/(?<prefix>\d{1,3})$/
 /** A pattern with `*` ends with two whole labels, so that it matches no whole top-level domain. */
-const PATTERN = /^(?:[a-z0-9_*-]+\.)*[a-z0-9_-]+\.[a-z0-9_-]*[a-z_-][a-z0-9_-]*$/iu
-const NAME = /^(?:[a-z0-9_-]+\.)*[a-z0-9_-]*[a-z_-][a-z0-9_-]*\.?$/iu
+const PATTERN = /^(?:[a-z0-9_*-]+\.)*[a-z0-9_-]+\.(?=\d*[a-z_-])[a-z0-9_-]+$/iu
+const NAME = /^(?:[a-z0-9_-]+\.)*(?=\d*[a-z_-])[a-z0-9_-]+\.?$/iu
 
 const isNever = addressesIn(net, METADATA)
 const isLoopback = addressesIn(net, LOOPBACK)

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
+import { named, NonNegativeInteger, optional } from "../formats/Fields.ts"
 import { AgentId } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { CheckStatus } from "../formats/Status.ts"
@@ -95,7 +95,7 @@ export const PlaceList = Schema.Struct({ items: Schema.Array(Place) }).annotate(
 )
 
 /** The question of an agent: see `GET /ops/v1/agents/{agent_id}/watches`. */
-export const PlaceWatchesQuery = closedStruct({
+export const PlaceWatchesQuery = Schema.Struct({
   secrets: optional(
     Schema.Literals(["true", "false"]),
     "Whether the probes have their secrets: false unless given.",

@@ -133,6 +133,13 @@ export const placeWatches: Operations = {
     description:
       "Lists the watches that name an agent as one of their places and are not paused. Needs the agent's accepted key. Limited like heartbeats. Their secrets come with `secrets=true` alone. Answers 304 without a body to the tag of an unchanged answer in If-None-Match.",
     parameters: { agent_id: "berlin" },
+    headers: {
+      ETag: {
+        description: "Names the answer: another one when a watch or a secret changes (RFC 9110, 8.8.3).",
+        required: true,
+        schema: { type: "string" },
+      },
+    },
     success: {
       one: [
         "One watch",
