@@ -27,7 +27,7 @@ export const InvitationList = Schema.Struct({ items: Schema.Array(Invitation) })
   named("InvitationList", "The open invitations of an operator, the latest first."),
 )
 
-export const InviteRequest = closedStruct({}).annotate(
+export const InviteRequest = Schema.Record(Schema.String, Schema.Never).annotate(
   named("InviteRequest", "An invitation has no options."),
 )
 
