@@ -167,6 +167,7 @@ export const viewOfFold = (fold: FoldedEvents): View => ({
     incident: fold.incidentOf(agent_id, check_id)?.name,
     overdue_incident_id: undefined,
     withdrawn_at: undefined,
+    is_of_place: undefined,
     declaration: undefined,
     seen: fold
       .latestOf(agent_id, check_id)
