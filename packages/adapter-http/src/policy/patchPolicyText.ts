@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util"
 import type { PatchOperation, PolicyPatch } from "@tocsin/contract/policy/PolicyPatch"
 import type { PatchRefusal } from "@tocsin/core/kernel/ports/PolicySource"
 import { Predicate, Result } from "effect"
-import { type Document, isCollection, isMap, isSeq, parseDocument } from "yaml"
+import { type Document, isMap, isSeq, parseDocument } from "yaml"
 import { applied, type Edit, pairIn, PolicyTextEditor } from "./PolicyTextEditor.ts"
 
 const MARK = "\uFEFF"
@@ -123,8 +123,7 @@ const editsOf = (
   if (operation.op === "test") return []
   if (operation.op !== "remove" && (present !== undefined || path.length === 0))
     return [editor.replaced(entry, operation.value)]
-  if (!isCollection(list) || !(isMap(list) || isSeq(list)))
-    return operation.op === "remove" ? [editor.replaced(entry, {})] : []
+  if (!(isMap(list) || isSeq(list))) return operation.op === "remove" ? [editor.replaced(entry, {})] : []
   const place = isMap(list) ? list.items.findIndex((each) => each === entry) : Number(name)
   if (operation.op === "remove") return editor.removed(around?.entry, list, place)
   return [editor.added(list, operation.value, isMap(list) ? name : place)]
