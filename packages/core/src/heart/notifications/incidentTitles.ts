@@ -45,7 +45,6 @@ const worstTitles = loneCommandOf(function* (
   _unit,
   ids: ReadonlyArray<IncidentId>,
 ): LoneDecision<ReadonlyMap<IncidentId, string | undefined>> {
-  if (ids.length === 0) return new Map()
   const found = yield* find(
     "loudMembers",
     ids.map((incident_id) => ({ incident_id, limit: 1 })),
@@ -58,6 +57,8 @@ const worstTitles = loneCommandOf(function* (
   )
 })
 
+const NO_TITLES: ReadonlyMap<IncidentId, string | undefined> = new Map()
+
 /** The titles that incidents show: of one without loud members, that of what opened it. */
 export const incidentTitles =
   (
@@ -67,7 +68,8 @@ export const incidentTitles =
   (incidents: ReadonlyArray<Pick<IncidentRecord, "state"> & Opened>) =>
     Effect.gen(function* () {
       const open = incidents.filter(({ state }) => state === "open").map(({ id }) => id)
-      const worst = yield* transact(worstTitles(open))
+      // Pages of resolved incidents take no transaction.
+      const worst = open.length === 0 ? NO_TITLES : yield* transact(worstTitles(open))
       const opened = yield* openerTitles(
         storage,
         incidents.filter(({ id }) => !worst.has(id)),
