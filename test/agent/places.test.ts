@@ -30,6 +30,11 @@ const startPage = Effect.acquireRelease(
     }),
 )
 
+interface Named {
+  readonly name: string
+  readonly place?: string
+}
+
 const watchOf = (server: ServerProcess, name: string) =>
   Effect.map(operate(server, "GET", `/ops/v1/watches/${name}`), ({ text }) => JSON.parse(text))
 
@@ -77,7 +82,16 @@ describe("an agent that is a place", { timeout: 300_000 }, () => {
       assert.deepStrictEqual(new Set(page.asked), new Set(["top-secret"]))
       page.status = 503
       const failing = yield* settled("critical")
-      assert.match(failing.last.output, /^critical from 1 of 1 place: berlin 503 http:\/\/127\.0\.0\.1:\d+\//)
+      assert.match(
+        failing.last.output,
+        /^critical from 1 of 1 place: berlin 503 http:\/\/127\.0\.0\.1:\d+\/ in \d+\.\d{3} s\n/,
+      )
+      const numbers = yield* operate(server, "GET", "/ops/v1/numbers?agent_id=watches&check_id=page")
+      assert.deepStrictEqual(
+        JSON.parse(numbers.text).series.map(({ name, place }: Named) => [name, place]),
+        [["duration", "berlin"]],
+        numbers.text,
+      )
       const refused = yield* watchOf(server, "other")
       assert.isNull(refused.status)
       assert.containSubset(refused.places, [{ place: "berlin", status: "unknown", counts: false }])

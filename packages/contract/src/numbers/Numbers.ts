@@ -75,7 +75,17 @@ export const NumberSpan = Schema.Struct({
 export const NumbersAnswer = Schema.Struct({
   step: NumberStep,
   series: Schema.Array(
-    Schema.Struct({ name: Schema.String, unit: Schema.String, spans: Schema.Array(NumberSpan) }),
+    Schema.Struct({
+      name: Schema.String,
+      unit: Schema.String,
+      place: Schema.optionalKey(
+        AgentId.annotate({
+          description:
+            "The place that measured it: of a watch with other places than here, each has its series of how long it took.",
+        }),
+      ),
+      spans: Schema.Array(NumberSpan),
+    }),
   ),
 }).annotate({
   identifier: "Numbers",

@@ -29,6 +29,8 @@ export const LONGEST_SENT = 8_192
 /** An answer, as conditions judge it. */
 export interface JudgedAnswer {
   readonly status: number
+  /** How long it took. */
+  readonly seconds: number
   /** Its header fields by names in small letters; equal ones are joined by `, `. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
@@ -105,7 +107,9 @@ const CONDITIONS: {
   ) => ReadonlyArray<string>
 } = {
   status: ({ status }, answer, { shownUrl }) =>
-    status === undefined || isStatusOf(answer.status, status) ? [] : [`${answer.status} ${shownUrl}`],
+    status === undefined || isStatusOf(answer.status, status)
+      ? []
+      : [`${answer.status} ${shownUrl} in ${answer.seconds.toFixed(3)} s`],
   header: ({ header }, { headers }, judging) =>
     failedValues("header", header, (name) => ({ found: headers.get(name.toLowerCase()) }), judging),
   text: ({ text }, { body, where }, { shownUrl }) =>

@@ -43,7 +43,7 @@ describe("a VALUE", () => {
 const failed = (expect: Expectation, answer: object = {}, secret: ReadonlyArray<string> = []) =>
   failedConditions(
     expect,
-    { status: 200, headers: new Map(), body: "", isWhole: true, where: "", ...answer },
+    { status: 200, seconds: 3.1, headers: new Map(), body: "", isWhole: true, where: "", ...answer },
     { shownUrl: "http://a/", secret },
   ).map(({ status, words }) => `${status} ${words}`)
 
@@ -51,7 +51,7 @@ describe("conditions", () => {
   const json = (value: unknown) => ({ body: JSON.stringify(value) })
 
   it.each<readonly [string, Expectation, object, ReadonlyArray<string>]>([
-    ["status", { status: [204, "300-399"] }, { status: 200 }, ["critical 200 http://a/"]],
+    ["status", { status: [204, "300-399"] }, { status: 200 }, ["critical 200 http://a/ in 3.100 s"]],
     ["status in a range", { status: [204, "300-399"] }, { status: 302 }, []],
     ["text", { text: "well" }, { body: "ill" }, ['critical http://a/ lacks "well"']],
     ["not_text", { not_text: "ill" }, { body: "ill" }, ['critical http://a/ has "ill"']],
@@ -115,7 +115,7 @@ describe("conditions", () => {
       [
         "critical http://a/: header a is absent and must be there",
         "critical http://a/: json /a is 2 and must be 1",
-        "warning 200 http://a/",
+        "warning 200 http://a/ in 3.100 s",
         'warning http://a/ lacks "x"',
       ],
     ],

@@ -20,6 +20,7 @@ import { Storage, type StorageError } from "../kernel/ports/Storage.ts"
 import { NumberMemory } from "../features/numbers/NumberMemory.ts"
 import { lastNumbers } from "../features/numbers/lastNumbers.ts"
 import { readingNumbers } from "../features/numbers/Numbers.ts"
+import { placesOfWatch } from "../features/watches/listPlaces.ts"
 import { hourRows } from "../features/numbers/hourRows.ts"
 import { exporting } from "../features/export/exporting.ts"
 import { historyRows } from "../features/export/historyRows.ts"
@@ -69,7 +70,8 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
   make: Effect.gen(function* () {
     const storage = yield* Storage
     const rules = yield* RuleSettings
-    const counts = yield* keptCounts(storage, yield* Commits)
+    const commits = yield* Commits
+    const counts = yield* keptCounts(storage, commits)
     const summarise = Effect.flatMap(Instant.now, (now) =>
       Effect.map(counts(aliveSince(now, rules)), (found) => ({ ...found, generated_at: now })),
     )
@@ -102,7 +104,9 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
       /** Changes that someone made, newest first (docs/rules.md#audit). */
       audit: inOrder("audit", { sort: "recorded_at", direction: "desc" }, toAuditEntry),
       /** Numbers that checks measured (docs/rules.md#numbers). */
-      numbers: readingNumbers(storage, memory, shared),
+      numbers: readingNumbers(storage, memory, shared, ({ agent_id, check_id }) =>
+        agent_id === rules.watchAgent ? commits.transact(placesOfWatch(check_id)) : Effect.succeed([]),
+      ),
       /** All checks as metrics state them, and the last values of their series (docs/rules.md#metrics-of-checks). */
       checkMetrics: readingCheckMetrics(storage, sha256, lastNumbers(memory)),
       /** Rows of a kind and a span for other systems, until the scope closes (docs/rules.md#export). */

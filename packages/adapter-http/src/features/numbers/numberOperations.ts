@@ -39,7 +39,7 @@ export const numbers: Operations = {
   readNumbers: {
     summary: "Read numbers over time",
     description:
-      "Reads spans of the series of a check. Spans of 5 minutes are kept for two days, longer ones for the retention of numbers.",
+      "Reads spans of the series of a check. A watch with other places than here has a series duration for each place, with its name. Spans of 5 minutes are kept for two days, longer ones for the retention of numbers.",
     success: {
       usual: [
         "An hour of a check of a disk",

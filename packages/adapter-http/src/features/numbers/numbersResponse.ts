@@ -9,7 +9,7 @@ const PIECE = 1_000
 /** The text of an answer, made in pieces: one of a quarter has megabytes, and results pass meanwhile. */
 const textOf = Effect.fnUntraced(function* ({ series, step }: NumbersAnswer) {
   const texts: Array<string> = []
-  for (const { name, spans, unit } of series) {
+  for (const { spans, ...named } of series) {
     const pieces: Array<string> = []
     for (let first = 0; first < spans.length; first += PIECE) {
       const piece = spans
@@ -18,7 +18,7 @@ const textOf = Effect.fnUntraced(function* ({ series, step }: NumbersAnswer) {
       pieces.push(JSON.stringify(piece).slice(1, -1))
       yield* Effect.yieldNow
     }
-    texts.push(`${JSON.stringify({ name, unit }).slice(0, -1)},"spans":[${pieces.join(",")}]}`)
+    texts.push(`${JSON.stringify(named).slice(0, -1)},"spans":[${pieces.join(",")}]}`)
   }
   return `{"step":${JSON.stringify(step)},"series":[${texts.join(",")}]}`
 })

@@ -50,6 +50,8 @@ const gapsIn = (times: ReadonlyArray<number>, severalAt: ReadonlySet<number>, st
 
 /** How long the check itself took: not what it measured, so it shares no axis, and comes last. */
 const isDuration = ({ name }: Pick<Series, "name">): boolean => name === "duration"
+/** How a line is called: that of a place has the name of the place. */
+const nameOf = ({ name, place = name }: Series): string => place
 const COLOURS = 6
 
 /** A chart of series: each span stands at its middle, the last one not after `end`. */
@@ -63,8 +65,8 @@ const chartOf = (unit: string, step: Numbers["step"], series: ReadonlyArray<Seri
   const times = [...inOrder, ...gaps].toSorted((a, b) => a - b)
   const valuesOf = (index: number, part: "mean" | "min" | "max") =>
     times.map((at) => known[index]?.get(at)?.[part] ?? null)
-  const lines = series.map(({ name }, index) => ({
-    name,
+  const lines = series.map((each, index) => ({
+    name: nameOf(each),
     colour: `line-${index % COLOURS}`,
     dashes: Math.floor(index / COLOURS),
     mean: valuesOf(index, "mean"),
@@ -82,7 +84,7 @@ export const chartsOf = ({ series, step }: Numbers, end: number): ReadonlyArray<
   [false, true].flatMap((isOwn) => {
     const some = series
       .filter((each) => isDuration(each) === isOwn)
-      .toSorted((a, b) => byName(a.name, b.name))
+      .toSorted((a, b) => byName(nameOf(a), nameOf(b)))
     const units = Array.from(new Set(some.map(({ unit }) => unit)))
     return units.map((unit) =>
       chartOf(
@@ -205,7 +207,7 @@ export const smallLineOf = (numbers: Numbers, stated: ReadonlyArray<Stated>, end
     const y = most > least ? 18 - ((value - least) / (most - least)) * 16 : 10
     return `${typeof line.mean[index - 1] === "number" ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}h0`
   })
-  const drawn = numbers.series.find((series) => series.name === line.name && series.unit === unit)
+  const drawn = numbers.series.find((series) => nameOf(series) === line.name && series.unit === unit)
   const last = drawn?.spans.at(-1)?.last
   return { name: line.name, unit, path: parts.join(""), least, most, last }
 }

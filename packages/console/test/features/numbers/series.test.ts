@@ -44,6 +44,17 @@ describe("charts of numbers", () => {
     )
   })
 
+  it("of a watch has a line for each place, and so has the small one", () => {
+    const placed = ["oslo", "berlin"].map((place) => ({ ...series("duration", "s", [5, 10]), place }))
+    const all = { step: "5m", series: [...placed, series("days", "d", [5])] } as const
+    const charts = chartsOf(all, END)
+    assert.deepStrictEqual(
+      charts.at(-1)?.lines.map(({ name }) => name),
+      ["berlin", "oslo"],
+    )
+    assert.containSubset(smallLineOf({ step: "5m", series: placed }, [], END), { name: "berlin", last: 10 })
+  })
+
   it("a time without values is a gap, and a check that seldom reports has none", () => {
     const [gap] = chartsOf({ step: "5m", series: [series("a", "", [0, 5, 10, 60, 65])] }, END)
     assert.deepStrictEqual(gap?.lines[0]?.mean, [0, 5, 10, null, 60, 65])

@@ -1,5 +1,5 @@
 import { ValidationError } from "@tocsin/contract/formats/Errors"
-import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import { type AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import {
   type NumbersAnswer,
@@ -9,23 +9,16 @@ import {
   type SeriesOfCheck,
   stepMillis,
 } from "@tocsin/contract/numbers/Numbers"
+import { HERE, PLACE_CHECKS } from "@tocsin/contract/watches/places"
 import { Duration, Effect } from "effect"
 import type { NumberMemory } from "./NumberMemory.ts"
 import { boundReached, notKept, reachedBounds } from "./NumberBounds.ts"
 import type { CheckRecord } from "../../heart/model/CheckRecord.ts"
 import type { CheckRef } from "../../kernel/model/CheckRef.ts"
-import { HOURS_KEPT, namedBy, nameKey, PART_KINDS, startOf } from "./NumberPart.ts"
-import { boundsOf, type Reading, readingsOf } from "./readings.ts"
-import { longer, mergeSpans } from "./Span.ts"
-import type {
-  NumberStorage,
-  PartsQuery,
-  KnownSeries,
-  NumberPart,
-  PartKind,
-  Span,
-  Spans,
-} from "../../kernel/ports/NumberStorage.ts"
+import { HOURS_KEPT, nameKey, PART_KINDS, startOf } from "./NumberPart.ts"
+import { boundsOf, DURATION, type Reading, readingsOf } from "./readings.ts"
+import { type Asked, eachPiece, type ReadSeries, readSpans } from "./readSpans.ts"
+import type { NumberStorage, KnownSeries, NumberPart, PartKind } from "../../kernel/ports/NumberStorage.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import { noSuch, NotFound } from "../../kernel/engine/OperationErrors.ts"
 
@@ -34,13 +27,6 @@ const USUAL_SPANS = 1_000
 const MOST_SPANS = 2_500
 /** A reader does not wait longer for what is not written. */
 const WRITTEN_WITHIN = Duration.seconds(2)
-
-/** For each step, the rows that have it, and how many of their spans it takes. */
-const STEPS = {
-  "5m": { kinds: ["hour"], many: 1 },
-  "1h": { kinds: ["day", "late"], many: 1 },
-  "1d": { kinds: ["day", "late"], many: DAY / stepMillis["1h"] },
-} as const satisfies Record<NumberStep, { kinds: readonly [PartKind, ...Array<PartKind>]; many: number }>
 
 const isFine = (step: NumberStep, from: number, to: number, now: number): boolean =>
   (to - from) / stepMillis[step] <= USUAL_SPANS &&
@@ -59,86 +45,7 @@ const noNumbers = () =>
       "no numbers are kept: set SERVICE_NUMBERS_SERIES above 0, and use a storage that has them (docs/numbers.md)",
   })
 
-/** Spans of one length by their start, of all parts of a series. */
-export const timeline = (parts: ReadonlyArray<NumberPart>, step: NumberStep): ReadonlyMap<number, Span> => {
-  const merged = new Map<number, Spans>()
-  for (const { spans, start } of parts) merged.set(start, mergeSpans(merged.get(start) ?? [], spans))
-  const { many } = STEPS[step]
-  return new Map(
-    Array.from(merged)
-      .toSorted(([a], [b]) => a - b)
-      .flatMap(([start, spans]) => {
-        const all = many === 1 ? spans : longer(whole(spans, many), many)
-        return all.flatMap((span, place) =>
-          span === undefined ? [] : [[start + place * stepMillis[step], span] as const],
-        )
-      }),
-  )
-}
-
-const whole = (spans: Spans, length: number): Spans => Array.from({ length }, (_, place) => spans[place])
-
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1)
-
-/** Parts that are read and merged in one turn of the event loop: some milliseconds, also where two servers have some. */
-const PIECE = 200
-
-/** Reads parts of kinds of one length in the order of their starts, in pieces between which other work goes on. */
-const eachPiece = Effect.fnUntraced(function* (
-  numbers: NumberStorage<StorageError>,
-  { kinds, to, ...query }: PartsQuery & { readonly kinds: readonly [PartKind, ...Array<PartKind>] },
-  use: (parts: ReadonlyArray<NumberPart>) => void,
-) {
-  const { length } = PART_KINDS[kinds[0]]
-  let many = 4
-  let from = startOf(kinds[0], query.from)
-  while (from < to) {
-    const end = Math.min(to, from + many * length)
-    const parts = yield* numbers.parts({ ...query, kinds, from, to: end })
-    use(parts)
-    from = end
-    const fitting = Math.floor((many * PIECE) / Math.max(1, parts.length))
-    many = Math.max(1, Math.min(fitting, 4 * many))
-    yield* Effect.yieldNow
-  }
-})
-
-/** A span as it is shown. Hours keep seven digits: others would be noise. */
-const shownSpan = ({ count, last, least, mean, most }: Span, shown = (value: number) => value) => ({
-  count,
-  min: shown(least),
-  max: shown(most),
-  mean: shown(mean),
-  last: shown(last),
-})
-export const shownHour = (span: Span) => shownSpan(span, (value) => Number(value.toPrecision(7)))
-
-interface Asked {
-  readonly check: CheckRef
-  readonly name: string | undefined
-  readonly first: number
-  readonly step: NumberStep
-  readonly to: number
-}
-
-const readSpans = Effect.fnUntraced(function* (
-  numbers: NumberStorage<StorageError>,
-  { check, first, name, step, to }: Asked,
-) {
-  const { kinds } = STEPS[step]
-  const shown = step === "5m" ? shownSpan : shownHour
-  const series = new Map<string, Array<NumbersAnswer["series"][number]["spans"][number]>>()
-  yield* eachPiece(numbers, { ...check, name, kinds, from: first, to }, (parts) => {
-    for (const [key, all] of Map.groupBy(parts, nameKey)) {
-      const spans = series.get(key) ?? []
-      series.set(key, spans)
-      for (const [at, span] of timeline(all, step))
-        if (at >= first && at < to) spans.push({ at: Instant.fromMillis(at), ...shown(span) })
-    }
-  })
-  const inOrder = Array.from(series).toSorted(byName)
-  return { step, series: inOrder.map(([key, spans]) => ({ ...namedBy(key), spans })) } satisfies NumbersAnswer
-})
+const isDuration = ({ name }: ReadSeries): boolean => name === DURATION.name
 
 /** From the part that has an exact moment to the coarsest. */
 const LAST_IN = ["hour", "late", "day"] as const satisfies ReadonlyArray<PartKind>
@@ -191,22 +98,58 @@ const readBounds = Effect.fnUntraced(function* (storage: Storage["Service"], mos
   return { ...reached, checks: full.filter(([, , more]) => more > 0) }
 })
 
-/** Reads numbers over time (docs/rules.md#numbers). `shared` runs once for all concurrent callers. */
-export const readingNumbers = (
-  storage: Storage["Service"],
-  memory: NumberMemory["Service"],
-  shared: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Effect.Effect<A, E>>,
-) => {
+/** The checks whose numbers are read, with what this server measured of them until now. */
+const openingNumbers = (storage: Storage["Service"], memory: NumberMemory["Service"]) => {
   /** The check, and the storage of its numbers, which has what this server measured of it until now. */
   const open = Effect.fnUntraced(function* (agentId: AgentId, checkId: CheckId) {
     const { numbers } = memory
     if (numbers === undefined) return yield* noNumbers()
-    const check = yield* storage.check(agentId, checkId)
+    const check = yield* written(numbers, agentId, checkId)
     if (check === undefined) return yield* noSuch("check")
-    // A storage that takes no writes has what was written before.
-    yield* Effect.ignore(Effect.timeoutOption(memory.write(numbers, check), WRITTEN_WITHIN))
     return { check, numbers }
   })
+  const written = Effect.fnUntraced(function* (
+    numbers: NumberStorage<StorageError>,
+    agentId: AgentId,
+    checkId: CheckId,
+  ) {
+    const check = yield* storage.check(agentId, checkId)
+    // A storage that takes no writes has what was written before.
+    if (check !== undefined)
+      yield* Effect.ignore(Effect.timeoutOption(memory.write(numbers, check), WRITTEN_WITHIN))
+    return check
+  })
+  /** How long the places of a watch took, each with its name: all but the service report it as a check of their own. */
+  const ofPlaces = Effect.fnUntraced(function* (
+    numbers: NumberStorage<StorageError>,
+    places: ReadonlyArray<AgentId>,
+    { own, ...asked }: Asked & { readonly own: ReadonlyArray<ReadSeries> },
+  ) {
+    const found = yield* Effect.forEach(places, (place) =>
+      Effect.gen(function* () {
+        if (place === HERE) return own.filter(isDuration).map((series) => ({ ...series, place }))
+        const check = yield* written(numbers, place, CheckId.make(PLACE_CHECKS + asked.check.check_id))
+        if (check === undefined) return []
+        const series = yield* readSpans(numbers, { ...asked, check, name: DURATION.name })
+        return series.map((one) => ({ ...one, place }))
+      }),
+    )
+    return [...found.flat(), ...own.filter((series) => !isDuration(series))]
+  })
+  return { ofPlaces, open }
+}
+
+/**
+ * Reads numbers over time (docs/rules.md#numbers). `shared` runs once for all concurrent callers; `placesOf` are the
+ * places of the watch of a check, if it has others than the service.
+ */
+export const readingNumbers = (
+  storage: Storage["Service"],
+  memory: NumberMemory["Service"],
+  shared: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Effect.Effect<A, E>>,
+  placesOf: (check: CheckRef) => Effect.Effect<ReadonlyArray<AgentId>, StorageError>,
+) => {
+  const { ofPlaces, open } = openingNumbers(storage, memory)
   const underWay = new Map<string, Effect.Effect<NumbersAnswer, StorageError>>()
   return {
     reachedBounds: (most: number) => readBounds(storage, most),
@@ -239,9 +182,11 @@ export const readingNumbers = (
     read: Effect.fnUntraced(function* ({ agent_id, check_id, name, ...asked }: NumbersParameters) {
       const { first, step, to } = yield* spanOf(asked, Instant.toMillis(yield* Instant.now))
       const { check, numbers } = yield* open(agent_id, check_id)
+      const places = yield* placesOf(check)
       const { registration_id } = check
       const key = JSON.stringify([
         registration_id,
+        places,
         check_id,
         name,
         step,
@@ -251,8 +196,14 @@ export const readingNumbers = (
       const present = underWay.get(key)
       if (present !== undefined) return yield* present
       const of = { check: { agent_id, registration_id, check_id }, name, first, step, to }
+      const all = Effect.gen(function* () {
+        const own = yield* readSpans(numbers, of)
+        const isPlaced = places.length > 0 && (name ?? DURATION.name) === DURATION.name
+        const series = isPlaced ? yield* ofPlaces(numbers, places, { ...of, own }) : own
+        return { step, series } satisfies NumbersAnswer
+      })
       const end = Effect.sync(() => underWay.delete(key))
-      const reading = yield* shared(Effect.ensuring(readSpans(numbers, of), end))
+      const reading = yield* shared(Effect.ensuring(all, end))
       underWay.set(key, reading)
       return yield* reading
     }),

@@ -10,7 +10,7 @@ import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import type { TimeSpan } from "../../kernel/ports/SettledReads.ts"
 import type { NumberMemory } from "./NumberMemory.ts"
 import { namedBy, nameKey, PART_KINDS, startOf } from "./NumberPart.ts"
-import { shownHour, timeline } from "./Numbers.ts"
+import { shownHour, timeline } from "./readSpans.ts"
 
 const DAY = PART_KINDS.day.length
 const HOUR = PART_KINDS.hour.length

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { HERE, type Place } from "@tocsin/contract/watches/places"
 import { isPlace, type PlaceRecord } from "../../heart/model/PlaceRecord.ts"
@@ -7,10 +7,10 @@ import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { commandOf } from "../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
 import { placeRef } from "./cutOff.ts"
 import { allPlaces, LATE_AFTER } from "./leavingChecks.ts"
-import { placesOf } from "./watchPlaces.ts"
+import { isPlaced, placesOf } from "./watchPlaces.ts"
 
 const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
 
@@ -18,6 +18,12 @@ const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc
 const cutOffAmong = commandOf(function* (unit, names: ReadonlyArray<AgentId>) {
   yield* load(unit, { openIncidents: names.map(placeRef) })
   return new Set(names.filter((name) => unit.openIncident(placeRef(name)) !== undefined))
+})
+
+/** The places of a watch that others than the service decide about; none of any other name. Changes nothing. */
+export const placesOfWatch = commandOf(function* (unit, name: CheckId) {
+  const watch = yield* loadRow(unit, "watch", name)
+  return watch !== undefined && isPlaced(watch) ? placesOf(watch).from : []
 })
 
 const stateOf = (row: PlaceRecord | undefined, isCutOff: boolean, now: Instant.Instant): Place["state"] => {

@@ -19,8 +19,12 @@ const check = {
 const spans = Array.from({ length: 24 }, () => spanOf(1, 0))
 
 /** A storage with parts of series on each day or hour that was asked for, and the rows of each read. */
-const open = (namesOn: (start: number) => ReadonlyArray<string>, summary = "") => {
+const open = (
+  namesOn: (start: number) => ReadonlyArray<string>,
+  { places = [], summary = "" }: { readonly places?: ReadonlyArray<AgentId>; readonly summary?: string } = {},
+) => {
   const rows: Array<number> = []
+  const asked: Array<string> = []
   const part = (kind: NumberPart["kind"], start: number, name: string): NumberPart => ({
     ...check,
     name,
@@ -29,7 +33,7 @@ const open = (namesOn: (start: number) => ReadonlyArray<string>, summary = "") =
     start,
     spans,
   })
-  const parts = ({ from, kinds, name, to }: PartsQuery) =>
+  const parts = ({ agent_id, check_id, from, kinds, name, to }: PartsQuery) =>
     Effect.sync(() => {
       const [kind = "day"] = kinds
       const found = startsIn(kind, from, to).flatMap((start) =>
@@ -38,6 +42,7 @@ const open = (namesOn: (start: number) => ReadonlyArray<string>, summary = "") =
           .map((one) => part(kind, start, one)),
       )
       rows.push(found.length)
+      if (name === "duration") asked.push(`${agent_id}/${check_id}`)
       return found
     })
   const known = startsIn("day", NOW - 93 * DAY, NOW).flatMap((newest) =>
@@ -46,11 +51,14 @@ const open = (namesOn: (start: number) => ReadonlyArray<string>, summary = "") =
   const series = Array.from(new Map(known.map((one) => [one.name, one])).values())
   // Only what reading calls.
   const numbers = { parts, series: () => Effect.succeed(series) } as never
-  const storage = { check: () => Effect.succeed({ ...check, summary }), numbers } as never
+  // Oslo has not reported the watch.
+  const checkOf = (of: string, id: string) =>
+    of === "oslo" ? undefined : { ...check, agent_id: of, check_id: id, summary }
+  const storage = { check: (...of: [string, string]) => Effect.succeed(checkOf(...of)), numbers } as never
   const memory = { numbers, most: 1_000, write: () => Effect.void } as never
   const shared = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.cachedWithTTL(effect, Duration.negativeInfinity)
-  return { rows, reader: readingNumbers(storage, memory, shared) }
+  return { asked, rows, reader: readingNumbers(storage, memory, shared, () => Effect.succeed(places)) }
 }
 
 const sum = (rows: ReadonlyArray<number>) => rows.reduce((all, some) => all + some, 0)
@@ -63,7 +71,9 @@ describe("a read of numbers over time (docs/rules.md#numbers)", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(NOW - 3_600_000)
       const moreOf = Effect.fnUntraced(function* (kept: number, output: string) {
-        const { reader } = open((start) => (start === NOW - DAY ? few.slice(0, kept) : []), output)
+        const { reader } = open((start) => (start === NOW - DAY ? few.slice(0, kept) : []), {
+          summary: output,
+        })
         const { not_kept } = yield* reader.ofCheck(agent_id, check_id)
         const { checks } = yield* reader.reachedBounds(1_000)
         assert.isTrue(not_kept.every(({ because }) => because === "check"))
@@ -117,6 +127,39 @@ describe("a read of numbers over time (docs/rules.md#numbers)", () => {
       assert.strictEqual(sum(rows), 93 * 20)
       assert.isAtMost(Math.max(...rows), 200)
       assert.isAtLeast(turns, rows.length - 1)
+    }),
+  )
+
+  it.effect("has a series of each place of a watch, from the check by which the place reports it", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(NOW)
+      const read = Effect.fnUntraced(function* (places: ReadonlyArray<string>, name?: string) {
+        const { asked, reader } = open(() => ["days", "duration"], {
+          places: places.map((one) => AgentId.make(one)),
+        })
+        const { series } = yield* reader.read({ ...quarter, step: "1d", ...(name !== undefined && { name }) })
+        return { asked: Array.from(new Set(asked)), read: series.map((one) => [one.name, one.place]) }
+      })
+      assert.deepStrictEqual(yield* read([]), {
+        asked: [],
+        read: [
+          ["days", undefined],
+          ["duration", undefined],
+        ],
+      })
+      assert.deepStrictEqual(yield* read(["here", "oslo", "berlin"]), {
+        asked: ["berlin/watch:c"],
+        read: [
+          ["duration", "here"],
+          ["duration", "berlin"],
+          ["days", undefined],
+        ],
+      })
+      assert.deepStrictEqual((yield* read(["berlin"])).read, [
+        ["duration", "berlin"],
+        ["days", undefined],
+      ])
+      assert.deepStrictEqual((yield* read(["here", "berlin"], "days")).read, [["days", undefined]])
     }),
   )
 

@@ -49,8 +49,8 @@ const glyph = (height: number, row: number, glyphs: string): string => {
 }
 
 const drawSeries = (series: Series, scale: Scale, { columns }: TableStyle): ReadonlyArray<string> => {
-  const { name, spans, unit } = series
-  const title = plainLine(name)
+  const { name, place, spans, unit } = series
+  const title = place === undefined ? plainLine(name) : `${plainLine(name)} from ${place}`
   const last = spans.at(-1)
   if (last === undefined) return [title]
   const least = Math.min(...spans.map(({ min }) => min))

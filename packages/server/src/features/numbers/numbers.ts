@@ -55,10 +55,11 @@ export const showNumbers = act({
   const read = yield* numbers.read({ ...named, from, to: until })
   const answer = { ...read, kept: kept.map(({ name, unit }) => ({ name, unit })), not_kept }
   if (csv) {
-    const items = answer.series.flatMap(({ name, spans, unit }) =>
-      spans.map((span) => ({ name, unit, ...span })),
+    const items = answer.series.flatMap(({ spans, ...series }) =>
+      spans.map((span) => ({ ...series, ...span })),
     )
-    const { head, rows } = csvLines("name unit at count min max mean last")
+    const place = answer.series.some((series) => series.place !== undefined) ? " place" : ""
+    const { head, rows } = csvLines(`name unit at count min max mean last${place}`)
     return { answer, text: head + rows(JSON.parse(jsonText(items))) }
   }
   if (answer.series.length === 0)

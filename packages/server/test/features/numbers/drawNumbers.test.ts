@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { drawNumbers } from "@tocsin/server/features/numbers/drawNumbers"
 
@@ -28,6 +29,17 @@ const draw = (values: ReadonlyArray<readonly [minute: number, value: number]>, c
   )
 
 describe("numbers in a terminal", () => {
+  it("of a watch name the place of each series", () => {
+    const series = ["here", "berlin"].map((place) => ({
+      name: "duration",
+      unit: "s",
+      place: AgentId.make(place),
+      spans: [spanAt(0, 1)],
+    }))
+    const drawn = drawNumbers({ step: "5m", series }, { from, until }, { columns: 22, hasColour: false })
+    assert.match(drawn, /^duration from here  1 s\n[^]+\nduration from berlin  1 s\n/)
+  })
+
   it("rise from the least to the most value, and a gap stays empty", () => {
     const rising = [0, 5, 10, 15, 20, 25, 60, 75].map((minute) => [minute, minute] as const)
     assert.strictEqual(
