@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { SEVERITY_RANK } from "@tocsin/contract/formats/Status"
 import { isShadow } from "@tocsin/core/heart/model/OutboxRecord"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
@@ -67,9 +66,7 @@ const judge = ({ arrivals, incidents, items, outdated, replayed }: Course): void
 }
 
 const sqlite = Layer.provide(storageInFolder(), migratedFolder)
-const postgres = Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))).pipe(
-  Layer.provide(EmptiedPostgres.layerOfFile()),
-)
+const postgres = EmptiedPostgres.client.pipe(Layer.provide(EmptiedPostgres.layerOfFile()))
 
 const few = { ...arbitrary, runs: propertyRuns(1) }
 

@@ -1,4 +1,3 @@
-import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
 import { assert, it } from "@effect/vitest"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
@@ -114,7 +113,7 @@ const compareReplicas = <E>(number: number, layer: Layer.Layer<Storage, E>) =>
   )
 
 const sqlite = SqliteStorage.layer({ file: ":memory:" })
-const postgres = Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url })))
+const postgres = EmptiedPostgres.client
 
 /** The tests of one part of the stories, on each storage; parts count from 1. On memory, they are predicted too. */
 export const partOfStories = (part: number): void => {

@@ -1,5 +1,4 @@
 import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
-import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { EmptiedPostgres } from "../storage/EmptiedPostgres.ts"
@@ -27,7 +26,7 @@ storageHttpSuite(
   {
     name: "PostgreSQL",
     place: EmptiedPostgres.layerOfFile(),
-    client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
+    client: EmptiedPostgres.client,
   },
   dump,
 )

@@ -2,7 +2,8 @@ import { afterAll } from "@effect/vitest"
 import { scriptOf } from "@tocsin/adapter-pg/client/PgPoolOptions"
 import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
+import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import { PATIENCE, ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 
 /**
  * A PostgreSQL database without a row. The first is made, with no schema either; later ones are
@@ -31,6 +32,11 @@ export class EmptiedPostgres extends Context.Service<
       Effect.acquireRelease(take, (database) => Effect.sync(() => idle.push(database))),
     )
   }
+
+  /** A client of the storage in it, which waits as long as a busy machine takes. */
+  static readonly client = Layer.unwrap(
+    Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url, ...PATIENCE })),
+  )
 }
 
 const make = Effect.gen(function* () {

@@ -1,7 +1,6 @@
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { inspectStorage as inspectPostgres } from "@tocsin/adapter-pg/inspection/inspectStorage"
-import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { inspectStorage as inspectSqlite } from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import { AuditId } from "@tocsin/contract/audit/Audit"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
@@ -77,7 +76,7 @@ const sqlite: Damageable<ScratchFolder> = {
 const postgres: Damageable<EmptiedPostgres> = {
   name: "PostgreSQL",
   place: EmptiedPostgres.layerOfFile(),
-  client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
+  client: EmptiedPostgres.client,
   execute: (place, text) => Context.get(place, EmptiedPostgres).sql.unsafe(text),
   damaged: (place) =>
     Effect.map(inspectPostgres({ url: Context.get(place, EmptiedPostgres).url }), ({ damaged }) => damaged),

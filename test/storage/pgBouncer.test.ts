@@ -1,4 +1,3 @@
-import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { PgClient } from "@tocsin/adapter-pg/client/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
@@ -22,7 +21,7 @@ const through = (mode: "session" | "transaction") => {
   return {
     name: `PostgreSQL behind PgBouncer in ${mode} mode`,
     place,
-    client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
+    client: EmptiedPostgres.client,
   }
 }
 

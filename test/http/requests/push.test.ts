@@ -1,7 +1,6 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
-import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
 import { describe } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { EmptiedPostgres } from "../../storage/EmptiedPostgres.ts"
 import { migratedFolder, storageInFolder } from "../../storage/migratedFolder.ts"
 import { pushSuite } from "./pushSuite.ts"
@@ -18,6 +17,6 @@ describe("browsers on PostgreSQL", () => {
   pushSuite({
     name: "PostgreSQL",
     place: EmptiedPostgres.layerOfFile(),
-    client: Layer.unwrap(Effect.map(EmptiedPostgres, ({ url }) => PgStorage.layer({ url }))),
+    client: EmptiedPostgres.client,
   })
 })
