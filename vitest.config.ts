@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os"
-import { defineConfig } from "vitest/config"
+import { configDefaults, defineConfig } from "vitest/config"
+import { filesLeftOut } from "./scripts/filesAtLength.mjs"
 import { LongestFirst } from "./test/LongestFirst.ts"
 
 /** A real PostgreSQL is unpacked and started inside a hook: slow on a cold disk and beside other work. */
@@ -18,6 +19,7 @@ export default defineConfig({
     reporters: ["default", "./test/Progress.ts"],
     setupFiles: ["test/properties/drawFromSeed.ts"],
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts", "bench/test/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, ...filesLeftOut()],
     // Two more than cores, as tests also wait; each one more takes seconds to load and to compile the same again.
     maxWorkers: availableParallelism() + 2,
     // A larger young generation is collected less often, and helpers of its collector would take the other workers'

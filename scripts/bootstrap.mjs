@@ -162,13 +162,17 @@ async function become(node, args) {
 }
 
 /**
- * `npm test` plays a sample of each property. At length, properties run 67 times as often, and suites of which other
- * runs take a sample run whole (test/properties/atLength.ts).
+ * `npm test` plays a sample of each property, and leaves some files out (scripts/filesAtLength.mjs) unless the caller names
+ * files or titles. At length, properties run 67 times as often, and suites of which other runs take a sample run whole
+ * (test/properties/atLength.ts).
  *
  * @param {string} task
+ * @param {readonly string[]} args of the caller
  */
-function prepareTests(task) {
+function prepareTests(task, args) {
   process.env["PROPERTY_RUNS"] ??= task === "test" ? "0.03" : "2"
+  process.env["TEST_FILES"] ??=
+    task === "test" && args.every((arg) => arg.startsWith("--")) ? "sample" : "all"
   // The compiler, a Go program, ends before collecting its garbage pays.
   process.env["GOGC"] ??= "off"
   process.env["GOMEMLIMIT"] ??= "3GiB"
@@ -201,7 +205,7 @@ if (taskArgs === undefined) stop(`Say what to run: ${[...tasks.keys()].join(", "
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   stop(`Tocsin needs Node.js ${oldestNode} or newer to start; this is ${process.version}.`)
 }
-if (task === "test" || task === "test:long") prepareTests(task)
+if (task === "test" || task === "test:long") prepareTests(task, callerArgs)
 process.chdir(root)
 await install(task)
 await become(await node24(), [...taskArgs, ...callerArgs])

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs"
 import { relative } from "node:path"
 import process from "node:process"
+import { lineOfFilesLeftOut } from "./filesAtLength.mjs"
 import { skippedLines, whySkipped } from "./skippedTests.mjs"
 
 /** @typedef {{ readonly passed: number, readonly failed: number }} Count */
@@ -71,6 +72,7 @@ function outcome(count, path, exitCode) {
 const [testReport = "", testExit = "", checkOutput = "", checkExit = "", programsExit = ""] =
   process.argv.slice(2)
 const tests = outcome(countTests, testReport, testExit)
+process.stdout.write(lineOfFilesLeftOut())
 const checks = outcome(countChecks, checkOutput, checkExit)
 const failed = tests.failed + checks.failed + (programsExit === "0" ? 0 : 1)
 process.exitCode = failed === 0 ? 0 : 1

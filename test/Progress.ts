@@ -2,6 +2,7 @@ import { relative } from "node:path"
 import process from "node:process"
 import type { Reporter, TestModule, TestSpecification } from "vitest/node"
 import { skippedLines, whySkipped } from "../scripts/skippedTests.mjs"
+import { filesLeftOut, lineOfFilesLeftOut } from "../scripts/filesAtLength.mjs"
 
 const EVERY_MILLIS = 15_000
 /** A file that runs for longer is named, as it may hang. */
@@ -53,6 +54,7 @@ export default class Progress implements Reporter {
     )
     // `-t` skips others without a reason.
     for (const line of skippedLines(whySkipped(skipped).reasons)) process.stdout.write(`${line}\n`)
+    if (filesLeftOut().length > 0) process.stdout.write(lineOfFilesLeftOut())
   }
 
   #say(): void {

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
+import { FILES_AT_LENGTH, lineOfFilesLeftOut } from "../../scripts/filesAtLength.mjs"
 
 const test = (title: string, status = "passed", ...ancestorTitles: ReadonlyArray<string>) => ({
   title,
@@ -49,7 +50,13 @@ const scratch = () => {
   }
 }
 
+const LEFT_OUT = lineOfFilesLeftOut().trim()
+
 describe("the end of .ci/run", () => {
+  it("names files that there are as those that are left to npm run test:long", () => {
+    for (const glob of FILES_AT_LENGTH) assert.isAbove(globSync(glob).length, 0, glob)
+  })
+
   it("counts the tests and the checks in its last line, below what was skipped and why", () => {
     const skipped = test("is drawn (skipped: chromium is missing: install chromium)", "skipped")
     const inSuite = test("one", "pending", "all (skipped: npm run test:long runs it)", "inner")
@@ -58,6 +65,7 @@ describe("the end of .ci/run", () => {
       0,
       "skipped: 2, npm run test:long runs it (test/a)",
       "skipped: 1, chromium is missing: install chromium (test/a)",
+      LEFT_OUT,
       "6 passed, 0 failed",
     ])
   })
@@ -65,15 +73,17 @@ describe("the end of .ci/run", () => {
   it("fails for a test that failed, one that was skipped without a reason, and each part that ended badly", () => {
     assert.deepStrictEqual(endOf([test("works"), test("fails", "failed")], { tests: 1 }), [
       1,
+      LEFT_OUT,
       "6 passed, 1 failed",
     ])
     assert.deepStrictEqual(endOf([test("works"), test("later", "skipped", "all")]), [
       1,
       "skipped without a reason in its name: test/a/b.test.ts > all > later",
+      LEFT_OUT,
       "6 passed, 1 failed",
     ])
     for (const part of ["tests", "checks", "programs"])
-      assert.deepStrictEqual(endOf([test("works")], { [part]: 1 }), [1, "6 passed, 1 failed"])
+      assert.deepStrictEqual(endOf([test("works")], { [part]: 1 }), [1, LEFT_OUT, "6 passed, 1 failed"])
   })
 })
 
