@@ -158,6 +158,17 @@ const refusalOf = ({ code, message, routine = "" }: PgFailure): Explanation | un
   return found === undefined ? undefined : ["unavailable", found]
 }
 
+/** Codes of TLS without words of their own. */
+const OF_TLS = /^(?:ERR_SSL_|ERR_TLS_|CERT_|CRL_|INVALID_|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$|EPROTO$)/u
+
+const tlsOf = (code: string): Explanation | undefined =>
+  OF_TLS.test(code)
+    ? [
+        "unavailable",
+        `the TLS connection to PostgreSQL failed (${code}): compare the certificates and the versions of TLS of both sides, and read PostgreSQL's log`,
+      ]
+    : undefined
+
 const bySqlState: ReadonlyMap<string, Explanation> = new Map(
   Object.entries(sqlStateMessages).flatMap(([reason, messages]) =>
     Object.entries(messages).map(([code, message]) => [code, [reason as StorageFailure, message]] as const),
@@ -197,7 +208,7 @@ const explain = (error: SqlError.SqlError): Explanation => {
   const code = sqlStateOf(error)
   const known =
     (cause instanceof PgFailure ? refusalOf(cause) : undefined) ??
-    (code === undefined ? undefined : bySqlState.get(code))
+    (code === undefined ? undefined : (bySqlState.get(code) ?? tlsOf(code)))
   if (known !== undefined) return known
   if (isLostRace(error)) return kindMessages.SerializationError
   const { reason } = error

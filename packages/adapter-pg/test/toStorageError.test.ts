@@ -76,6 +76,20 @@ describe("toStorageError", () => {
     assert.notInclude(message, "PostgreSQL is unreachable")
   })
 
+  it.each([
+    "CERT_REVOKED",
+    "CERT_SIGNATURE_FAILURE",
+    "INVALID_PURPOSE",
+    "ERR_SSL_UNSUPPORTED_PROTOCOL",
+    "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
+    "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+    "UNSPECIFIED",
+  ])("says that TLS failed, not that nothing is there: %s", (code) => {
+    const { message, reason } = toStorageError(answer(code, "ConnectionError"))
+    assert.strictEqual(reason, "unavailable")
+    assert.include(message, `the TLS connection to PostgreSQL failed (${code})`)
+  })
+
   it("keeps the client's own message, which has no secret", () => {
     const said = "No database connection became free in time: find long transactions in pg_stat_activity"
     const error = toStorageError(sqlError("ConnectionError", { message: said, operation: "connect" }))

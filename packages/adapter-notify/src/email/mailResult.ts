@@ -52,7 +52,7 @@ const sorted = ({ standings }: Handed, before: ReadonlyArray<SettledRecipient>, 
 
 /** Why recipients wait, and whether the server would answer so for ever. */
 const causeOf = (
-  { fault }: Handed,
+  { fault, offer }: Handed,
   answer: MailAnswer | undefined,
   settings: MailSettings,
   isLoginHidden: boolean,
@@ -62,7 +62,7 @@ const causeOf = (
       outcome: "deferred",
       error: isLoginHidden && answer.status >= 500 ? HIDDEN_LOGIN : answered(answer),
     }
-  const error = fault && faultWords(fault, settings)
+  const error = fault && faultWords(fault, settings, offer)
   if (error === undefined) return resultOfFailure(fault?.code)
   return { outcome: fault?.answer && isFinal(fault.answer) ? "refused" : "deferred", error }
 }

@@ -79,6 +79,8 @@ export interface Offer {
   /** Absent before the first connection. */
   hasUtf8: boolean | undefined
   hasLogin: boolean
+  /** Whether it offered it on any connection: within TLS, none does. */
+  hasStartTls: boolean
 }
 
 const silent = () => {}
@@ -95,6 +97,7 @@ const listening = (offer: Offer) => ({
     if (tnx !== "server" || !String(text).startsWith("250-")) return
     offer.hasUtf8 = /^250[- ]SMTPUTF8\b/imu.test(String(text))
     offer.hasLogin = /^250[- ]AUTH\b/imu.test(String(text))
+    offer.hasStartTls ||= /^250[- ]STARTTLS\b/imu.test(String(text))
   },
 })
 
@@ -172,7 +175,7 @@ const makeTransport = Effect.fnUntraced(function* ({
 /** A client that makes single transactions; its connections serve several. */
 export const makeMailClient = Effect.fnUntraced(function* (options: MailServerOptions) {
   const { timeout } = options
-  const offer: Offer = { hasUtf8: undefined, hasLogin: false }
+  const offer: Offer = { hasUtf8: undefined, hasLogin: false, hasStartTls: false }
   const transport = yield* makeTransport({ ...options, offer })
   /** The ends of texts that are on the way, by the objects of their mails. */
   const ends = new WeakMap<object, Deferred.Deferred<void>>()

@@ -1,5 +1,5 @@
 import { Duration } from "effect"
-import type { MailAnswer, MailFault } from "./mailServer.ts"
+import type { MailAnswer, MailFault, Offer } from "./mailServer.ts"
 
 /** How mails are sent, as far as a fault of it is the settings'. */
 export interface MailSettings {
@@ -90,16 +90,23 @@ const FAILURES: ReadonlyArray<readonly [codes: RegExp, sentence: string]> = [
 ]
 
 /** The sentence for a transaction that ended without an answer, or before mails were asked about. */
-export const faultWords = ({ answer, code }: MailFault, settings: MailSettings): string | undefined => {
+export const faultWords = (
+  { answer, code = "" }: MailFault,
+  settings: MailSettings,
+  offer: Offer,
+): string | undefined => {
   const { isSecure, needsTls, port, timeout } = settings
-  if (needsTls && !isSecure && (answer?.command === "STARTTLS" || code === "ETLS"))
+  // Some answer 220 all the same, and go on in plain text.
+  const isUnoffered =
+    answer?.command === "STARTTLS" || code === "ETLS" || (!offer.hasStartTls && /SSL|EPROTO$/.test(code))
+  if (needsTls && !isSecure && isUnoffered && port !== 465)
     return `STARTTLS is not offered by the mail server on this port: use port 465 (smtps://), or ${NO_TLS}.`
   if (answer !== undefined) return answered(answer)
-  if (isSecure && port !== 465 && /SSL|EPROTO|ECONNRESET|ECONNECTION/.test(code ?? ""))
+  if (isSecure && port !== 465 && /SSL|EPROTO|ECONNRESET|ECONNECTION/.test(code))
     return `Port ${port} does not begin with TLS: write smtp:// for STARTTLS, or use port 465.`
-  if (!isSecure && port === 465 && /^(?:ELATE|ECONNECTION|ECONNRESET|EPROTOCOL|ETIMEDOUT)$/.test(code ?? ""))
+  if (!isSecure && port === 465 && /^(?:ELATE|ECONNECTION|ECONNRESET|EPROTOCOL|ETIMEDOUT)$/.test(code))
     return "Port 465 begins with TLS: write smtps:// into the address."
   if (code === "ELATE")
     return `The mail server did not answer within ${Duration.format(timeout)}: check that it is up.`
-  return FAILURES.find(([codes]) => codes.test(code ?? ""))?.[1]
+  return FAILURES.find(([codes]) => codes.test(code))?.[1]
 }

@@ -21,10 +21,14 @@ const answerOf = (text: string): MailAnswer => {
 const judge = (
   standing: Standing,
   fault: MailFault | undefined,
-  { offersLogin = true, ...settings }: Partial<MailSettings> & { readonly offersLogin?: boolean },
+  {
+    offersLogin = true,
+    offersStartTls = true,
+    ...settings
+  }: Partial<MailSettings> & { readonly offersLogin?: boolean; readonly offersStartTls?: boolean },
 ) => {
   const standings = new Map<string, Standing>([["ops@example.org", standing]])
-  const offer = { hasUtf8: true, hasLogin: offersLogin }
+  const offer = { hasUtf8: true, hasLogin: offersLogin, hasStartTls: offersStartTls }
   const { result } = resultOfMail({ standings, fault, offer }, [], { ...SETTINGS, ...settings })
   return `${result.outcome}: ${result.error ?? ""}`
 }
@@ -65,7 +69,7 @@ describe("the answer for a recipient", () => {
 describe("an end of the connection", () => {
   const answered = (text: string): MailFault => ({ answer: answerOf(text), code: "EAUTH" })
   const failed = (code: string): MailFault => ({ answer: undefined, code })
-  it.each<[string, MailFault, Partial<MailSettings>, RegExp]>([
+  it.each<[string, MailFault, Parameters<typeof judge>[2], RegExp]>([
     ["a wrong password", answered("AUTH 535 5.7.8"), {}, /^deferred: .*: check the user and the password/],
     ["another mechanism", answered("AUTH 534 5.7.9"), {}, /^deferred: .*: create an app password/],
     ["a login over TLS alone", answered("AUTH 538 5.7.11"), {}, /^deferred: .*: remove tls: off/],
@@ -82,6 +86,12 @@ describe("an end of the connection", () => {
       "no STARTTLS",
       { answer: answerOf("STARTTLS 502"), code: "ETLS" },
       {},
+      /^deferred: STARTTLS is not offered/,
+    ],
+    [
+      "STARTTLS that is answered 220 without an offer, and no TLS",
+      failed("ERR_SSL_WRONG_VERSION_NUMBER"),
+      { offersStartTls: false },
       /^deferred: STARTTLS is not offered/,
     ],
     [

@@ -44,6 +44,18 @@ const hiddenIn = (settings: object, prefix: string): ReadonlyArray<string> =>
     return [`${place}: the packaged unit gives the agent ${words}: ${mend}`]
   })
 
+const isShellText = ([program, option, script]: ReadonlyArray<string>): boolean =>
+  program === "/bin/sh" && option === "-c" && script !== undefined
+
+/** The paths that a command reads: those of a shell's text too, but for files to which that text writes. */
+const pathsIn = (argv: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const text = argv.slice(isShellText(argv) ? 2 : 0).join(" ")
+  const [written, read] = [/>\s*['"]?([^\s'";|&()]+)/gu, /(?<![^\s=:'"<;|&()])(\/[^\s'":;|&()]+)/gu].map(
+    (form) => Array.from(text.matchAll(form), ([, path = ""]) => path),
+  )
+  return Array.from(new Set(read)).filter((path) => written?.includes(path) !== true)
+}
+
 const warningsOfCheck = (check: RunCheck, folder: string): ReadonlyArray<string> => {
   const { everyMillis, timeoutMillis, work } = check
   const [every, timeout] = [durationText(everyMillis), durationText(timeoutMillis)]
@@ -54,17 +66,18 @@ const warningsOfCheck = (check: RunCheck, folder: string): ReadonlyArray<string>
       ? warningsOfCommand(work.argv, check.env.get("PATH"), folder)
       : invertedIn(work.probe.settings, `.${work.probe.name}`)),
     ...(work.kind === "command"
-      ? hiddenIn(work.argv, ".command")
+      ? new Set(hiddenIn(pathsIn(work.argv), isShellText(work.argv) ? ".shell" : ".command"))
       : hiddenIn(work.probe.settings, `.${work.probe.name}`)),
   ]
 }
 
 const warningsOfCommand = (
-  [program = "", option, script]: ReadonlyArray<string>,
+  argv: ReadonlyArray<string>,
   path: string | undefined,
   folder: string,
 ): ReadonlyArray<string> => {
-  if (program === "/bin/sh" && option === "-c" && script !== undefined) {
+  const [program = "", , script = ""] = argv
+  if (isShellText(argv)) {
     const words = script.split(/[\s;&|()]+/).map((word) => basename(word))
     const first = words.find((word) => PRIVILEGED.has(word))
     return first === undefined ? [] : [`.shell calls ${first}: ${REFUSES}`]

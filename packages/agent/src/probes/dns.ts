@@ -47,7 +47,7 @@ const fields = {
   ...timeFields,
 }
 
-/** Answers that say nothing of the name. After the first three, the resolver of a host asks its next server. */
+/** Answers that say nothing of the name. After these, but for broken ones, the resolver of a host asks its next server. */
 const WORDS: Readonly<Record<string, string>> = {
   EREFUSED: "the name server refuses the question",
   ESERVFAIL: "the name server failed to find the answer",
@@ -57,7 +57,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ETIMEOUT: "the name server does not answer",
   ECONNREFUSED: "no name server listens at its address",
 }
-const HAS_NEXT: ReadonlySet<string> = new Set(Object.keys(WORDS).slice(0, 3))
+const HAS_NEXT: ReadonlySet<string> = new Set(Object.keys(WORDS).filter((code) => code !== "EBADRESP"))
 
 const explainAnswer = (error: unknown): string => {
   const words = WORDS[codeOf(error)]
@@ -70,42 +70,51 @@ interface Question extends Pick<ProbeAround, "clock" | "signal"> {
   readonly millis: number
 }
 
-/** The records of a name by these servers, or by those of the host. */
+/** As long as the resolver of a host waits for one of its servers. */
+const LONGEST_SHARE = 5_000
+
+/** The records of a name by these servers, or by those of the host, each of which has its share of the time. */
 const resolved = async ({ name, type, millis, clock, signal }: Question, servers?: ReadonlyArray<string>) => {
   const { Resolver } = await import("node:dns/promises")
   const end = clock.steady() + millis
-  const ask = async (by: ReadonlyArray<string> | undefined): Promise<unknown> => {
+  const hosts = servers === undefined ? new Resolver().getServers() : []
+  const share = Math.ceil(millis / Math.max(1, servers?.length ?? hosts.length))
+  const ask = async (by: ReadonlyArray<string>, longest: number): Promise<unknown> => {
     const begun = clock.steady()
-    const resolver = new Resolver({ timeout: Math.max(1, Math.ceil(end - begun)), tries: 1 })
+    const rest = Math.max(1, Math.ceil(Math.min(longest, end - begun)))
+    const resolver = new Resolver({ timeout: rest, tries: 1 })
     const cancel = () => resolver.cancel()
+    const late = setTimeout(cancel, Math.max(1, end - begun))
     signal.addEventListener("abort", cancel)
-    if (by !== undefined) resolver.setServers(by)
+    resolver.setServers(by)
     try {
       return await resolver.resolve(name, type).catch((error: unknown) => {
         // The resolver counts a standstill, after which it is asked again.
-        if (codeOf(error) === "ETIMEOUT" && clock.steady() - begun < (end - begun) / 2)
+        if (codeOf(error) === "ETIMEOUT" && clock.steady() - begun < rest / 2)
           return resolver.resolve(name, type)
         throw error
       })
+    } catch (error) {
+      const isLate = codeOf(error) === "ECANCELLED" && clock.steady() >= end
+      throw isLate ? Object.assign(new Error("late"), { code: "ETIMEOUT" }) : error
     } finally {
+      clearTimeout(late)
       signal.removeEventListener("abort", cancel)
     }
   }
-  try {
-    return await ask(servers)
-  } catch (error) {
-    // The resolver of Node.js takes a refusal for the answer of all servers.
-    if (servers !== undefined || !HAS_NEXT.has(codeOf(error))) throw error
-    for (const next of new Resolver().getServers().slice(1)) {
-      if (clock.steady() >= end) break
-      try {
-        return await ask([next])
-      } catch (later) {
-        if (WORDS[codeOf(later)] === undefined || codeOf(later) === "EBADRESP") throw later
-      }
+  if (servers !== undefined) return await ask(servers, share)
+  let first: unknown
+  for (const host of hosts) {
+    if (first !== undefined && clock.steady() >= end) break
+    try {
+      return await ask([host], Math.min(share, LONGEST_SHARE))
+    } catch (error) {
+      // The resolver of Node.js takes a refusal for the answer of all servers.
+      if (!HAS_NEXT.has(codeOf(error))) throw error
+      first ??= error
     }
-    throw error
   }
+  throw first
 }
 
 /** Resolves a name, and looks for the expected records; thresholds are seconds. */

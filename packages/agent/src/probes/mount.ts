@@ -30,7 +30,10 @@ export const mount = probe(
     }
     const judged = paths.map(async (path) => {
       try {
-        const { found, unseen } = await foundAt(mounts, path, clock)
+        const first = await foundAt(mounts, path, clock)
+        // An automount at rest is mounted by the look at it.
+        const { found, unseen } =
+          first.found === undefined ? await foundAt(await allMounts(), path, clock) : first
         const fault = faultOf(found)
         return { bad: fault === undefined ? [] : [`${path} ${fault}`], unseen }
       } catch (error) {

@@ -71,6 +71,12 @@ describe("warnings of a configuration", () => {
     ["{ log: { file: /dev/kmsg, match: x } }", [/^checks\.one\.log\.file: .*ProtectKernelLogs/]],
     ["{ http: { url: 'http://a', socket: /tmp/a.sock, text: /tmp/b } }", [/^checks\.one\.http\.socket: /]],
     ["{ command: [check_it, -f, /tmp/backup.done] }", [/^checks\.one\.command: .*PrivateTmp/]],
+    ["{ command: [check_it, '--file=/tmp/backup.done'] }", [/^checks\.one\.command: .*PrivateTmp/]],
+    ["{ command: [check_it, '-c', '/tmp/a', /tmp/a, /var/tmp/b] }", [/^checks\.one\.command: .*PrivateTmp/]],
+    ["{ shell: 'test -f /tmp/x' }", [/^checks\.one\.shell: .*PrivateTmp/]],
+    [`{ shell: 'A="/tmp/x"; dmesg </dev/kmsg' }`, [/^checks\.one\.shell: .*PrivateTmp/, /ProtectKernelLogs/]],
+    ["{ shell: 'df > /tmp/x && grep sda </tmp/x' }", []],
+    ["{ shell: 'cat /srv/tmp/x /tmpfiles' }", []],
     ["{ file: { path: /tmpfiles/a } }", []],
     ["{ mount: { mounts: /tmp } }", []],
   ])("%s", (check, expected) => {

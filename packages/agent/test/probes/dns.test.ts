@@ -203,6 +203,24 @@ describe("the dns probe", () => {
     }
   }
 
+  it("asks the host's next server where one is silent, and ends when it may wait no longer", async () => {
+    const silent = createSocket("udp4").bind(0, "127.0.0.1")
+    await once(silent, "listening")
+    const first = `127.0.0.1:${silent.address().port}`
+    const good = `127.0.0.1:${server.address().port}`
+    answers = (type) => [PLAIN[type]]
+    const found = await askOf([first, good], { wait: "1s" })
+    assert.match(found.output, /^DNS OK - a\.example A 192\.0\.2\.7 in /)
+    const begun = performance.now()
+    for (const settings of [{}, { servers: [first, first, first] }]) {
+      const { output } = await askOf([first, first, first], { wait: "1s", ...settings })
+      assert.include(output, "a.example A: the name server does not answer (ETIMEOUT)")
+    }
+    // Three servers, each of which had all the time, took 4 s.
+    assert.isBelow(performance.now() - begun, 5_000)
+    silent.close()
+  })
+
   it.each([
     [5, "EREFUSED", "the name server refuses the question"],
     [2, "ESERVFAIL", "the name server failed to find the answer"],

@@ -50,10 +50,10 @@ const wordsOf = (text: string): string =>
 
 /** An output that begins with the place where a program in Python or Node.js failed, or with a drawn line. */
 const OPENING =
-  /^(?:Traceback \(most recent call last\):|File ".+", line \d+|(?:node:\S+|\S+\.[cm]?[jt]s):\d+|([-=*_#~+])\1{2,})$/u
+  /^(?:Traceback \(most recent call last\):|During handling of .+ exception occurred:|File ".+", line \d+|(?:node:\S+|\S+\.[cm]?[jt]s):\d+|([-=*_#~+])\1{2,})$/u
 const REASON = /error|exception|fail|could not/iu
-/** As Python joins the tracebacks of two errors, and Node.js ends. */
-const NO_REASON = /:$|^(?:Node\.js v|\s)/u
+/** As Python joins the tracebacks of two errors, and Node.js ends: behind the fields of an error stands a bracket. */
+const NO_REASON = /:$|^(?:Node\.js v|\s|[^\p{L}\p{N}]*$)/u
 
 /**
  * An output in one line of at most 512 characters: the first that is not blank, without terminal sequences,

@@ -8,7 +8,8 @@ const DIFFERENT: ReadonlyArray<
   readonly [isRead: (day: string, weekday: string) => boolean, warning: string]
 > = [
   [
-    (day, weekday) => isNamed(day) && isNamed(weekday),
+    // A day that begins with a star and a step is wanted beside the weekday by all of them.
+    (day, weekday) => [day, weekday].every((field) => isNamed(field) && !field.startsWith("*")),
     "names a day of the month and a weekday: most crons fire on each of both, others, such as that of systemd, on days that are both; write * for one of them",
   ],
   [
@@ -16,14 +17,16 @@ const DIFFERENT: ReadonlyArray<
     "has a step in its days: most crons begin it at day 1, busybox at day 0; list the days, such as 1-31/2",
   ],
   [
-    (_, weekday) => /\b7\b/u.test(weekday),
+    (_, weekday) => /(?:^|[,-])0*7(?:$|[,/])/u.test(weekday),
     "has the weekday 7, and that of systemd takes 5-7 for every day: write 0 or sun for Sunday",
   ],
   [(day) => /^l$/iu.test(day), "has L for the last day, which few crons know"],
 ]
 
 const cronWarning = (cron: string): string | undefined => {
-  const [, , day = "", , weekday = ""] = cron.trim().split(/\s+/u)
+  const [, , day = "", , weekday = "", ...more] = cron.trim().split(/\s+/u)
+  // Another line is refused.
+  if (weekday === "" || more.length > 0) return undefined
   return DIFFERENT.find(([isRead]) => isRead(day, weekday))?.[1]
 }
 

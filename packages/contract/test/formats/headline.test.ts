@@ -82,6 +82,19 @@ describe("a headline", () => {
       "ValueError: no disk",
     ],
     ["Traceback (most recent call last):", "Traceback (most recent call last):"],
+    // Node.js 24.22: the fields of an error of the system, and of a module that is missing.
+    [
+      "node:fs:621\n  return binding.open(\n                 ^\n\nError: ENOENT: no such file or directory, open '/nope'\n    at Object.openSync (node:fs:621:18)\n    at node:internal/main/run_main_module:33:47 {\n  errno: -2,\n  code: 'ENOENT',\n  syscall: 'open',\n  path: '/nope'\n}\n\nNode.js v24.22.3\n",
+      "Error: ENOENT: no such file or directory, open '/nope'",
+    ],
+    [
+      "node:internal/modules/cjs/loader:1568\n  throw err;\n  ^\n\nError: Cannot find module './x'\nRequire stack:\n- /srv/b.cjs\n    at Module._compile (node:internal/modules/cjs/loader:1929:14) {\n  code: 'MODULE_NOT_FOUND',\n  requireStack: [\n    '/srv/b.cjs'\n  ]\n}\n\nNode.js v24.22.3",
+      "Error: Cannot find module './x'",
+    ],
+    [
+      'During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File "c.py", line 3, in <module>\nKeyError: 1',
+      "KeyError: 1",
+    ],
     ["A OK | a=1 | b=2", "A OK | a=1 | b=2"],
     ["DISK OK | a=1 b=2;3;...[truncated 800 bytes]", "DISK OK"],
     ["DISK OK | a=1 'b c=...[truncated 800 bytes]", "DISK OK | a=1 'b c="],
@@ -127,6 +140,59 @@ describe("the headline of a failed program", () => {
       "error: src refspec main does not match any\nerror: failed to push some refs to 'https://127.0.0.1:9/x.git'",
       "error: src refspec main does not match any",
     ],
+    // apt 2.6.1, npm 11.19.1, Yarn 1.22.22 and pnpm 10.34.9 in November 2026; the next six by their documentation.
+    [
+      "apt",
+      "Reading package lists...\nW: Failed to fetch http://127.0.0.1:9/debian/dists/x/InRelease  Could not connect to 127.0.0.1:9 (127.0.0.1). - connect (111: Connection refused)\nW: Some index files failed to download. They have been ignored, or old ones used instead.",
+      "W: Failed to fetch http://127.0.0.1:9/debian/dists/x/InRelease  Could not connect to 127.0.0.1:9 (127.0.0.1). - connect (111: Connection refused)",
+    ],
+    [
+      "npm without the script",
+      'npm error Missing script: "nothing"\nnpm error\nnpm error To see a list of scripts, run:\nnpm error   npm run\nnpm error A complete log of this run can be found in: /root/.npm/_logs/a.log',
+      'npm error Missing script: "nothing"',
+    ],
+    [
+      "Yarn",
+      "$ node a.js\nError: disk is full\nerror Command failed with exit code 3.\ninfo Visit https://yarnpkg.com/en/docs/cli/run for documentation about this command.",
+      "Error: disk is full",
+    ],
+    [
+      "pnpm",
+      "Error: disk is full\n ELIFECYCLE  Command failed with exit code 3.\n WARN   Local package.json exists, but node_modules missing, did you mean to install?",
+      "Error: disk is full",
+    ],
+    [
+      "Maven",
+      "[ERROR] Failed to execute goal on project shop: Could not resolve dependencies -> [Help 1]\n[ERROR] \n[ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch.\n[ERROR] For more information about the errors and possible solutions, please read the following articles:\n[ERROR] [Help 1] http://cwiki.apache.org/confluence/x/y",
+      "[ERROR] Failed to execute goal on project shop: Could not resolve dependencies -> [Help 1]",
+    ],
+    [
+      "Gradle",
+      "* What went wrong:\nExecution failed for task ':compileJava'.\n\n* Try:\n> Run with --stacktrace option to get the stack trace.\n> Get more help at https://help.gradle.org.\n\nBUILD FAILED in 1s",
+      "Execution failed for task ':compileJava'.",
+    ],
+    [
+      "Rust",
+      "thread 'main' panicked at src/main.rs:2:5:\nfailed to open the disk\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+      "failed to open the disk",
+    ],
+    [
+      "Cargo",
+      'error[E0425]: cannot find value `x` in this scope\nerror: could not compile `shop` (bin "shop") due to 1 previous error',
+      "error[E0425]: cannot find value `x` in this scope",
+    ],
+    [
+      "Ansible",
+      'fatal: [web-1]: FAILED! => {"msg": "no space left"}\n\nPLAY RECAP ****\nweb-1 : ok=1 changed=0 unreachable=0 failed=1 skipped=0',
+      'fatal: [web-1]: FAILED! => {"msg": "no space left"}',
+    ],
+    [
+      "certbot renew",
+      "Failed to renew certificate a with error: DNS problem\n- - - - -\n1 renew failure(s), 0 parse failure(s)",
+      "Failed to renew certificate a with error: DNS problem",
+    ],
+    ["a program that counts its errors", "Finished with 3 errors\nDone.", "Finished with 3 errors"],
+    ["a program that counts none", "disk is missing\nFinished with 0 errors", "disk is missing"],
     ["make", "false\nmake: *** [Makefile:2: all] Error 1", "make: *** [Makefile:2: all] Error 1"],
     [
       "make in folders",

@@ -50,11 +50,18 @@ const textAt = (json: unknown, pointer: string): string | undefined => {
 
 type Mapping = NonNullable<IntegrationOptions["map"]>
 
-/** Why a place in one item of a list is refused: the other items would be lost. */
-const lostItems = (json: unknown, pointer: string): Refusal | undefined => {
+/**
+ * Why a place in one item of a list is refused: the other items would be lost. A name may be one of several texts, but not
+ * a status one of several.
+ */
+const lostItems = (
+  json: unknown,
+  pointer: string,
+  isCounted: (item: unknown) => boolean,
+): Refusal | undefined => {
   const path = pathOfPointer(pointer)
   const lists = path.map((_, depth) => valueAt(json, path.slice(0, depth)))
-  const counts = lists.map((list) => (Array.isArray(list) ? list.filter(Predicate.isObject).length : 0))
+  const counts = lists.map((list) => (Array.isArray(list) ? list.filter(isCounted).length : 0))
   const depth = counts.findIndex((count) => count > 1)
   if (depth === -1) return undefined
   const at =
@@ -69,12 +76,17 @@ const lostItems = (json: unknown, pointer: string): Refusal | undefined => {
 
 const STATUSES = ["ok", "warning", "critical", "unknown"] as const
 
+type Values = NonNullable<IntegrationOptions["values"]>
+
+const namedBy = (value: unknown, values: Values) =>
+  STATUSES.find((each) => (values[each] ?? [each]).some((one) => one === value))
+
 /** The meaning of a sender's status; `undefined` if it is not known. */
-const meaningOf = (value: string | undefined, values: NonNullable<IntegrationOptions["values"]>) => {
+const meaningOf = (value: string | undefined, values: Values) => {
   const { ignore = [] } = values
   if (value === undefined) return values.default
   if (ignore.includes(value)) return "ignore"
-  return STATUSES.find((each) => (values[each] ?? [each]).includes(value)) ?? values.default
+  return namedBy(value, values) ?? values.default
 }
 
 /** The result that JSON states at the places of a map; `undefined` if it is none. */
@@ -85,9 +97,13 @@ const readItem = (
   subject = "the request body",
 ): Report | Refusal | undefined => {
   const places = typeof check === "string" ? [check] : check
-  const lost = [...places, place]
-    .map((pointer) => lostItems(json, pointer))
-    .find((each) => each !== undefined)
+  const lost =
+    places.map((pointer) => lostItems(json, pointer, Predicate.isObject)).find(Predicate.isNotUndefined) ??
+    lostItems(
+      json,
+      place,
+      (one) => Predicate.isObject(one) || namedBy(one, options.values ?? {}) !== undefined,
+    )
   if (lost !== undefined) return lost
   const parts = places.map((pointer) => textAt(json, pointer) ?? "")
   const missing = places[parts.indexOf("")]

@@ -101,7 +101,13 @@ export class NumberMemory extends Context.Service<NumberMemory>()(
         /** Forgets what is written or lost, and the bound that a series exceeded. */
         forget: Effect.map(Instant.now, (now) => {
           numbersLost.value += gathering.forget(Instant.toMillis(now))
-          const complaints = Array.from(refused)
+          const complaints = Array.from(refused, ([bound, series]): [SeriesBound | "changing", SeriesRef] => {
+            if (bound !== "check") return [bound, series]
+            const pattern = patternOf(series)
+            const alike = gathering.lastOf(series).map(({ ref }) => patternOf(ref).name === pattern.name)
+            const isOne = pattern.name !== series.name && alike.filter(Boolean).length > alike.length / 2
+            return isOne ? ["changing", pattern] : [bound, series]
+          })
           refused.clear()
           return complaints
         }),

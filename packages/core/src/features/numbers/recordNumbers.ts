@@ -22,7 +22,7 @@ const COMPLAINTS = {
   agent:
     "an agent has a tenth of all series of numbers, and others are not kept: raise SERVICE_NUMBERS_SERIES",
   changing:
-    "the names of a check's numbers change from run to run, so that those of days ago give their places to new ones: use labels without a process or a pod",
+    "the names of a check's numbers change from run to run, so that those of former runs take the places of others: use labels without a process or a pod",
   all: "there are as many series of numbers as are allowed, and others are not kept: raise SERVICE_NUMBERS_SERIES",
 } as const
 

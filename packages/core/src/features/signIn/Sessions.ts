@@ -29,7 +29,12 @@ const MOST_SHOWN = 10
 const LONGEST_SHOWN = 64
 
 /** The values of a claim as a message names them. */
-const shownValues = (claim: string, values: ReadonlyArray<string> | undefined): string => {
+const shownValues = (
+  claim: string,
+  values: ReadonlyArray<string> | undefined,
+  type: string | undefined,
+): string => {
+  if (type !== undefined) return `the claim ${claim} is ${type}: let the identity provider state names`
   if (values === undefined) return `the claim ${claim} is absent`
   const shown = values.slice(0, MOST_SHOWN).map((value) => value.slice(0, LONGEST_SHOWN))
   const more = values.length > MOST_SHOWN ? ` and ${values.length - MOST_SHOWN} more` : ""
@@ -46,9 +51,9 @@ const identify = Effect.fnUntraced(function* ({ exchange, rules }: Provider, req
   const decided = decideRole(rules, claims)
   if ("role" in decided)
     return { ...decided, name: actorName(claims, person.subject), subject: person.subject }
-  const { refusal, values } = decided
+  const { refusal, type, values } = decided
   const claim = refusal === "requirement" ? (rules.required?.claim ?? "") : rules.claim
-  const detail = refusal === "overage" ? undefined : shownValues(claim, values)
+  const detail = refusal === "overage" ? undefined : shownValues(claim, values, type)
   return yield* RefusedSignIn.because(refusal, detail)
 })
 

@@ -20,6 +20,13 @@ const valuesOf = (claims: Claims, claim: string): ReadonlyArray<string> | undefi
   return typeof values === "object" && values !== null ? Object.keys(values) : undefined
 }
 
+/** How the first claims that have it state a claim without a text. */
+const otherType = (all: ReadonlyArray<Claims>, claim: string): string | undefined => {
+  const stated = all.map((claims) => valueAt(claims, pathOf(claim))).find((value) => value !== undefined)
+  if (Array.isArray(stated) && stated.length > 0) return "a list without texts"
+  return stated === null ? "null" : typeof stated === "number" ? "a number" : undefined
+}
+
 /** The values of the first claims that have any. */
 const firstValues = (all: ReadonlyArray<Claims>, claim: string) =>
   all.map((claims) => valuesOf(claims, claim)).find((values) => values !== undefined)
@@ -34,19 +41,31 @@ export type RoleDecision =
       readonly refusal: SignInRefusal & ("overage" | "requirement" | "role")
       /** The values of the claim instead. */
       readonly values: ReadonlyArray<string> | undefined
+      /** The type of the claim, where it has no text. */
+      readonly type?: string
     }
+
+const refused = (
+  refusal: "requirement" | "role",
+  all: ReadonlyArray<Claims>,
+  claim: string,
+): RoleDecision => {
+  const values = firstValues(all, claim)
+  const type = (values ?? []).length === 0 ? otherType(all, claim) : undefined
+  return { refusal, values, ...(type !== undefined && { type }) }
+}
 
 /** The role of a person by the claims of the ID token and, after it, of userinfo. The highest one counts. */
 export const decideRole = (rules: SignInRules, all: ReadonlyArray<Claims>): RoleDecision => {
   const { claim, required, values } = rules
   if (required !== undefined && firstValues(all, required.claim)?.includes(required.value) !== true)
-    return { refusal: "requirement", values: firstValues(all, required.claim) }
+    return refused("requirement", all, required.claim)
   if (isOverage(all, claim)) return { refusal: "overage", values: undefined }
   const found = firstValues(all, claim)
   const role = Role.literals.findLast((each) =>
     values[each].some((value) => value === EVERYONE || found?.includes(value) === true),
   )
-  return role === undefined ? { refusal: "role", values: found } : { role }
+  return role === undefined ? refused("role", all, claim) : { role }
 }
 
 /** Whether the ID token says all that a sign-in needs, so that userinfo is not asked. */

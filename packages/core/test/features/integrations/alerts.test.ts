@@ -446,6 +446,9 @@ describe("a webhook", () => {
       { job: "a", runs: [item("x", "critical"), item("y", "ok"), item("z", "ok")] },
       LOST("/runs", 3),
     ],
+    [{ check: "/host", status: "/states/0" }, { host: "a", states: ["ok", "critical"] }, LOST("/states", 2)],
+    [{ check: "/host", status: "/states/0" }, { host: "a", states: ["critical"] }, "a critical"],
+    [{ check: "/names/0", status: "/state" }, { names: ["a", "b"], state: "ok" }, "a ok"],
     [
       { check: "/job", status: "/state", output: "/runs/0/name" },
       { job: "a", state: "ok", runs: [item("x", "ok"), item("y", "ok")] },

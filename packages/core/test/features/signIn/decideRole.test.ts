@@ -73,6 +73,18 @@ describe("the role of a person", () => {
     assert.deepInclude(decideRole({ ...RULES, required }, [{ email_verified: false }]), { values: ["false"] })
   })
 
+  it.each([
+    [[{ id: "a" }], "a list without texts"],
+    [[7], "a list without texts"],
+    [7, "a number"],
+    [null, "null"],
+    [[], undefined],
+    [undefined, undefined],
+  ])("names the type of a claim that has no text: %j", (groups, type) => {
+    const decided = decideRole(RULES, [{ groups }])
+    assert.strictEqual("type" in decided ? decided.type : undefined, type)
+  })
+
   it("names the values that came instead", () => {
     assert.deepStrictEqual(decideRole(RULES, [{ groups: ["x", "y"] }]), {
       refusal: "role",
