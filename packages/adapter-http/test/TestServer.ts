@@ -81,7 +81,7 @@ export const stubServices = ({
   pages,
 }: Stubs) =>
   Layer.mergeAll(
-    Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest, beat: ingest?.beat }),
+    Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest, beat: ingest?.beat, batch: ingest?.batch }),
     Layer.mock(Admission, { enrolments: noEnrolments, ...admission }),
     Layer.mock(Integrations, {
       recognise: () => Effect.fail(new NotFound({ message: "not found" })),

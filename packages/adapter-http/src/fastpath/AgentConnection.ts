@@ -5,7 +5,7 @@ import { clientAddress } from "../request/clientAddress.ts"
 import { processOf } from "../handlers/agentCalls.ts"
 import { partsOf } from "../response/pipelining.ts"
 import { inboundRequestId } from "../response/headerFields.ts"
-import { type AgentRequest, type FrontServices, startBeat, startWork } from "./agentWork.ts"
+import { type AgentRequest, type FrontServices, startWork } from "./agentWork.ts"
 import { type AgentAnswer, answerText, type AgentHead, parseHead } from "./agentMessages.ts"
 import { endOfHead, HEAD_END, type KnownHead, KnownHeads, type KnownSender } from "./KnownHeads.ts"
 
@@ -134,15 +134,13 @@ export class AgentConnection {
     const requestId = given ?? this.#host.services.newRequestId()
     const request = { head, heartbeat, body, sender, requestId, peer: this.#socket.remoteAddress }
     this.#request = request
-    const { services } = this.#host
     let hasEnded = false
-    const withdraw = startBeat(services, request, this.#onAnswer, (rest) => {
+    const withdraw = startWork(this.#host.services, request, this.#onAnswer, (rest) => {
       hasEnded = true
       this.#withdraw = undefined
       if (rest !== undefined) this.#follow(rest)
     })
-    if (withdraw === undefined) this.#follow(startWork(services, request, this.#onAnswer))
-    else if (!hasEnded) this.#withdraw = withdraw
+    if (!hasEnded) this.#withdraw = withdraw
   }
 
   #follow(fiber: Fiber.Fiber<unknown>): void {

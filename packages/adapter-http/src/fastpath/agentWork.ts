@@ -1,4 +1,5 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
+import { decodeEventBatchRequest } from "@tocsin/contract/v1/decodeRequest"
 import { isSuccess } from "@tocsin/core/kernel/engine/commits/Commits"
 import { Readiness } from "@tocsin/core/heart/health/Readiness"
 import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
@@ -13,13 +14,13 @@ import {
   HttpTraceContext,
 } from "effect/http"
 import type { ApiOptions } from "../ApiRoutes.ts"
-import { agentCalls, agentNamedIn, heartbeatCall, type Sender } from "../handlers/agentCalls.ts"
+import { agentCalls, agentNamedIn, eventsCall, heartbeatCall, type Sender } from "../handlers/agentCalls.ts"
 import * as Access from "../request/access.ts"
 import { AgentIntake } from "../request/Intake.ts"
 import { parseJson } from "../request/RequestBody.ts"
 import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
-import { type CoreError, failureOfCause } from "../response/failures.ts"
+import { type CoreError, type Failure, failureOfCause } from "../response/failures.ts"
 import { ACCEPTED, type AgentAnswer, statusOf, type AgentHead } from "./agentMessages.ts"
 import type { RepeatedHeartbeat } from "./RepeatedHeartbeat.ts"
 
@@ -38,8 +39,10 @@ export const frontServices = Effect.fnUntraced(function* (options: ApiOptions) {
     trustedHops,
     calls: agentCalls(ingest),
     heartbeat: heartbeatCall(ingest),
-    /** The same without a fiber, where the storage has that and no span is exported. */
-    beat: isTraced ? undefined : ingest.beat,
+    events: eventsCall(ingest),
+    /** Both without a fiber, where the storage has that. */
+    beat: ingest.beat,
+    batch: ingest.batch,
     bodies: ingest.bodies,
     recorderOf: ({ method, url }: AgentHead) => recorder.of(url, method),
     intake: yield* AgentIntake,
@@ -188,57 +191,72 @@ const answered = (
     },
   })
 
+/** What a request asks for: a refusal, or a call. */
+type Asked =
+  | { readonly failure: Failure }
+  | {
+      /** For the log. */
+      readonly body: unknown
+      readonly call: () => Effect.Effect<object, CoreError>
+      /** The same without a fiber, which would cost a heartbeat as much as the rest, where the storage has that. */
+      readonly start?: ((resume: (ended: Effect.Effect<object, CoreError>) => void) => () => void) | undefined
+    }
+
+const askedOf = (services: FrontServices, { body, head, heartbeat, sender }: AgentRequest): Asked => {
+  const { batch, beat, calls, clock } = services
+  const { address, key, process } = sender
+  const repeated = head.to === "heartbeat" ? heartbeat.read(body) : undefined
+  if (repeated !== undefined)
+    return {
+      body: repeated,
+      call: () => services.heartbeat(sender, repeated),
+      start: beat && ((resume) => beat(key, repeated, { address, process, clock }, resume)),
+    }
+  const parsed = parseJson(body)
+  if (Result.isFailure(parsed)) return { failure: { code: "validation", message: parsed.failure } }
+  const json = parsed.success
+  if (head.to === "heartbeat")
+    return {
+      body: json,
+      call: () => calls.heartbeat(sender, json, (decoded) => heartbeat.learn(body, decoded)),
+    }
+  const decoded = decodeEventBatchRequest(json)
+  if (Result.isFailure(decoded)) return { body: json, call: () => Effect.fail(decoded.failure) }
+  const events = decoded.success
+  return {
+    body: json,
+    call: () => services.events(sender, events),
+    start: batch && ((resume) => batch(key, events, clock, resume)),
+  }
+}
+
 /**
  * Does what a request asks for and passes its answer on. The effect ends with the status, and fails only when it is
  * interrupted, without an answer.
  */
-const workOf = (work: Work): Effect.Effect<number> =>
+const workOf = (work: Work, asked: () => Asked = () => askedOf(work.services, work.request)) =>
   Effect.suspend((): Effect.Effect<number> => {
-    const { request, services } = work
-    const { body, head, heartbeat, sender } = request
-    const repeated = head.to === "heartbeat" ? heartbeat.read(body) : undefined
-    if (repeated !== undefined) return answered(work, services.heartbeat(sender, repeated), repeated)
-    const parsed = parseJson(body)
-    if (Result.isFailure(parsed))
-      return finishWith(work, { failure: { code: "validation", message: parsed.failure } })
-    const json = parsed.success
-    const called: Effect.Effect<object, CoreError> =
-      head.to === "events"
-        ? services.calls.events(sender, json)
-        : services.calls.heartbeat(sender, json, (decoded) => heartbeat.learn(body, decoded))
-    return answered(work, called, json)
+    const found = asked()
+    return "failure" in found ? finishWith(work, found) : answered(work, found.call(), found.body)
   })
 
-/** Starts the work of a request, within its span if there is a tracer. */
-export const startWork = (
-  services: FrontServices,
-  request: AgentRequest,
-  answer: (answer: AgentAnswer) => boolean,
-): Fiber.Fiber<unknown> => {
-  const { context, isTraced } = services
-  const work = workOf({ services, request, answer, startedAt: performance.now() })
-  return Effect.runForkWith(context)(isTraced ? withinSpan(work, request) : work)
-}
-
 /**
- * Does the work of a heartbeat that repeats the last one without a fiber, which would cost as much as the rest. Returns
- * how to withdraw it, or nothing for any other request. `onEnd` is called once: with a fiber where the rest takes one.
+ * Starts the work of a request, within its span if there is a tracer. Returns how to withdraw it if it has no fiber.
+ * `onEnd` is called once: with a fiber where the work, or the rest of it, takes one.
  */
-export const startBeat = (
+export const startWork = (
   services: FrontServices,
   request: AgentRequest,
   answer: (answer: AgentAnswer) => boolean,
   onEnd: (rest: Fiber.Fiber<unknown> | undefined) => void,
 ): (() => void) | undefined => {
-  const { beat, clock, context } = services
-  const { body, head, heartbeat, sender } = request
-  const repeated = beat && head.to === "heartbeat" ? heartbeat.read(body) : undefined
-  if (beat === undefined || repeated === undefined) return undefined
   const work: Work = { services, request, answer, startedAt: performance.now() }
-  const { address, key, process } = sender
-  return beat(key, repeated, { address, process, clock }, (ended) => {
-    const run = Effect.runForkWith(context)
-    if (!isSuccess(ended)) return onEnd(run(answered(work, ended, repeated)))
+  const run = Effect.runForkWith(services.context)
+  if (services.isTraced) return void onEnd(run(withinSpan(workOf(work), request)))
+  const asked = askedOf(services, request)
+  if ("failure" in asked || asked.start === undefined) return void onEnd(run(workOf(work, () => asked)))
+  return asked.start((ended) => {
+    if (!isSuccess(ended)) return onEnd(run(answered(work, ended, asked.body)))
     const logged = finish(work, { reply: ended.value }, ACCEPTED)
     onEnd(logged === Effect.void ? undefined : run(logged))
   })

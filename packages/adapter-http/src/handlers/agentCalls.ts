@@ -4,7 +4,7 @@ import {
   decodeExpectationsRequest,
   decodeHeartbeatRequest,
 } from "@tocsin/contract/v1/decodeRequest"
-import type { HeartbeatRequest } from "@tocsin/contract/v1/Requests"
+import type { EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/v1/Requests"
 import type { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { Ingest } from "@tocsin/core/heart/usecases/Ingest"
 import { type AgentId, isAgentId } from "@tocsin/contract/formats/Identifiers"
@@ -50,10 +50,16 @@ export const heartbeatCall =
   ({ address, key, process }: Sender, request: HeartbeatRequest) =>
     ingest.heartbeat(key, request, { address, process })
 
+/** A batch that is decoded already. */
+export const eventsCall =
+  (ingest: Service) =>
+  ({ key }: Sender, batch: EventBatchRequest) =>
+    ingest.events(key, batch)
+
 /** The agents' requests of /api/v1 by their endpoints' names, for the front and the API. */
 export const agentCalls = (ingest: Service) => ({
   heartbeat: decoding(decodeHeartbeatRequest, heartbeatCall(ingest)),
-  events: decoding(decodeEventBatchRequest, ({ key }, batch) => ingest.events(key, batch)),
+  events: decoding(decodeEventBatchRequest, eventsCall(ingest)),
 })
 
 /** The requests about one agent: of /ops/v1, so the front does not answer them. */

@@ -78,6 +78,13 @@ const ingest = (taken: Way["taken"]): Service => {
       endings[id] ?? heartbeatEndings[id] ?? usual,
     )
   }
+  const events: Service["events"] = (_key, { agent_id: id, events: { length, 0: first } }) => {
+    const reply = { accepted: length, deduplicated: first?.duration_ms ?? 0 }
+    return counted<EventBatchAcceptedResponse, AgentBlocked | AgentNotAccepted | StorageError>(
+      id,
+      endings[id] ?? eventsEndings[id] ?? Effect.succeed(reply),
+    )
+  }
   return {
     bodies: unlimitedBodies,
     expectations: () => Effect.die("no request of this test declares checks"),
@@ -88,12 +95,11 @@ const ingest = (taken: Way["taken"]): Service => {
       resume(request.agent_id === "slow" ? called : Effect.runSyncExit(called))
       return () => {}
     },
-    events: (_key, { agent_id: id, events }) => {
-      const reply = { accepted: events.length, deduplicated: events[0]?.duration_ms ?? 0 }
-      return counted<EventBatchAcceptedResponse, AgentBlocked | AgentNotAccepted | StorageError>(
-        id,
-        endings[id] ?? eventsEndings[id] ?? Effect.succeed(reply),
-      )
+    events,
+    batch: (key, request, _clock, resume) => {
+      const called = events(key, request)
+      resume(request.agent_id === "slow" ? called : Effect.runSyncExit(called))
+      return () => {}
     },
   }
 }

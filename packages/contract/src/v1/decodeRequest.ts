@@ -59,12 +59,24 @@ const REQUIRED_FIELDS_OF_EVENT = 6
 const isSeveral = (value: unknown): value is ReadonlyArray<unknown> =>
   Array.isArray(value) && value.length >= 1 && value.length <= MAX_EVENTS
 
-const readEvent = (wire: unknown): CheckResultEvent | undefined => {
+/** A time as its sender wrote it. Results that ran together often have the same. */
+interface WrittenTime {
+  readonly text: string
+  readonly at: Instant.Instant
+}
+
+const readTime = (text: unknown, before: WrittenTime | undefined): WrittenTime | undefined => {
+  if (typeof text !== "string") return undefined
+  if (text === before?.text) return before
+  const at = Instant.parse(text)
+  return at === undefined ? undefined : { text, at }
+}
+
+const readEvent = (wire: unknown, observed_at: Instant.Instant): CheckResultEvent | undefined => {
   if (typeof wire !== "object" || wire === null) return undefined
   const fields: Unknown<CheckResultEvent> = wire
   const { event_id, check_id, status, exit_code, duration_ms } = fields
-  const observed_at = typeof fields.observed_at === "string" ? Instant.parse(fields.observed_at) : undefined
-  if (!isEventId(event_id) || !isCheckId(check_id) || observed_at === undefined) return undefined
+  if (!isEventId(event_id) || !isCheckId(check_id)) return undefined
   if (!isCheckStatus(status) || !isNonNegativeInteger(duration_ms)) return undefined
   if (typeof exit_code !== "number" || !Number.isSafeInteger(exit_code)) return undefined
   const { output_truncated = false, notifications_enabled = true } = fields
@@ -114,8 +126,10 @@ export const readEventBatch = (body: unknown): EventBatchRequest | undefined => 
   if (!isAgentId(agent_id) || !isSeveral(wires) || Object.keys(body).length !== FIELDS_OF_BATCH)
     return undefined
   const events: Array<CheckResultEvent> = []
+  let time: WrittenTime | undefined
   for (const wire of wires) {
-    const event = readEvent(wire)
+    time = readTime(Predicate.hasProperty(wire, "observed_at") ? wire.observed_at : undefined, time)
+    const event = time && readEvent(wire, time.at)
     if (event === undefined) return undefined
     events.push(event)
   }

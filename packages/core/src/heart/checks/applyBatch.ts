@@ -92,6 +92,8 @@ function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput
     const outcome = typeof applied === "string" ? applied : yield* applied
     outcomes.push(outcome)
     if (outcome === "changed" || outcome === "unchanged") inOrder.push(event)
+    // Most results repeat the last one: they are not counted otherwise.
+    if (outcome === "unchanged" && check?.withdrawn_at === undefined) continue
     const after = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
     const move = { from: countedAs(check), to: countedAs(after) }
     if (move.from !== move.to) moves.push(move)

@@ -1,8 +1,8 @@
-import { Context, Effect, Layer, type Redacted } from "effect"
-import { Commits, repeatingUnsettled } from "../../kernel/engine/commits/Commits.ts"
+import { type Clock, Context, Effect, Layer, type Redacted } from "effect"
+import { Commits, repeatingUnsettled, submittingUnsettled } from "../../kernel/engine/commits/Commits.ts"
 import { BodyBudget } from "./BodyBudget.ts"
 import { batchReply, declarationReply, enrolReplies, tooMany, unlessOperatorToken } from "./ingestReplies.ts"
-import { PlaceFollower } from "../checks/followingPlaces.ts"
+import { type FollowingPlaces, PlaceFollower } from "../checks/followingPlaces.ts"
 import { applyBatch } from "../checks/applyBatch.ts"
 import type { BatchOutcome } from "../model/CheckRecord.ts"
 import type { RegistrationId, AgentId } from "@tocsin/contract/formats/Identifiers"
@@ -71,6 +71,46 @@ const declareExpectationsCall = (
   })
 }
 
+interface BatchParts extends CallParts {
+  readonly places: FollowingPlaces | undefined
+  readonly submit: ReturnType<typeof submittingUnsettled>
+}
+
+/** The two ways of a batch: by a fiber, and without one. */
+const takingBatches = (parts: BatchParts) => {
+  const { bodies, hashing, incidents, instruments, places, submit, transact } = parts
+  const answer = unlessOperatorToken(transact)
+  const commandOf = (presented: Redacted.Redacted, request: EventBatchRequest) =>
+    applyBatch({ request, key_hash: hashing.identify(presented).key_hash, incidents, places })
+  const replying =
+    (presented: Redacted.Redacted, request: EventBatchRequest, now: Instant.Instant) =>
+    (result: BatchOutcome) => {
+      const { key_hash } = hashing.identify(presented)
+      countBatch(instruments, request, result, now)
+      bodies.note(key_hash, result.outcome === "applied")
+      return answer(batchReply(result), { outcome: result.outcome, presented, key_hash })
+    }
+  return {
+    /** Takes a batch, all or nothing. Safe to repeat: known events count as deduplicated. */
+    events: (presented: Redacted.Redacted, request: EventBatchRequest) =>
+      Effect.flatMap(Instant.now, (now) =>
+        Effect.flatMap(transact(commandOf(presented, request)), replying(presented, request, now)),
+      ),
+    /** The same for a caller without a fiber: see `beat`. */
+    batch:
+      submit &&
+      ((
+        presented: Redacted.Redacted,
+        request: EventBatchRequest,
+        clock: Clock.Clock,
+        resume: (ended: ReturnType<ReturnType<typeof replying>>) => void,
+      ): (() => void) => {
+        const now = Instant.fromNanos(clock.currentTimeNanosUnsafe())
+        return submit(commandOf(presented, request), clock, replying(presented, request, now), resume)
+      }),
+  }
+}
+
 const MICROS_PER_SECOND = 1_000_000
 
 /** Counts a batch that arrived `now`. Lag is measured only for results that were applied. */
@@ -101,7 +141,7 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/heart/usecas
     const heartbeats = new TokenBuckets(rules.heartbeatRate, BUCKETS_KEPT)
     const instruments = (yield* CurrentInstruments).of(requestMetrics)
     const transact = repeatingUnsettled(commits)
-    const answer = unlessOperatorToken(transact)
+    const submit = submittingUnsettled(commits)
     const bodies = new BodyBudget({ commits, hashing, rules, instruments })
     const entrance: Pick<BodyBudget, "tryEnter" | "enterHeartbeat" | "enterEvents" | "enterUnnamed"> = bodies
 
@@ -113,23 +153,13 @@ export class Ingest extends Context.Service<Ingest>()("@tocsin/core/heart/usecas
       Instant.now,
       (replicas, now) => unknownAmong([LISTS_OF_CHECKS], replicas, now)?.version,
     )
-    const parts = { bodies, hashing, heartbeats, ids, instruments, incidents, rules, transact }
+    const parts = { bodies, hashing, heartbeats, ids, instruments, incidents, rules, submit, transact }
 
     return {
       /** Decides whether to read a request's body. Ask before the other calls. */
       bodies: entrance,
-      ...takingHeartbeats({ ...parts, commits, newRegistrationId }),
-      /** Takes a batch, all or nothing. Safe to repeat: known events count as deduplicated. */
-      events: (presented: Redacted.Redacted, request: EventBatchRequest) =>
-        Effect.flatMap(Instant.now, (now) => {
-          const { key_hash } = hashing.identify(presented)
-          const command = applyBatch({ request, key_hash, incidents, places })
-          return Effect.flatMap(transact(command), (result) => {
-            countBatch(instruments, request, result, now)
-            bodies.note(key_hash, result.outcome === "applied")
-            return answer(batchReply(result), { outcome: result.outcome, presented, key_hash })
-          })
-        }),
+      ...takingHeartbeats({ ...parts, newRegistrationId }),
+      ...takingBatches({ ...parts, places }),
       /**
        * Declares which checks of an agent must report, and how often. Safe to repeat: an equal
        * declaration changes nothing. Limited like heartbeats, and together with them.

@@ -2,7 +2,7 @@ import { type Clock, Effect, type Redacted } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { HeartbeatRequest } from "@tocsin/contract/v1/Requests"
 import type { AcceptedResponse } from "@tocsin/contract/v1/Responses"
-import { type Commits, isSuccess, isUnsettled } from "../../kernel/engine/commits/Commits.ts"
+import type { Commits, submittingUnsettled } from "../../kernel/engine/commits/Commits.ts"
 import { TokenBuckets } from "../../kernel/engine/limits/TokenBuckets.ts"
 import type { InstrumentsOf } from "../../kernel/engine/metrics/Instruments.ts"
 import type { Hashing, KeyIdentity } from "../../kernel/ports/Hashing.ts"
@@ -47,7 +47,7 @@ type HeartbeatError = AgentBlocked | KeyConflict | NotAnAgentKey | RateLimited |
 type Ended = Effect.Effect<AcceptedResponse, HeartbeatError>
 
 interface Needed extends CallParts {
-  readonly commits: Pick<Commits["Service"], "submit">
+  readonly submit: ReturnType<typeof submittingUnsettled>
   readonly newRegistrationId: HeartbeatInput["newRegistrationId"]
 }
 
@@ -110,8 +110,8 @@ const stepsOf = (parts: Needed) => {
 const beating =
   (
     { decided, inputOf, refusalOf, reply }: ReturnType<typeof stepsOf>,
-    submit: NonNullable<Commits["Service"]["submit"]>,
-    { hashing, transact }: CallParts,
+    submit: NonNullable<Needed["submit"]>,
+    { hashing }: CallParts,
   ) =>
   (
     presented: Redacted.Redacted,
@@ -129,17 +129,14 @@ const beating =
     const command = heartbeat(inputOf(key, request, { ...source, mayRegister: false }))
     const goOn = (outcome: HeartbeatOutcome): Ended =>
       outcome === "unknown_key" ? decided(presented, request, { ...source, now }) : reply(key, outcome)
-    return submit(command, clock, (ended) => {
-      const settled = isSuccess(ended) ? ended : Effect.catchIf(ended, isUnsettled, () => transact(command))
-      resume(isSuccess(settled) ? goOn(settled.value) : Effect.flatMap(settled, goOn))
-    })
+    return submit(command, clock, goOn, resume)
   }
 
 /** The two ways of a heartbeat: by a fiber, and without one. */
 export const takingHeartbeats = (parts: Needed) => {
   const steps = stepsOf(parts)
   const { decided, refusalOf } = steps
-  const { submit } = parts.commits
+  const { submit } = parts
   return {
     /**
      * Takes a heartbeat; registers an unknown key. Safe to repeat. Durable when it succeeds.

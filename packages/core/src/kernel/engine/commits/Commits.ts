@@ -90,3 +90,20 @@ export const repeatingUnsettled =
   ({ transact }: Pick<Commits["Service"], "transact">): Commits["Service"]["transact"] =>
   (command) =>
     Effect.catchIf(transact(command), isUnsettled, () => transact(command))
+
+/**
+ * The same for a caller without a fiber, where the storage has that: `goOn` makes the end of a call of the command's
+ * reply, and `resume` is called once with it, mostly an exit. Returns how to withdraw the command.
+ */
+export const submittingUnsettled = ({ submit, transact }: Pick<Commits["Service"], "submit" | "transact">) =>
+  submit &&
+  (<A, B, E>(
+    command: Command<A>,
+    clock: Clock.Clock,
+    goOn: (reply: A) => Effect.Effect<B, E | StorageError>,
+    resume: (ended: Effect.Effect<B, E | StorageError>) => void,
+  ) =>
+    submit(command, clock, (ended) => {
+      const settled = isSuccess(ended) ? ended : Effect.catchIf(ended, isUnsettled, () => transact(command))
+      resume(isSuccess(settled) ? goOn(settled.value) : Effect.flatMap(settled, goOn))
+    }))
