@@ -83,7 +83,7 @@ export const isSuccess = <A, E>(ended: Effect.Effect<A, E>): ended is Exit.Succe
   Exit.isExit(ended) && Exit.isSuccess(ended)
 
 /** Whether it is not known what became of a commit. */
-export const isUnsettled = ({ isUnknown }: StorageError): boolean => isUnknown === true
+const isUnsettled = ({ isUnknown }: StorageError): boolean => isUnknown === true
 
 /** Requests of agents and senders are safe to repeat, so an unsettled commit is decided again. */
 export const repeatingUnsettled =
