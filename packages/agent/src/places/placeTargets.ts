@@ -25,8 +25,8 @@ export const placeTargets = ({ mayReach }: ReturnType<typeof reachedBy>, resolve
   const targets: ProbeTargets = {
     lookup,
     refusalOf: (address) => (mayReach(address) ? undefined : refuse(address)),
-    refusesAnswer: (record) => {
-      const isRefused = record.split(" ").some((word) => isIP(word) !== 0 && !mayReach(word))
+    refusesAnswer: (record, name) => {
+      const isRefused = record.split(" ").some((word) => isIP(word) !== 0 && !mayReach(word, name))
       if (isRefused) refused = "the name leads to an address that may not be reached from this place"
       return isRefused
     },

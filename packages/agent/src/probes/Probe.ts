@@ -17,7 +17,7 @@ export interface ProbeTargets {
   /** Why it must not connect to an IP address; `undefined` if it may. */
   readonly refusalOf: (address: string) => string | undefined
   /** Whether no result may show a record of a name; absent where each may be shown. */
-  readonly refusesAnswer?: (record: string) => boolean
+  readonly refusesAnswer?: (record: string, name: string) => boolean
 }
 
 export interface ProbeAround {

@@ -136,7 +136,7 @@ export const dns = probe(
       const question = { name, type, millis, clock, signal }
       const { value, seconds } = await timed(clock, () => resolved(question, servers))
       const found = recordsOf(value)
-      if (found.some((one) => targets?.refusesAnswer?.(one))) return critical(`${asked}: refused`)
+      if (found.some((one) => targets?.refusesAnswer?.(one, name))) return critical(`${asked}: refused`)
       // A domain that takes no mail, or has no service, says so with an empty name.
       const isEmpty = expect.length === 0 && found.every((one) => one.endsWith(" ."))
       // Asked for an alias, the resolver answers with the name itself where there is none.

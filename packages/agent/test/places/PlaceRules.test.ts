@@ -91,14 +91,15 @@ describe("the targets that a place may reach", () => {
 })
 
 describe("the targets of a run", () => {
-  const resolving = (...addresses: ReadonlyArray<string>) => {
+  const resolving = (...addresses: ReadonlyArray<string>) => resolvingBy(["public"], ...addresses)
+  const resolvingBy = (allow: ReadonlyArray<string>, ...addresses: ReadonlyArray<string>) => {
     const resolve = (_: string, __: object, callback: (error: null, found: ReadonlyArray<object>) => void) =>
       callback(
         null,
         addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
       )
     // Called as `dns.lookup` is with `all`.
-    return placeTargets(reachedBy({ allow: ["public"] }), resolve as never)
+    return placeTargets(reachedBy({ allow }), resolve as never)
   }
   const looked = (found: ReturnType<typeof placeTargets>) =>
     new Promise<unknown>((resolve) =>
@@ -121,11 +122,19 @@ describe("the targets of a run", () => {
 
   it("refuse records of addresses, and show none", () => {
     const found = resolving()
-    assert.isFalse(found.targets.refusesAnswer?.("93.184.216.34"))
-    assert.isFalse(found.targets.refusesAnswer?.("10 mail.shop.example"))
+    assert.isFalse(found.targets.refusesAnswer?.("93.184.216.34", "shop.example"))
+    assert.isFalse(found.targets.refusesAnswer?.("10 mail.shop.example", "shop.example"))
     assert.isUndefined(found.refused())
-    assert.isTrue(found.targets.refusesAnswer?.("10.0.0.1"))
+    assert.isTrue(found.targets.refusesAnswer?.("10.0.0.1", "shop.example"))
     assert.notInclude(found.refused() ?? "", "10.0.0.1")
+  })
+
+  it("show the addresses of a name that a pattern matches", () => {
+    const found = resolvingBy(["*.shop.example"])
+    assert.isFalse(found.targets.refusesAnswer?.("10.0.0.1", "db.shop.example"))
+    assert.isUndefined(found.refused())
+    assert.isTrue(found.targets.refusesAnswer?.("127.0.0.1", "db.shop.example"))
+    assert.isTrue(found.targets.refusesAnswer?.("169.254.169.254", "db.shop.example"))
   })
 })
 

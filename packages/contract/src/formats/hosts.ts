@@ -37,3 +37,14 @@ export const DNS_NAME = /^(?!.*:\/\/)(?:\.|(?:[^\s.]{1,63}(?:\.|$))+)$/u
 /** The address of a name server, which may have a port. */
 export const addressOfServer = (server: string): string =>
   withoutBrackets(/^(?:\[.*\]|[^:]*):\d+$/u.test(server) ? server.slice(0, server.lastIndexOf(":")) : server)
+
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/u
+const HIGHEST_PORT = 65_535
+
+/** Whether a text is the address of a name server, with or without a port. */
+export const isNameServer = (server: string): boolean => {
+  const address = addressOfServer(server)
+  const [, port = "53"] = /^(?:\[.*\]|[^:]*):(\d+)$/u.exec(server) ?? []
+  const isPort = Number(port) >= 1 && Number(port) <= HIGHEST_PORT
+  return isPort && (IPV4.test(address) || address.includes(":")) && isHost(address)
+}

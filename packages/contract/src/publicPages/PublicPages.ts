@@ -55,7 +55,7 @@ export const PublicPage = Schema.Struct({
 export type PublicPage = typeof PublicPage.Type
 
 /** The name of a line in addresses and announcements; empty if its name has neither letter nor digit of ASCII. */
-const lineIdOf = ({ id, name }: Pick<PageLine, "id" | "name">): string =>
+export const lineIdOf = ({ id, name }: Pick<PageLine, "id" | "name">): string =>
   id ??
   name
     .toLowerCase()

@@ -9,7 +9,8 @@ export interface OptionProblem {
 }
 
 const POINTER = /^(?:\/(?:[^~]|~[01])*)?$/s
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
+/** The name of a header field. */
+export const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
 
 const statusProblem = (one: number | string): string | undefined => {
   if (typeof one === "number")

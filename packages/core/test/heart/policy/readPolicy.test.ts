@@ -546,6 +546,36 @@ describe("a policy", () => {
     },
   )
 
+  it.each<[kind: string, options: object, problem: string]>([
+    ["http", { headers: { "a b": "c" } }, "headers.a b must have a name of letters, digits and -"],
+    ["websocket", { headers: { "a b": "c" } }, "headers.a b must have a name of letters, digits and -"],
+    [
+      "http",
+      { headers: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`a${n}`, "b"])) },
+      "headers must have at most 50 entries",
+    ],
+    ["http", { method: "POST", body: "ä".repeat(4_097) }, "body must have at most 8192 bytes"],
+    ["http", { method: "POST", body: { a: "b".repeat(8_185) } }, "body must have at most 8192 bytes"],
+    [
+      "dns",
+      { servers: ["192.0.2.1", "[2001:db8::1]:53", "dns.example"] },
+      "servers.2 must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353",
+    ],
+    [
+      "dns",
+      { servers: ["192.0.2.1:70000"] },
+      "servers.0 must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353",
+    ],
+  ])("has no %s watch with %j", (kind, options, problem) => {
+    const needed = {
+      http: { url: "http://a.example" },
+      websocket: { url: "ws://a.example" },
+      dns: { name: "a.example" },
+    }
+    const watch = { name: "shop", [kind]: { ...Object(needed)[kind], ...options } }
+    expect(problemsOf({ watches: [watch] })).toEqual([`watches.0.${kind}.${problem}`])
+  })
+
   it("has watches of addresses without a user", () => {
     const problemsAt = (url: string) => problemsOf({ watches: [{ name: "shop", http: { url } }] })
     for (const url of ["https://shop.example", "http://[::1]:8080/a@b?c=d@e", "HTTPS://shop.example?q"])

@@ -1,6 +1,7 @@
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
+import { isLabels, MAX_LABELS } from "@tocsin/contract/labels/Labels"
 import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { LONGEST_TITLE } from "@tocsin/contract/titles/Titles"
 import { Result } from "effect"
@@ -13,6 +14,9 @@ export type Taken = Readonly<Record<string, unknown>>
 const WATCHES = "watches"
 const NOBODY = "nobody"
 const MOST_NAME = 64
+
+/** A label that a part of the other program becomes, and what people call that there. */
+export type MovedLabel = readonly [key: string, value: string, words: string]
 
 /** A name in one line. */
 export const titleOf = (name: unknown): string =>
@@ -31,11 +35,10 @@ export class MovedPolicy {
     readonly receivers: Record<string, object>
     readonly routes: Array<object>
     readonly freshness: Array<object>
-    readonly windows: Array<object>
+    readonly windows: Array<{ readonly name: string }>
     readonly watches: Array<Taken>
     readonly pages: Record<string, object>
   } = { receivers: {}, routes: [], freshness: [], windows: [], watches: [], pages: {} }
-  #nameReceiver: (name: string) => string = (name) => name
 
   /** Names something that is not taken over, and why. */
   leave(name: unknown, why: string): void {
@@ -59,21 +62,53 @@ export class MovedPolicy {
     return { env }
   }
 
-  /** Receivers by their names in the other program. */
-  receivers(all: ReadonlyArray<readonly [name: string, receiver: object]>): (name: string) => string {
-    this.#nameReceiver = namesOf([NOBODY, ...all.map(([name]) => name)])
-    for (const [name, receiver] of all) this.#parts.receivers[this.#nameReceiver(name)] = receiver
-    return this.#nameReceiver
+  /** The labels of a watch. Those that it cannot have are named. */
+  labels(name: unknown, given: ReadonlyArray<MovedLabel>): { readonly labels?: Taken } {
+    const labels = new Map<string, string>()
+    for (const [key, value, words] of given)
+      if (labels.has(key) || labels.size === MAX_LABELS || !isLabels({ [key]: value }))
+        this.leave(name, `its ${words}, which its labels cannot have`)
+      else labels.set(key, value)
+    return labels.size === 0 ? {} : { labels: Object.fromEntries(labels) }
   }
 
-  watch(watch: Taken & { readonly name: string }): void {
-    this.#parts.watches.push(watch)
+  /** Whether a policy can state a part. One that none can is named. */
+  #fits(name: unknown, part: object): boolean {
+    const read = readPolicy(part, [])
+    if (Result.isSuccess(read)) return true
+    const [first] = read.failure
+    this.leave(name, first ? `${fieldPath(first.path.slice(2))} ${first.message}`.trim() : "no policy has it")
+    return false
   }
 
-  /** A check whose results others push to an integration, which a command adds. */
-  job(integration: string, kind: "push" | "ping", check: string, terms: object): void {
+  /** Receivers by their names in the other program; `undefined` for one that no policy can state. */
+  receivers(
+    all: ReadonlyArray<readonly [name: string, receiver: object]>,
+  ): (name: string) => string | undefined {
+    const nameOf = namesOf([NOBODY, ...all.map(([name]) => name)])
+    for (const [name, receiver] of all)
+      if (this.#fits(name, { receivers: { [nameOf(name)]: receiver } }))
+        this.#parts.receivers[nameOf(name)] = receiver
+    return (name) => (Object.hasOwn(this.#parts.receivers, nameOf(name)) ? nameOf(name) : undefined)
+  }
+
+  /** Whether a policy can state a watch, which it then has. */
+  watch(watch: Taken & { readonly name: string; readonly title?: string }): boolean {
+    const isTaken = this.#fits(watch.title ?? watch.name, { watches: [watch] })
+    if (isTaken) this.#parts.watches.push(watch)
+    return isTaken
+  }
+
+  /**
+   * A check whose results others push to an integration, which a command adds. Returns whether a policy can state its
+   * terms, which it then has.
+   */
+  job({ check, integration, kind, title }: MovedJob, terms: object): boolean {
+    const rule = { match: matchOf(check, integration), ...terms }
+    if (!this.#fits(title, { freshness: [rule] })) return false
     this.#runs.add(`tocsin integrations add ${integration} --kind ${kind}`)
-    this.#parts.freshness.push({ match: matchOf(check, integration), ...terms })
+    this.#parts.freshness.push(rule)
+    return true
   }
 
   /** Who is notified of a check: receivers of the policy, or nobody where none was. */
@@ -82,12 +117,16 @@ export class MovedPolicy {
     this.#parts.routes.push({ match: matchOf(check, agent), to: to.length === 0 ? [NOBODY] : to })
   }
 
-  window(window: object): void {
-    this.#parts.windows.push(window)
+  window(title: string, window: Taken & { readonly name: string }): void {
+    const known = new Set(this.#parts.windows.map(({ name }) => name))
+    let { name } = window
+    for (let number = 2; known.has(name); number++) name = `${window.name}-${number}`
+    const own = { ...window, name, ...(title !== "" && { comment: title }) }
+    if (this.#fits(title, { windows: [own] })) this.#parts.windows.push(own)
   }
 
-  page(name: string, page: object): void {
-    this.#parts.pages[name] = page
+  page(name: string, page: Taken & { readonly title: string }): void {
+    if (this.#fits(page.title, { pages: { [name]: page } })) this.#parts.pages[name] = page
   }
 
   /** The policy with its comments, the variables of its secrets, or why no policy can state it. */
@@ -96,21 +135,32 @@ export class MovedPolicy {
       Object.entries(this.#parts).filter(([, part]) => Object.keys(part).length > 0),
     )
     const runs = [...this.#runs]
+    const text = yamlOf(parts)
     const comments = [
       ...runs.map((one) => `# run: ${one}\n`),
       ...this.#notes.map((one) => `# not taken over: ${one}\n`),
     ].join("")
     return Result.mapBoth(readPolicy(parts, []), {
       onSuccess: () => ({
-        policy: comments + yamlOf(parts),
+        policy: comments + text,
         run: runs,
         not_taken_over: this.#notes,
-        secrets: [...this.#values].map(([name, value]) => `${name}=${shellText(value)}\n`).join(""),
+        secrets: [...this.#values]
+          .filter(([name]) => text.includes(`"${name}"`))
+          .map(([name, value]) => `${name}=${shellText(value)}\n`)
+          .join(""),
       }),
       onFailure: ([problem]) =>
         `no policy can state all of it: ${problem && `${fieldPath(problem.path)} ${problem.message}`}; remove it there, and import the rest`,
     })
   }
+}
+
+interface MovedJob {
+  readonly title: string
+  readonly integration: string
+  readonly kind: "push" | "ping"
+  readonly check: string
 }
 
 /** Of an import: the policy, what it lacks, and the values of its variables. */

@@ -1,4 +1,4 @@
-import { valueOfText } from "./probeOfKuma.ts"
+import { equalTo, isWholeRecord } from "./probeOfKuma.ts"
 
 const SECONDS: Readonly<Record<string, number>> = {
   ns: 1e-9,
@@ -20,30 +20,33 @@ export const secondsOf = (given: unknown, otherwise: number): number => {
 
 const SECONDS_PER_DAY = 86_400
 
+/** The kind of a probe, and its options. */
+export type GatusProbe = readonly [kind: string, options: Readonly<Record<string, unknown>>]
+
 /** A part of a watch that a condition becomes, by the way to it; `none` where each probe asks it anyway. */
 type Part = readonly [path: ReadonlyArray<string>, value: unknown] | "none" | undefined
 
-const numberIn = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined)
+const numberIn = (text: string): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
+const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/
 
 const LOWEST = 100
 const HIGHEST = 599
+const MOST_STATUSES = 20
+
+const isStatus = (one: number | undefined): boolean => one !== undefined && one >= LOWEST && one <= HIGHEST
 
 const statusPart = (operator: string, wanted: string): Part => {
-  const any = /^any\((.*)\)$/
-    .exec(wanted)?.[1]
-    ?.split(",")
-    .map((one) => numberIn(one.trim()))
-  const one = numberIn(wanted)
   const path = ["expect", "status"]
-  if (operator === "==" && any?.every((each) => each !== undefined)) return [path, any]
-  if (one === undefined) return undefined
-  if (operator === "==") return [path, [one]]
-  if (operator === "<") return [path, [`${LOWEST}-${one - 1}`]]
-  if (operator === "<=") return [path, [`${LOWEST}-${Math.min(one, HIGHEST)}`]]
-  return undefined
+  const any = /^any\((.*)\)$/.exec(wanted)?.[1]?.split(",")
+  const all = (any ?? [wanted]).map((one) => numberIn(one.trim()))
+  if (operator === "==") return all.length <= MOST_STATUSES && all.every(isStatus) ? [path, all] : undefined
+  const [most = LOWEST] = all
+  const highest = Math.min(operator === "<" ? most - 1 : most, HIGHEST)
+  const isRange = any === undefined && (operator === "<" || operator === "<=") && highest >= LOWEST
+  return isRange ? [path, [`${LOWEST}-${highest}`]] : undefined
 }
 
-const PATH = /^\[BODY\]((?:\.[A-Za-z_]\w*|\[\d+\])+)$/
+const PATH = /^\[BODY\]((?:\.[^.[\]\s()]+|\[\d+\])+)$/
 
 const pointerOf = (place: string): string | undefined => {
   const path = PATH.exec(place)?.[1]
@@ -51,44 +54,38 @@ const pointerOf = (place: string): string | undefined => {
     ? undefined
     : path
         .split(/[.[\]]+/)
-        .flatMap((name) => (name === "" ? [] : [`/${name}`]))
+        .flatMap((name) => (name === "" ? [] : [`/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`]))
         .join("")
 }
-
-const LITERAL = /^(?:true|false|null|-?\d+(?:\.\d+)?)$/
 
 const jsonPart = (pointer: string, operator: string, wanted: string): Part => {
   const pattern = /^pat\((.*)\)$/.exec(wanted)?.[1]
   const path = ["expect", "json", pointer]
   if (pattern !== undefined) return operator === "==" ? [path, `~ ${pattern}`] : undefined
   if (wanted.startsWith("any(")) return undefined
-  if (operator === "==") return [path, LITERAL.test(wanted) ? JSON.parse(wanted) : valueOfText(wanted)]
+  if (operator === "==") return [path, equalTo(wanted)]
   if (operator === "!=") return [path, `!= ${wanted}`]
-  return numberIn(wanted) === undefined ? undefined : [path, `${operator} ${wanted}`]
+  return NUMBER.test(wanted) ? [path, `${operator} ${wanted}`] : undefined
 }
 
-/** The part of a watch that a condition of Gatus becomes; nothing if it has no equal. */
-export const partOf = (condition: string, kind: string): Part => {
-  const found = /==|!=|<=|>=|<|>/.exec(condition)
-  const [operator = ""] = found ?? []
-  const left = condition.slice(0, found?.index ?? 0).trim()
-  const right = condition.slice((found?.index ?? 0) + operator.length).trim()
-  if (left === "[CONNECTED]" && operator === "==" && right === "true") return "none"
-  if (left === "[DNS_RCODE]" && operator === "==" && right === "NOERROR") return "none"
-  if (left === "[STATUS]") return kind === "http" ? statusPart(operator, right) : undefined
-  if (left === "[RESPONSE_TIME]" && operator === "<" && numberIn(right) !== undefined)
-    return [["time", "critical"], `${right}ms`]
-  if (left === "[CERTIFICATE_EXPIRATION]" && operator === ">" && (kind === "http" || kind === "tls")) {
-    const days = Math.ceil(secondsOf(right, Number.NaN) / SECONDS_PER_DAY)
-    return days >= 1 ? [["days", "critical"], days] : undefined
+/** The longest time of an answer, in milliseconds. */
+const LONGEST = 30_000
+const MOST_DAYS = 3_650
+
+/** What must be so of a page, a line of a connection, or the records of a name. */
+const bodyPart = ([kind, { method, type }]: GatusProbe, operator: string, right: string): Part => {
+  if (operator !== "==" || method === "HEAD") return undefined
+  if (kind === "dns") {
+    const isRecord = !/^(?:pat|any)\(.*\)$/.test(right) && isWholeRecord(String(type), right)
+    return isRecord ? [["expect"], [right]] : undefined
   }
-  if (left === "[BODY]" && kind === "dns" && operator === "==") return [["expect"], [right]]
-  if (kind !== "http") return undefined
   const text = /^pat\(\*(.+)\*\)$/.exec(right)?.[1]
-  if (left === "[BODY]")
-    return operator === "==" && text !== undefined && !/[*?]/.test(text)
-      ? [["expect", "text"], text]
-      : undefined
+  if (text === undefined || /[*?]/.test(text)) return undefined
+  if (kind === "http") return [["expect", "text"], text]
+  return kind === "tcp" || kind === "websocket" ? [["expect"], text] : undefined
+}
+
+const memberPart = (left: string, operator: string, right: string): Part => {
   const has = pointerOf(/^has\((.*)\)$/.exec(left)?.[1] ?? "")
   if (has !== undefined && operator === "==" && (right === "true" || right === "false"))
     return [["expect", "json", has], right === "true" ? "exists" : "absent"]
@@ -100,4 +97,26 @@ export const partOf = (condition: string, kind: string): Part => {
       : undefined
   const pointer = pointerOf(left)
   return pointer === undefined ? undefined : jsonPart(pointer, operator, right)
+}
+
+/** The part of a watch that a condition of Gatus becomes; nothing if it has no equal. */
+export const partOf = (condition: string, probe: GatusProbe): Part => {
+  const [kind, { method }] = probe
+  const found = /==|!=|<=|>=|<|>/.exec(condition)
+  const [operator = ""] = found ?? []
+  const left = condition.slice(0, found?.index ?? 0).trim()
+  const right = condition.slice((found?.index ?? 0) + operator.length).trim()
+  if (left === "[CONNECTED]" && operator === "==" && right === "true") return "none"
+  if (left === "[DNS_RCODE]" && operator === "==" && right === "NOERROR") return "none"
+  if (left === "[STATUS]") return kind === "http" ? statusPart(operator, right) : undefined
+  if (left === "[RESPONSE_TIME]") {
+    const most = numberIn(right) ?? 0
+    return operator === "<" && most > 0 && most <= LONGEST ? [["time", "critical"], `${right}ms`] : undefined
+  }
+  if (left === "[CERTIFICATE_EXPIRATION]" && operator === ">" && (kind === "http" || kind === "tls")) {
+    const days = Math.ceil(secondsOf(right, Number.NaN) / SECONDS_PER_DAY)
+    return days >= 1 && days <= MOST_DAYS ? [["days", "critical"], days] : undefined
+  }
+  if (left === "[BODY]") return bodyPart(probe, operator, right)
+  return kind === "http" && method !== "HEAD" ? memberPart(left, operator, right) : undefined
 }

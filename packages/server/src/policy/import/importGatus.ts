@@ -29,87 +29,125 @@ const list = (value: unknown): ReadonlyArray<Options> => (Array.isArray(value) ?
 
 interface Moving {
   readonly moved: MovedPolicy
+  readonly alerting: Options
   readonly receivers: ReadonlyMap<string, string>
 }
 
+/** The alerts of an endpoint that are on, with what their providers give to all. */
+const alertsOf = ({ alerting }: Moving, endpoint: Options): ReadonlyArray<Options> =>
+  list(endpoint["alerts"])
+    .map((one) => {
+      const provider = alerting[text(one["type"])]
+      const usual = isMap(provider) ? provider["default-alert"] : undefined
+      return { ...(isMap(usual) && usual), ...one }
+    })
+    .filter((one) => one["enabled"] !== false)
+
 const routeOf = (
-  { moved, receivers }: Moving,
+  moving: Moving,
   title: string,
   alerts: ReadonlyArray<Options>,
   check: string,
   agent?: string,
 ): void => {
-  const on = alerts.filter((one) => one["enabled"] !== false)
-  const to = on.flatMap((one) => receivers.get(text(one["type"])) ?? [])
-  if (on.length > 0 && to.length === 0) moved.leave(title, "its alerts, so it has no route")
+  const { moved, receivers } = moving
+  const to = alerts.flatMap((one) => receivers.get(text(one["type"])) ?? [])
+  if (alerts.length > 0 && to.length === 0) moved.leave(title, "its alerts, so it has no route")
   else moved.route(check, [...new Set(to)], agent)
+  const others = new Set(alerts.flatMap((one) => Object.keys(one)).filter((name) => !OF_ALERTS.has(name)))
+  for (const name of others) moved.leave(title, `the setting ${name} of its alerts`)
 }
 
-/** Settings of an endpoint without an equal. */
-const LEFT = ["client", "maintenance-windows", "extra-labels", "ui", "always-run", "store"] as const
+const wordsOf = (names: string): ReadonlySet<string> => new Set(names.split(" "))
+const OF_ALERTS = wordsOf("type enabled failure-threshold success-threshold send-on-resolved")
+/** Settings of an endpoint that are taken over, or named with more words. */
+const OF_ENDPOINT = wordsOf(
+  "enabled name group url method headers body graphql dns interval conditions alerts client",
+)
+const OF_EXTERNAL = wordsOf("enabled name group token heartbeat alerts")
+/** Parts of a configuration that are read, and those of the program itself. */
+const OF_CONFIG = wordsOf(
+  "endpoints external-endpoints suites alerting maintenance web storage security ui metrics",
+)
+
+const nameOthers = (moved: MovedPolicy, title: string, given: Options, known: ReadonlySet<string>): void => {
+  for (const [name, value] of Object.entries(given))
+    if (!known.has(name) && value !== false) moved.leave(title, `its setting ${name}`)
+}
+
+const thresholdOf = (value: unknown, usual: number, leave: (why: string) => void): number => {
+  const given = Math.max(1, Math.round(Number(value ?? usual)) || usual)
+  if (given > MOST_IN_A_ROW) leave(`its threshold of ${given}, of which ${MOST_IN_A_ROW} stay`)
+  return Math.min(MOST_IN_A_ROW, given)
+}
+
+/** Name and group of an endpoint, by which it is named, and as its watch has them. */
+const namesOf = (endpoint: Options) => {
+  const [group, title] = [titleOf(text(endpoint["group"])), titleOf(text(endpoint["name"]))]
+  return { group, title, both: titleOf([group, title].filter((one) => one !== "").join(" ")) }
+}
 
 const takeEndpoint = (moving: Moving, endpoint: Options): void => {
   const { moved } = moving
-  const group = text(endpoint["group"])
-  const title = titleOf([group, text(endpoint["name"])].filter((one) => one !== "").join(" "))
-  const leave = (why: string) => moved.leave(title, why)
+  const { both, group, title } = namesOf(endpoint)
+  const leave = (why: string) => moved.leave(both, why)
   if (endpoint["enabled"] === false) return leave("it is not enabled")
-  const name = moved.id(title, "watch")
+  const name = moved.id(both, "watch")
   const probe = probeOf(moved, name, endpoint, leave)
   if (typeof probe === "string") return leave(probe)
   const [kind, options] = probe
-  const conditions: ReadonlyArray<unknown> = Array.isArray(endpoint["conditions"])
-    ? endpoint["conditions"]
-    : []
-  for (const condition of conditions.map(String)) {
-    const part = partOf(condition, kind)
+  const { conditions } = endpoint
+  for (const condition of Array.isArray(conditions) ? conditions.map(String) : []) {
+    const part = partOf(condition, probe)
     if (part === "none") continue
     if (part === undefined || !put(options, part[0], part[1])) leave(`its condition ${condition}`)
   }
   const interval = secondsOf(endpoint["interval"], 60)
   const every = Math.min(LONGEST, Math.max(SHORTEST, Math.round(interval)))
   if (every !== interval) leave(`its interval of ${interval} s, which is ${every} s now`)
-  const alerts = list(endpoint["alerts"])
+  const alerts = alertsOf(moving, endpoint)
   const counted = alerts.find(
     (one) => one["failure-threshold"] !== undefined || one["success-threshold"] !== undefined,
   )
-  const within = (value: unknown, usual: number) =>
-    Math.min(MOST_IN_A_ROW, Math.max(1, Number(value ?? usual)))
-  moved.watch({
+  const isTaken = moved.watch({
     name,
+    ...(title !== "" && { title }),
     every: durationText(every * 1_000),
     confirm: {
-      bad: within(counted?.["failure-threshold"], 3),
-      good: within(counted?.["success-threshold"], 2),
+      bad: thresholdOf(counted?.["failure-threshold"], 3, leave),
+      good: thresholdOf(counted?.["success-threshold"], 2, leave),
     },
+    ...moved.labels(both, group === "" ? [] : [["group", group, `group ${group}`]]),
     [kind]: options,
   })
-  if (group !== "") leave(`its group ${group}; a watch has no labels`)
-  for (const setting of LEFT) if (endpoint[setting] !== undefined) leave(`its setting ${setting}`)
-  routeOf(moving, title, alerts, name)
+  if (!isTaken) return
+  nameOthers(moved, both, endpoint, OF_ENDPOINT)
+  routeOf(moving, both, alerts, name)
 }
 
 const takeExternal = (moving: Moving, endpoint: Options): void => {
   const { moved } = moving
-  const title = titleOf(
-    [text(endpoint["group"]), text(endpoint["name"])].filter((one) => one !== "").join(" "),
-  )
-  if (endpoint["enabled"] === false) return moved.leave(title, "it is not enabled")
+  const { both, group } = namesOf(endpoint)
+  if (endpoint["enabled"] === false) return moved.leave(both, "it is not enabled")
   const heartbeat = isMap(endpoint["heartbeat"]) ? secondsOf(endpoint["heartbeat"]["interval"], 0) : 0
-  if (heartbeat === 0) return moved.leave(title, "an external endpoint without a heartbeat is never late")
-  const check = moved.id(title, "gatus")
-  const every = Math.min(LONGEST, Math.max(SHORTEST, Math.round(heartbeat)))
-  moved.job("gatus", "push", check, {
-    every: `${every}s`,
-    after: `${Math.max(SHORTEST_AFTER, every + MARGIN)}s`,
-  })
-  routeOf(moving, title, list(endpoint["alerts"]), check, "gatus")
+  if (heartbeat === 0) return moved.leave(both, "an external endpoint without a heartbeat is never late")
+  const check = moved.id(both, "gatus")
+  const every = Math.max(SHORTEST, Math.round(heartbeat))
+  const job = { title: both, integration: "gatus", kind: "push", check } as const
+  const after = `${Math.max(SHORTEST_AFTER, every + MARGIN)}s`
+  if (!moved.job(job, { every: `${every}s`, after })) return
+  if (group !== "") moved.leave(both, `its group ${group}; a job has no labels`)
+  const alerts = alertsOf(moving, endpoint)
+  if (alerts.some((one) => one["failure-threshold"] !== undefined || one["success-threshold"] !== undefined))
+    moved.leave(both, "the thresholds of its alerts")
+  nameOthers(moved, both, endpoint, OF_EXTERNAL)
+  routeOf(moving, both, alerts, check, "gatus")
 }
 
 /** Turns a configuration of Gatus into a policy; a text says why it cannot be read. */
 export const importGatus = (given: string): Result.Result<MovedText, string> => {
   const read = Result.try({
-    try: (): unknown => parse(given, { merge: true, maxAliasCount: 100 }),
+    try: (): unknown => parse(given, { merge: true, maxAliasCount: 100, logLevel: "error" }),
     catch: notYaml,
   })
   if (Result.isFailure(read)) return Result.fail(read.failure)
@@ -120,13 +158,13 @@ export const importGatus = (given: string): Result.Result<MovedText, string> => 
   )
     return Result.fail("it is not a configuration of Gatus, which has endpoints: name that file")
   const moved = new MovedPolicy()
-  const moving = { moved, receivers: receiversOf(moved, config["alerting"]) }
+  const alerting = isMap(config["alerting"]) ? config["alerting"] : {}
+  const moving = { moved, alerting, receivers: receiversOf(moved, alerting) }
   for (const endpoint of list(config["endpoints"])) takeEndpoint(moving, endpoint)
   for (const endpoint of list(config["external-endpoints"])) takeExternal(moving, endpoint)
   for (const suite of list(config["suites"])) moved.leave(suite["name"], "a suite has no equal")
   if (config["maintenance"] !== undefined)
     moved.leave("maintenance", "the maintenance of all endpoints: add a window")
-  for (const name of ["announcements", "remote", "tunneling", "concurrency", "connectivity"])
-    if (config[name] !== undefined) moved.leave(name, "it has no equal")
+  for (const name of Object.keys(config)) if (!OF_CONFIG.has(name)) moved.leave(name, "it has no equal")
   return moved.finish()
 }

@@ -20,6 +20,11 @@ const FILTERS = [
   "filter_http_body",
   "filter_default_fail",
   "manual_resume",
+  "subject",
+  "subject_fail",
+  "start_kw",
+  "success_kw",
+  "failure_kw",
 ] as const
 
 const takeCheck = (moved: MovedPolicy, check: Check): void => {
@@ -31,16 +36,20 @@ const takeCheck = (moved: MovedPolicy, check: Check): void => {
   if (schedule !== "" && "message" in parseCron(schedule))
     return leave(`its schedule ${schedule} is no cron of five fields`)
   if (schedule === "" && !(timeout > 0)) return leave("it has neither a timeout nor a schedule")
-  const id = moved.id(title, "healthchecks")
-  moved.job(
-    "healthchecks",
-    "ping",
-    id,
+  const job = {
+    title,
+    integration: "healthchecks",
+    kind: "ping",
+    check: moved.id(title, "healthchecks"),
+  } as const
+  const isTaken = moved.job(
+    job,
     schedule === ""
       ? { every: `${Math.max(SHORTEST, timeout)}s`, after: `${Math.max(SHORTEST_AFTER, timeout + grace)}s` }
       : { cron: schedule, tz: text(check["tz"]) || "UTC", ...(grace > 0 && { grace: `${grace}s` }) },
   )
-  const filters = FILTERS.filter((name) => check[name] === true)
+  if (!isTaken) return
+  const filters = FILTERS.filter((name) => check[name] === true || text(check[name]) !== "")
   if (filters.length > 0) leave(`its settings ${filters.join(", ")}`)
   if (text(check["methods"]) !== "") leave(`its methods ${text(check["methods"])}`)
   if (text(check["tags"]) !== "") leave(`its tags ${text(check["tags"])}`)

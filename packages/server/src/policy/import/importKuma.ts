@@ -1,9 +1,11 @@
 import { durationText } from "@tocsin/contract/formats/durationMillis"
 import { parseCron } from "@tocsin/contract/formats/CronTimes"
+import { plainLine } from "@tocsin/contract/formats/plainLine"
+import { lineIdOf } from "@tocsin/contract/publicPages/PublicPages"
 import { TIME_ZONE_NAME } from "@tocsin/contract/formats/timeZoneName"
 import { Result } from "effect"
 import { type KumaDatabase, readKuma } from "./kumaDatabase.ts"
-import { matchOf, MovedPolicy, type MovedText, type Taken, titleOf } from "./MovedPolicy.ts"
+import { matchOf, type MovedLabel, MovedPolicy, type MovedText, type Taken, titleOf } from "./MovedPolicy.ts"
 import { isYes, jsonOf, type Leave, numberOf, probeOf, textOf } from "./probeOfKuma.ts"
 import { receiversOfKuma } from "./receiversOfKuma.ts"
 
@@ -17,14 +19,17 @@ const TIMEOUT_PART = 0.8
 const SHORTEST_AFTER = 120
 const MARGIN = 60
 
-/** Settings of a monitor without an equal: the column, its value where nothing is set, and the words. */
+/** Settings of a monitor without an equal: the column, and the words. */
 const LEFT: ReadonlyArray<readonly [column: string, words: string]> = [
   ["proxy_id", "its proxy"],
   ["resend_interval", "its resending: set remind on the route"],
   ["ip_family", "its IP family"],
   ["cache_bust", "its cache buster"],
   ["description", "its description"],
+  ["expected_tls_alert", "the TLS alert that it expects"],
+  ["retry_only_on_status_code_failure", "that it retries only after statuses"],
 ]
+const NOT_SET = new Set<unknown>([undefined, null, "", 0, "none"])
 
 const terms = (monitor: Taken, leave: Leave): Taken => {
   const interval = numberOf(monitor["interval"])
@@ -48,6 +53,30 @@ const timeoutOf = (monitor: Taken, leave: Leave): Taken => {
   return { timeout: durationText(millis) }
 }
 
+/** Whether a monitor, or a group that it is in, is paused. Groups form no circle. */
+const isPaused = (all: ReadonlyArray<Taken>, monitor: Taken, depth = 0): boolean => {
+  if (!isYes(monitor["active"])) return true
+  const group = all.find(({ id }) => id === monitor["parent"])
+  return group !== undefined && depth < all.length && isPaused(all, group, depth + 1)
+}
+
+/** The group and the tags of a monitor as labels. */
+const labelsOf = ({ monitor: all, monitor_tag, tag: tags }: KumaDatabase, monitor: Taken) => {
+  const group = titleOf(all.find(({ id }) => id === monitor["parent"])?.["name"])
+  return [
+    ...(group === "" ? [] : [["group", group, `group ${group}`] as const]),
+    ...monitor_tag
+      .filter((one) => one["monitor_id"] === monitor["id"])
+      .map(({ tag_id, value }): MovedLabel => {
+        const [name, text] = [
+          titleOf(tags.find(({ id }) => id === tag_id)?.["name"]),
+          plainLine(textOf(value)),
+        ]
+        return [name, text || "true", `tag ${name}${text === "" ? "" : `: ${text}`}`]
+      }),
+  ]
+}
+
 interface Moving {
   readonly moved: MovedPolicy
   readonly database: KumaDatabase
@@ -58,7 +87,7 @@ const routeOf = (
   { database, moved, receivers }: Moving,
   monitor: Taken,
   check: string,
-  agent?: string,
+  agent: string,
 ): void => {
   const named = database.monitor_notification.filter((one) => one["monitor_id"] === monitor["id"])
   const to = named.flatMap((one) => receivers.get(numberOf(one["notification_id"])) ?? [])
@@ -73,49 +102,62 @@ const takeMonitor = (moving: Moving, monitor: Taken): string | undefined => {
   if (monitor["type"] === "group")
     return void leave("the group itself, whose monitors are taken over each for itself")
   if (!isYes(monitor["active"])) return void leave("it is paused")
+  if (isPaused(database.monitor, monitor)) return void leave("its group is paused")
   if (isYes(monitor["upside_down"])) return void leave("it is upside down")
-  const tags = database.monitor_tag.filter((one) => one["monitor_id"] === monitor["id"])
-  const names = tags.map((one) => database.tag.find((tag) => tag["id"] === one["tag_id"])?.["name"])
-  const parent = database.monitor.find((one) => one["id"] === monitor["parent"])
-  const left = LEFT.filter(([column]) => {
-    const value = monitor[column]
-    return value !== undefined && value !== null && value !== "" && value !== 0
-  }).map(([, words]) => words)
-  if (monitor["type"] === "push") {
-    const check = moved.id(titleOf(monitor["name"]), "watch")
-    const interval = numberOf(monitor["interval"])
-    const retries = numberOf(monitor["maxretries"]) * numberOf(monitor["retry_interval"])
-    const after = Math.max(SHORTEST_AFTER, interval + retries + MARGIN)
-    moved.job("kuma", "push", check, { every: `${Math.max(SHORTEST, interval)}s`, after: `${after}s` })
-    routeOf(moving, monitor, check, "kuma")
-    noteLabels(leave, names, parent)
-    for (const words of left) leave(words)
-    return check
-  }
-  const name = moved.id(titleOf(monitor["name"]), "watch")
+  const isJob = monitor["type"] === "push"
+  const check = moved.id(titleOf(monitor["name"]), "watch")
+  if (!(isJob ? takeJob : takeWatch)(moving, monitor, check, leave)) return undefined
+  routeOf(moving, monitor, check, agentOf(monitor))
+  for (const [column, words] of LEFT) if (!NOT_SET.has(monitor[column])) leave(words)
+  return check
+}
+
+type Take = (moving: Moving, monitor: Taken, check: string, leave: Leave) => boolean
+
+const takeJob: Take = ({ database, moved }, monitor, check, leave) => {
+  const interval = numberOf(monitor["interval"])
+  const retries = numberOf(monitor["maxretries"]) * numberOf(monitor["retry_interval"])
+  const after = Math.max(SHORTEST_AFTER, interval + retries + MARGIN)
+  const job = { title: titleOf(monitor["name"]), integration: "kuma", kind: "push", check } as const
+  const isTaken = moved.job(job, { every: `${Math.max(SHORTEST, interval)}s`, after: `${after}s` })
+  if (isTaken)
+    for (const [, , words] of labelsOf(database, monitor)) leave(`its ${words}; a job has no labels`)
+  return isTaken
+}
+
+const takeWatch: Take = ({ database, moved }, monitor, name, leave) => {
   const probe = probeOf(moved, name, monitor, leave)
-  if (typeof probe === "string") return void leave(probe)
+  if (typeof probe === "string") {
+    leave(probe)
+    return false
+  }
+  const title = titleOf(monitor["name"])
   const [[kind, options] = ["", {}]] = Object.entries(probe)
-  moved.watch({
+  return moved.watch({
     name,
+    ...(title !== "" && { title }),
     ...terms(monitor, leave),
+    ...moved.labels(title, labelsOf(database, monitor)),
     // Of one kind.
     [kind]: { ...(options as object), ...timeoutOf(monitor, leave) },
   })
-  routeOf(moving, monitor, name)
-  noteLabels(leave, names, parent)
-  for (const words of left) leave(words)
-  return name
-}
-
-const noteLabels = (leave: Leave, tags: ReadonlyArray<unknown>, parent: Taken | undefined): void => {
-  if (tags.length > 0) leave(`its tags: ${tags.join(", ")}; a watch has no labels`)
-  if (parent !== undefined) leave(`its group ${titleOf(parent["name"])}; a watch has no labels`)
 }
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 const agentOf = (monitor: Taken): string => (monitor["type"] === "push" ? "kuma" : "watches")
+
+const LONGEST_LINE = 63
+
+/** The address of a line of a page: made of its name, unless that is none or another line's. */
+const lineId = (usual: string, check: string, used: ReadonlySet<string>): string => {
+  const isOpen = (id: string) => id !== "" && id !== "badge" && id.length <= LONGEST_LINE && !used.has(id)
+  if (isOpen(usual)) return usual
+  const base = check.slice(0, LONGEST_LINE)
+  let id = base
+  for (let number = 2; !isOpen(id); number++) id = `${base.slice(0, LONGEST_LINE - 5)}-${number}`
+  return id
+}
 
 const takePage = ({ database, moved }: Moving, page: Taken, checks: ReadonlyMap<unknown, string>): void => {
   const title = titleOf(page["title"])
@@ -136,12 +178,12 @@ const takePage = ({ database, moved }: Moving, page: Taken, checks: ReadonlyMap<
           const check = checks.get(one["monitor_id"])
           const monitor = database.monitor.find(({ id }) => id === one["monitor_id"])
           if (check === undefined || monitor === undefined) return []
-          const name = titleOf(monitor["name"])
-          const isAgain = used.has(name.toLowerCase()) || !/[a-z0-9]/i.test(name)
-          used.add(name.toLowerCase())
-          return [
-            { name, ...(isAgain && { id: check.slice(0, 63) }), match: matchOf(check, agentOf(monitor)) },
-          ]
+          if (isYes(one["send_url"])) moved.leave(monitor["name"], `its link on the page ${title}`)
+          const name = titleOf(monitor["name"]) || check
+          const usual = lineIdOf({ name })
+          const id = lineId(usual, check, used)
+          used.add(id)
+          return [{ name, ...(id !== usual && { id }), match: matchOf(check, agentOf(monitor)) }]
         }),
     }))
     .filter(({ lines }) => lines.length > 0)
@@ -151,9 +193,22 @@ const takePage = ({ database, moved }: Moving, page: Taken, checks: ReadonlyMap<
     ["custom_css", "the style of the page"],
     ["footer_text", "the footer of the page"],
     ["description", "the description of the page"],
+    ["google_analytics_tag_id", "the analytics of the page"],
+    ["analytics_id", "the analytics of the page"],
   ] as const)
     if (textOf(page[column]) !== "") moved.leave(title, words)
+  if (isYes(page["show_tags"])) moved.leave(title, "the tags on the page")
+  if (database.status_page_cname.some((one) => one["status_page_id"] === page["id"]))
+    moved.leave(title, "the domain names of the page")
   moved.page(slug, { title: title || slug, groups })
+}
+
+/** The time zone of a maintenance, which may be that of Kuma's server. */
+const zoneOf = ({ setting }: KumaDatabase, one: Taken): string => {
+  const own = textOf(one["timezone"])
+  if (own !== "" && own !== "SAME_AS_SERVER") return own
+  const stored = textOf(setting.find(({ key }) => key === "serverTimezone")?.["value"])
+  return textOf(jsonOf(stored)) || stored || "UTC"
 }
 
 const takeMaintenance = (
@@ -167,7 +222,7 @@ const takeMaintenance = (
   if (!isYes(one["active"])) return moved.leave(title, "the maintenance, which is not active")
   const [cron, zone, minutes] = [
     textOf(one["cron"]).trim(),
-    textOf(one["timezone"]) || "UTC",
+    zoneOf(database, one),
     numberOf(one["duration"]) / 60,
   ]
   if ("message" in parseCron(cron))
@@ -182,9 +237,12 @@ const takeMaintenance = (
     return check === undefined || monitor === undefined ? [] : [{ check, agent: agentOf(monitor) }]
   })
   if (taken.length === 0) return moved.leave(title, "the maintenance, of which no monitor is taken over")
+  if (textOf(one["description"]) !== "") moved.leave(title, "the description of the maintenance")
+  if (textOf(one["start_date"]) + textOf(one["end_date"]) !== "")
+    moved.leave(title, "the first and the last day of the maintenance")
   for (const { agent, check } of taken)
-    moved.window({
-      name: `${check.slice(0, 50)}-${numberOf(one["id"])}`,
+    moved.window(title, {
+      name: `${check.slice(0, 45)}-${numberOf(one["id"])}`,
       cron,
       tz: zone,
       for: `${Math.floor(minutes)}m`,

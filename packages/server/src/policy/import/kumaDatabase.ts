@@ -11,7 +11,9 @@ const TABLES = [
   "monitor_notification",
   "tag",
   "monitor_tag",
+  "setting",
   "status_page",
+  "status_page_cname",
   "group",
   "monitor_group",
   "maintenance",
@@ -41,7 +43,7 @@ export const readKuma = async (file: string): Promise<Result.Result<KumaDatabase
           .all()
           .map(({ name }) => String(name)),
       )
-      if (!["monitor", "heartbeat", "setting"].every((name) => present.has(name))) return Result.fail(OTHER)
+      if (!["monitor", "monitor_notification"].every((name) => present.has(name))) return Result.fail(OTHER)
       const columns = database.prepare("PRAGMA table_info(monitor)").all()
       // It came with 1.23.
       if (!columns.some(({ name }) => name === "json_path")) return Result.fail(OLDER)

@@ -1,4 +1,8 @@
+import { durationText } from "@tocsin/contract/formats/durationMillis"
+import { addressOfServer } from "@tocsin/contract/formats/hosts"
 import { PAGE_ADDRESS, SOCKET_ADDRESS } from "@tocsin/contract/watches/watchOfAddress"
+import { isIP } from "node:net"
+import { secondsOf } from "./conditionsOfGatus.ts"
 import type { MovedPolicy } from "./MovedPolicy.ts"
 import { headersOf } from "./probeOfKuma.ts"
 
@@ -10,37 +14,70 @@ export interface Options {
 export const isMap = (value: unknown): value is Options =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-export const text = (value: unknown): string => (typeof value === "string" ? value.trim() : "")
+/** A text; names may be written as numbers. */
+export const text = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value).trim() : ""
 
 type Probe = readonly [string, Options] | string
+type Leave = (why: string) => void
 
-const nameOf = (url: string, dns: Options): Probe => {
+const nameOf = (url: string, dns: Options, leave: Leave): Probe => {
   const type = text(dns["query-type"]) || "A"
   const server = url.replace(/^\w+:\/\//, "")
+  const address = addressOfServer(server)
+  if (isIP(address) === 0) leave(`its name server ${server}, which is no address`)
+  const port = /^(?:[^:]*|\[.*\]):(\d+)$/.exec(server)?.[1] ?? "53"
   return [
     "dns",
     {
       name: text(dns["query-name"]),
       ...(type !== "A" && { type }),
-      servers: [/:\d+$/.test(server) ? server : `${server}:53`],
+      ...(isIP(address) !== 0 && { servers: [`${isIP(address) === 6 ? `[${address}]` : address}:${port}`] }),
     },
   ]
 }
 
+/** What an endpoint sends on a connection. */
+const sent = (endpoint: Options): Options => {
+  const { body } = endpoint
+  return typeof body === "string" && body !== "" ? { send: body } : {}
+}
+
+/** The settings of an endpoint's client that a watch has, too. The others are named. */
+const clientOf = ({ client }: Options, kind: string, leave: Leave): Options => {
+  const options: Options = {}
+  for (const [name, value] of Object.entries(isMap(client) ? client : {})) {
+    const seconds = name === "timeout" ? secondsOf(value, 0) : 0
+    if (name === "insecure" && VERIFIED.has(kind)) options["verify"] = value !== true
+    else if (name === "ignore-redirect" && kind === "http" && value === true) options["redirects"] = 0
+    else if (seconds >= 1) {
+      options["timeout"] = durationText(Math.round(Math.min(seconds, LONGEST_TIMEOUT) * 1_000))
+      if (seconds > LONGEST_TIMEOUT) leave(`its timeout of ${seconds} s, of which ${LONGEST_TIMEOUT} stay`)
+    } else if (value !== false) leave(`its setting client.${name}`)
+  }
+  if (options["verify"] === true) delete options["verify"]
+  return options
+}
+
+const VERIFIED = new Set(["http", "tls", "websocket"])
+const LONGEST_TIMEOUT = 30
+
 /** The kind of a probe and its options, or why there is none. */
-export const probeOf = (
-  moved: MovedPolicy,
-  id: string,
-  endpoint: Options,
-  leave: (why: string) => void,
-): Probe => {
+export const probeOf = (moved: MovedPolicy, id: string, endpoint: Options, leave: Leave): Probe => {
+  const probe = kindOf(moved, id, endpoint, leave)
+  if (typeof probe === "string") return probe
+  const [kind, options] = probe
+  return [kind, { ...options, ...clientOf(endpoint, kind, leave) }]
+}
+
+const kindOf = (moved: MovedPolicy, id: string, endpoint: Options, leave: Leave): Probe => {
   const url = text(endpoint["url"])
   if (/\$\{?\w/.test(url)) return "its address has a variable"
   const dns = endpoint["dns"]
   const [, scheme = "", host = "", port] = /^(\w+):\/\/(\[[^\]]+\]|[^:/?#]+)(?::(\d+))?/.exec(url) ?? []
   const target = host.replace(/^\[(.*)\]$/, "$1")
   const number = port === undefined ? undefined : Number(port)
-  if (isMap(dns)) return nameOf(url, dns)
+  if (isMap(dns)) return nameOf(url, dns, leave)
   switch (scheme) {
     case "http":
     case "https": {
@@ -62,11 +99,13 @@ export const probeOf = (
       ]
     }
     case "tcp":
-      return number === undefined ? "its address has no port" : ["tcp", { host: target, port: number }]
+      if (number === undefined) return "its address has no port"
+      return ["tcp", { host: target, port: number, ...sent(endpoint) }]
     case "icmp":
       return ["ping", { host: target }]
     case "tls":
     case "starttls":
+      if (text(endpoint["body"]) !== "") leave("its body, which a watch of a certificate does not send")
       return [
         "tls",
         {
@@ -78,7 +117,10 @@ export const probeOf = (
     case "ws":
     case "wss": {
       if (!SOCKET_ADDRESS.test(url)) return "its address has a user"
-      return ["websocket", { url, ...(text(endpoint["body"]) !== "" && { send: endpoint["body"] }) }]
+      const fields = isMap(endpoint["headers"]) ? endpoint["headers"] : {}
+      const hasFields = Object.keys(fields).length > 0
+      const headers = hasFields ? { headers: headersOf(moved, id, fields) } : {}
+      return ["websocket", { url, ...headers, ...sent(endpoint) }]
     }
     default:
       return `its address ${url} is of no kind that a watch has`

@@ -34,23 +34,27 @@ export const headersOf = (moved: MovedPolicy, id: string, given: Readonly<Record
     ]),
   )
 
-const PLAIN_PATH = /^(?:\$\.?)?(?:[A-Za-z_]\w*(?:\[\d+\])*(?:\.[A-Za-z_]\w*(?:\[\d+\])*)*)?$/
+const PLAIN_PATH = /^(?:\$(?:\[\d+\])*|(?:\$(?:\[\d+\])*\.)?[A-Za-z_]\w*(?:\[\d+\]|\.[A-Za-z_]\w*)*)$/
 
 /** The JSON Pointer of a plain path. */
 const pointerOf = (path: string): string | undefined => {
   if (!PLAIN_PATH.test(path)) return undefined
-  const names = path.replace(/^\$\.?/, "").split(/[.[\]]+/)
+  const names = path.replace(/^\$/, "").split(/[.[\]]+/)
   return names.flatMap((name) => (name === "" ? [] : [`/${name}`])).join("")
 }
 
 /** A text as VALUE, which may look like an operator. */
-export const valueOfText = (text: string): string => (isPlainValue(text) ? text : `= ${text}`)
+const valueOfText = (text: string): string => (isPlainValue(text) ? text : `= ${text}`)
 
-const LITERAL = /^(?:true|false|null|-?\d+(?:\.\d+)?)$/
+/** As JSON writes them: `007` is a text. */
+const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/
+
+/** The VALUE that is what a text says: a number, `true`, `false`, `null`, or that text. */
+export const equalTo = (text: string): unknown => (LITERAL.test(text) ? JSON.parse(text) : valueOfText(text))
 
 /** The VALUE of an operator and a text. */
 const valueOf = (operator: string, wanted: string): unknown => {
-  if (operator === "==") return LITERAL.test(wanted) ? JSON.parse(wanted) : valueOfText(wanted)
+  if (operator === "==") return equalTo(wanted)
   if (operator === "!=") return `!= ${wanted}`
   if (operator === "contains") return /[*?]/.test(wanted) ? undefined : `~ *${wanted}*`
   const isNumber = /^-?\d+(?:\.\d+)?$/.test(wanted)
@@ -75,7 +79,9 @@ const expectOf = (monitor: Taken): Probe => {
 const statusesOf = (monitor: Taken, leave: Leave): Taken => {
   const given = jsonOf(monitor["accepted_statuscodes_json"])
   const all = Array.isArray(given) ? given.map(String) : []
-  if (all.length === 0 || (all.length === 1 && all[0] === "200-299")) return {}
+  // A watch that follows no redirect takes one, unless it says what it takes.
+  const isUsual = numberOf(monitor["maxredirects"] ?? KUMA_REDIRECTS) > 0
+  if (all.length === 0 || (isUsual && all.length === 1 && all[0] === "200-299")) return {}
   if (all.length > MOST_STATUSES) leave(`its statuses after the first ${MOST_STATUSES}`)
   return {
     status: all.slice(0, MOST_STATUSES).map((one) => (/^\d+$/.test(one) ? Number(one) : one)),
@@ -90,9 +96,19 @@ const authOf = (moved: MovedPolicy, id: string, monitor: Taken): Taken => {
   const secret = (part: string, value: unknown) => moved.secret(`${id}_${part}`, String(value ?? ""))
   if (monitor["auth_method"] === "bearer")
     return { auth: { bearer: secret("TOKEN", monitor["bearer_token"]) } }
-  if (monitor["auth_method"] !== "basic") return {}
-  const user = textOf(monitor["basic_auth_user"])
-  return { auth: { basic: { user, password: secret("PASSWORD", monitor["basic_auth_pass"]) } } }
+  const [user, password] = [textOf(monitor["basic_auth_user"]), textOf(monitor["basic_auth_pass"])]
+  // Such credentials stand in a header field.
+  if (monitor["auth_method"] !== "basic" || /^$|:/.test(user) || password === "") return {}
+  return { auth: { basic: { user, password: secret("PASSWORD", password) } } }
+}
+
+/** The header fields of a monitor. */
+const fieldsOf = (monitor: Taken, leave: Leave): Record<string, unknown> => {
+  const given = jsonOf(monitor["headers"])
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return { ...given }
+  if (textOf(monitor["headers"]).trim() !== "" && given !== null)
+    leave("its headers, which are no JSON object")
+  return {}
 }
 
 const pageOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): Probe => {
@@ -105,23 +121,19 @@ const pageOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): P
   const wanted = expectOf(monitor)
   if (typeof wanted === "string") return wanted
   const expect = { ...statusesOf(monitor, leave), ...wanted }
-  if (method === "HEAD" && ("json" in expect || "text" in expect))
+  if (method === "HEAD" && ("json" in expect || "text" in expect || "not_text" in expect))
     return "it searches a page and asks by HEAD"
-  const given = jsonOf(monitor["headers"])
-  const fields: Record<string, unknown> = typeof given === "object" && given !== null ? { ...given } : {}
+  const fields = fieldsOf(monitor, leave)
+  const names = new Set(Object.keys(fields).map((name) => name.toLowerCase()))
   const body = textOf(monitor["body"])
-  const encoding = textOf(monitor["http_body_encoding"]) || "json"
-  const types = {
-    json: "application/json",
-    xml: "text/xml; charset=utf-8",
-    form: "application/x-www-form-urlencoded",
-  }
-  const hasType = Object.keys(fields).some((name) => name.toLowerCase() === "content-type")
-  if (body !== "" && !hasType)
-    fields["Content-Type"] = Object.entries(types).find(([name]) => name === encoding)?.[1] ?? types.json
-  if (body !== "" && SENDS_NONE.has(method)) leave(`its body, which ${method} does not send`)
-  const hasAuth = Object.keys(fields).some((name) => name.toLowerCase() === "authorization")
-  const auth = hasAuth ? {} : authOf(moved, id, monitor)
+  const isSent = body.trim() !== "" && !SENDS_NONE.has(method)
+  if (body.trim() !== "" && !isSent) leave(`its body, which ${method} does not send`)
+  const encoding = textOf(monitor["http_body_encoding"])
+  const type = Object.hasOwn(CONTENT_TYPES, encoding) ? CONTENT_TYPES[encoding] : CONTENT_TYPES["json"]
+  if (isSent && !names.has("content-type")) fields["Content-Type"] = type
+  const auth = names.has("authorization") ? {} : authOf(moved, id, monitor)
+  if (!names.has("authorization") && Object.keys(auth).length === 0)
+    Object.assign(fields, signInField(monitor))
   const redirects = numberOf(monitor["maxredirects"] ?? KUMA_REDIRECTS)
   if (redirects > MOST_REDIRECTS) leave(`its ${redirects} redirects, of which ${MOST_REDIRECTS} stay`)
   return {
@@ -130,7 +142,7 @@ const pageOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): P
       ...(method !== "GET" && { method }),
       ...(Object.keys(fields).length > 0 && { headers: headersOf(moved, id, fields) }),
       ...auth,
-      ...(body !== "" && !SENDS_NONE.has(method) && { body }),
+      ...(isSent && { body }),
       ...(Object.keys(expect).length > 0 && { expect }),
       ...(redirects !== KUMA_REDIRECTS && { redirects: Math.min(redirects, MOST_REDIRECTS) }),
       ...(isYes(monitor["ignore_tls"]) && { verify: false }),
@@ -138,7 +150,19 @@ const pageOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): P
   }
 }
 
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  json: "application/json",
+  xml: "text/xml; charset=utf-8",
+  form: "application/x-www-form-urlencoded",
+}
+
 const DNS_TYPES = new Set(["A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"])
+
+const SEVERAL_FIELDS = new Set(["MX", "SOA", "SRV"])
+
+/** Whether a text can be a record as a watch has it: the others compare one field of several. */
+export const isWholeRecord = (type: string, text: string): boolean =>
+  text !== "" && (!SEVERAL_FIELDS.has(type) || text.includes(" "))
 
 const nameOf = (monitor: Taken, leave: Leave): Probe => {
   const type = textOf(monitor["dns_resolve_type"]) || "A"
@@ -152,7 +176,10 @@ const nameOf = (monitor: Taken, leave: Leave): Probe => {
   const conditions = jsonOf(monitor["conditions"])
   const all: ReadonlyArray<Taken> = Array.isArray(conditions) ? conditions : []
   const isEqual = (one: Taken, n: number): boolean =>
-    one["variable"] === "record" && one["operator"] === "equals" && (n === 0 || one["andOr"] === "and")
+    one["variable"] === "record" &&
+    one["operator"] === "equals" &&
+    (n === 0 || one["andOr"] === "and") &&
+    isWholeRecord(type, textOf(one["value"]))
   const equal = all.every(isEqual) ? all.map((one) => textOf(one["value"])) : []
   if (equal.length < all.length) leave("its conditions other than record equals")
   return {
@@ -167,7 +194,7 @@ const nameOf = (monitor: Taken, leave: Leave): Probe => {
   }
 }
 
-/** The credentials of a WebSocket, which has them as a header field. */
+/** Credentials as a header field. */
 const signInField = (monitor: Taken): Taken => {
   const {
     auth_method: method,
@@ -181,6 +208,9 @@ const signInField = (monitor: Taken): Taken => {
   return { authorization: `Basic ${credentials}` }
 }
 
+/** That a WebSocket closes as usual, and the column's value where nobody set it. */
+const USUAL_CODES = new Set(["", "[]", '["1000"]', '["200-299"]'])
+
 /** The probe of a monitor of each type that has one. */
 export const probeOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): Probe => {
   const host = textOf(monitor["hostname"])
@@ -190,11 +220,14 @@ export const probeOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: L
     case "json-query":
       return pageOf(moved, id, monitor, leave)
     case "port":
+      if (["secure", "starttls"].includes(textOf(monitor["smtp_security"])))
+        leave("its examination of the certificate")
       return { tcp: { host, port: numberOf(monitor["port"]) } }
     case "ping": {
       const size = numberOf(monitor["packet_size"] ?? 56)
       if (size !== 56) leave(`its packets of ${size} bytes`)
       const count = numberOf(monitor["ping_count"])
+      if (count > 10) leave(`its ${count} packets, of which 10 stay`)
       return { ping: { host, ...(count > 0 && { count: Math.min(count, 10) }) } }
     }
     case "dns":
@@ -207,15 +240,20 @@ export const probeOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: L
       const refused = REFUSED_AUTH[textOf(monitor["auth_method"])]
       if (refused !== undefined) return `it signs in by ${refused}`
       const protocol = textOf(monitor["ws_subprotocol"])
-      const given = jsonOf(monitor["headers"])
+      const codes = textOf(monitor["accepted_statuscodes_json"])
+      if (!USUAL_CODES.has(codes)) leave(`its close codes ${codes}`)
       const fields = {
-        ...(typeof given === "object" && given !== null && given),
+        ...fieldsOf(monitor, leave),
         ...(protocol !== "" && { "Sec-WebSocket-Protocol": protocol }),
         ...signInField(monitor),
       }
       const isPlain = Object.keys(fields).length === 0
       return {
-        websocket: { url, ...(!isPlain && { headers: headersOf(moved, id, fields) }) },
+        websocket: {
+          url,
+          ...(!isPlain && { headers: headersOf(moved, id, fields) }),
+          ...(isYes(monitor["ignore_tls"]) && { verify: false }),
+        },
       }
     }
     default:

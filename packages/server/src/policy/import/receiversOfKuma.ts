@@ -20,14 +20,19 @@ const byUrl =
       ? `it has no ${key}`
       : { receiver: { ...receiver, url_env: secret("URL", config[key]) }, taken: [key] }
 
-const addresses = (value: unknown): ReadonlyArray<string> =>
+/** Addresses of mail, separated by commas, without the names of people. */
+export const addressesOfMail = (value: unknown): ReadonlyArray<string> =>
   text(value)
     .split(",")
     .flatMap((one) => MAIL_SENDER.exec(one.trim())?.groups?.["inner"] ?? (one.trim() || []))
 
 const mail = (config: Taken, secret: Secret): Made | string => {
   const { smtpHost, smtpPassword, smtpPort, smtpSecure, smtpUsername } = config
-  const [from, to, cc] = [text(config["smtpFrom"]), addresses(config["smtpTo"]), addresses(config["smtpCC"])]
+  const [from, to, cc] = [
+    text(config["smtpFrom"]),
+    addressesOfMail(config["smtpTo"]),
+    addressesOfMail(config["smtpCC"]),
+  ]
   if (!MAIL_SENDER.test(from) || to.length === 0 || ![...to, ...cc].every((one) => MAIL_ADDRESS.test(one)))
     return "its addresses cannot be read"
   const user =
@@ -127,26 +132,30 @@ const TYPES: Readonly<Record<string, (config: Taken, secret: Secret) => Made | s
     },
     taken: ["homeserverUrl", "internalRoomId", "accessToken"],
   }),
-  PagerDuty: (config, secret) => ({
+  PagerDuty: (config, secret) => {
+    const { origin } = URL.parse(text(config["pagerdutyIntegrationUrl"])) ?? { origin: PAGERDUTY }
+    return {
+      receiver: {
+        kind: "alert_router",
+        type: "pagerduty",
+        routing_key_env: secret("KEY", config["pagerdutyIntegrationKey"]),
+        ...(origin !== PAGERDUTY && { url_env: secret("URL", origin) }),
+      },
+      taken: ["pagerdutyIntegrationKey", "pagerdutyIntegrationUrl", "pagerdutyAutoResolve"],
+    }
+  },
+  Opsgenie: (config, secret) => ({
     receiver: {
       kind: "alert_router",
-      type: "pagerduty",
-      routing_key_env: secret("KEY", config["pagerdutyIntegrationKey"]),
+      type: "opsgenie",
+      key_env: secret("KEY", config["opsgenieApiKey"]),
+      ...(config["opsgenieRegion"] === "eu" && { url_env: secret("URL", "https://api.eu.opsgenie.com") }),
     },
-    taken: ["pagerdutyIntegrationKey", "pagerdutyIntegrationUrl", "pagerdutyAutoResolve"],
+    taken: ["opsgenieApiKey", "opsgenieRegion"],
   }),
-  Opsgenie: (config, secret) =>
-    config["opsgenieRegion"] === "eu"
-      ? "it is of Opsgenie in the EU: add a receiver with its url"
-      : {
-          receiver: {
-            kind: "alert_router",
-            type: "opsgenie",
-            key_env: secret("KEY", config["opsgenieApiKey"]),
-          },
-          taken: ["opsgenieApiKey", "opsgenieRegion"],
-        },
 }
+
+const PAGERDUTY = "https://events.pagerduty.com"
 
 /** Settings of every notification. */
 const COMMON = new Set(["name", "type", "isDefault", "applyExisting", "id", "active", "userId"])
@@ -160,7 +169,6 @@ export const receiversOfKuma = (
   notifications: ReadonlyArray<{ readonly id: number; readonly name: string; readonly config: Taken }>,
 ): ReadonlyMap<number, string> => {
   const made = notifications.flatMap(({ config, id, name }) => {
-    const key = `notification ${id}`
     const secret: Secret = (part, value) => moved.secret(`${name}_${part}`, String(value ?? "")).env
     const type = String(config["type"])
     const one = Object.hasOwn(TYPES, type) ? TYPES[type]?.(config, secret) : undefined
@@ -175,7 +183,7 @@ export const receiversOfKuma = (
       (setting) => !COMMON.has(setting) && !one.taken.includes(setting) && isSet(config[setting]),
     )
     if (left.length > 0) moved.leave(name, `settings of the notification: ${left.join(", ")}`)
-    return [{ id, key, name, receiver: one.receiver }]
+    return [{ id, name, receiver: one.receiver }]
   })
   // Two notifications may have one name.
   const names = new Map<number, string>()
@@ -184,6 +192,9 @@ export const receiversOfKuma = (
     return { id, own: isAgain ? `${name} ${id}` : name, receiver }
   })
   const nameOf = moved.receivers(unique.map(({ own, receiver }) => [own, receiver] as const))
-  for (const { id, own } of unique) names.set(id, nameOf(own))
+  for (const { id, own } of unique) {
+    const taken = nameOf(own)
+    if (taken !== undefined) names.set(id, taken)
+  }
   return names
 }

@@ -86,6 +86,9 @@ interface Moved extends MovedText {
   readonly watches?: Rows
   readonly freshness?: Rows
   readonly routes?: Rows
+  readonly windows?: Rows
+  readonly pages?: object
+  readonly receivers?: object
 }
 
 const policyOf = (result: Result.Result<MovedText, string>): Moved => {
@@ -152,6 +155,7 @@ describe("moving in from Uptime Kuma", () => {
     assert.deepStrictEqual(result.watches, [
       {
         name: "laden",
+        title: "Läden",
         every: "1m",
         confirm: { bad: 3 },
         http: {
@@ -166,6 +170,7 @@ describe("moving in from Uptime Kuma", () => {
       },
       {
         name: "json",
+        title: "Json",
         every: "1m",
         confirm: { bad: 1 },
         http: {
@@ -176,6 +181,7 @@ describe("moving in from Uptime Kuma", () => {
       },
       {
         name: "not-there",
+        title: "Not there",
         every: "1m",
         confirm: { bad: 1 },
         http: { url: "https://shop.example/", expect: { not_text: "Error" }, timeout: "30s" },
@@ -293,6 +299,116 @@ describe("moving in from Uptime Kuma", () => {
     for (const line of policy.split("\n")) assert.match(line, /^(?:# (?:run|not taken over): |\w+:$| {2}|$)/)
   })
 
+  it("makes tags and the group labels, and names what none can be", async () => {
+    const { freshness, not_taken_over, watches } = policyOf(
+      await moved((database) => {
+        monitor(database, { name: "Shop", type: "group" })
+        monitor(database, { name: "Front", parent: 1 })
+        monitor(database, { name: "Job", type: "push", parent: 1 })
+        monitor(database, { name: "Old", type: "group", active: 0 })
+        monitor(database, { name: "Away", parent: 4 })
+        for (const name of ["prod", "team", "two words", "token", "group"]) insert(database, "tag", { name })
+        for (const [tag_id, value] of [
+          [1, ""],
+          [2, "web"],
+          [2, "api"],
+          [3, ""],
+          [4, "x"],
+          [5, "y"],
+        ] as const)
+          insert(database, "monitor_tag", { monitor_id: 2, tag_id, value })
+      }),
+    )
+    assert.containSubset(watches, [
+      { name: "front", title: "Front", labels: { group: "Shop", prod: "true", team: "web" } },
+    ])
+    assert.lengthOf(watches ?? [], 1)
+    assert.lengthOf(freshness ?? [], 1)
+    assert.deepStrictEqual(not_taken_over, [
+      "Shop: the group itself, whose monitors are taken over each for itself",
+      "Front: its tag team: api, which its labels cannot have",
+      "Front: its tag two words, which its labels cannot have",
+      "Front: its tag token: x, which its labels cannot have",
+      "Front: its tag group: y, which its labels cannot have",
+      "Job: its group Shop; a job has no labels",
+      "Old: the group itself, whose monitors are taken over each for itself",
+      "Away: its group is paused",
+    ])
+  })
+
+  it("names a monitor that no policy can state, and takes the others over", async () => {
+    const { not_taken_over, secrets, routes, watches } = policyOf(
+      await moved((database) => {
+        monitor(database, { name: "No port", type: "port", hostname: "db.example" })
+        monitor(database, { name: "Bad header", headers: '{"a b":"s3cret"}' })
+        monitor(database, { name: "Zeros", type: "json-query", json_path: "$[0].n", expected_value: "007" })
+        monitor(database, { name: "No redirect", maxredirects: 0 })
+        monitor(database, {
+          name: "No password",
+          auth_method: "basic",
+          basic_auth_user: "key",
+          basic_auth_pass: "",
+        })
+        monitor(database, { name: "Headers", headers: "a: b" })
+      }),
+    )
+    assert.deepStrictEqual(not_taken_over, [
+      "No port: tcp.port must be a value between 1 and 65535",
+      'Bad header: http.headers["a b"] must have a name of letters, digits and -',
+      "Headers: its headers, which are no JSON object",
+    ])
+    assert.containSubset(watches, [
+      { http: { expect: { json: { "/0/n": "007" } } } },
+      { http: { redirects: 0, expect: { status: ["200-299"] } } },
+      { http: { headers: { authorization: { env: "TOCSIN_SECRET_NO_PASSWORD_AUTHORIZATION" } } } },
+      { title: "Headers" },
+    ])
+    assert.lengthOf(routes ?? [], 4)
+    assert.strictEqual(secrets, "TOCSIN_SECRET_NO_PASSWORD_AUTHORIZATION='Basic a2V5Og=='\n")
+  })
+
+  it("gives each line of a page an address of its own, and windows the zone of the server", async () => {
+    const { not_taken_over, pages, windows } = policyOf(
+      await moved((database) => {
+        for (const name of ["API", "api", "Api 2", "A.P.I", "Badge", "ü"]) monitor(database, { name })
+        insert(database, "status_page", { slug: "main", title: "Services" })
+        insert(database, "group", { name: "All", weight: 1, status_page_id: 1 })
+        for (const monitor_id of [1, 2, 3, 4, 5, 6])
+          insert(database, "monitor_group", { monitor_id, group_id: 1, weight: monitor_id })
+        insert(database, "setting", { key: "serverTimezone", value: '"Europe/Berlin"' })
+        insert(database, "maintenance", {
+          title: "Nightly",
+          strategy: "cron",
+          cron: "0 3 * * *",
+          timezone: "SAME_AS_SERVER",
+          duration: 1_800,
+        })
+        for (const monitor_id of [1, 2])
+          insert(database, "monitor_maintenance", { monitor_id, maintenance_id: 1 })
+      }),
+    )
+    assert.deepStrictEqual(not_taken_over, [])
+    const [line, ...lines] = Object(pages)["main"].groups[0].lines
+    assert.deepStrictEqual(
+      [line, ...lines].map(({ id, name }: { readonly id: string; readonly name: string }) => [name, id]),
+      [
+        ["API", undefined],
+        ["api", "api-2"],
+        ["Api 2", "api-2-2"],
+        ["A.P.I", undefined],
+        ["Badge", "badge-2"],
+        ["ü", "u"],
+      ],
+    )
+    assert.deepStrictEqual(
+      windows?.map(({ comment, name, tz }) => [name, tz, comment]),
+      [
+        ["api-1", "Europe/Berlin", "Nightly"],
+        ["api-2-1", "Europe/Berlin", "Nightly"],
+      ],
+    )
+  })
+
   it("refuses what is older than 1.23, and what is of another program", async () => {
     const refusal = async (tables: string) => {
       const result = await moved(() => {}, tables)
@@ -344,8 +460,10 @@ describe("moving in from Gatus", () => {
     assert.deepStrictEqual(watches, [
       {
         name: "core-front-end",
+        title: "front end",
         every: "90s",
         confirm: { bad: 3, good: 2 },
+        labels: { group: "core" },
         http: {
           url: "https://shop.example/",
           expect: {
@@ -358,10 +476,7 @@ describe("moving in from Gatus", () => {
         },
       },
     ])
-    assert.deepStrictEqual(not_taken_over, [
-      "core front end: its condition [IP] == 1.2.3.4",
-      "core front end: its group core; a watch has no labels",
-    ])
+    assert.deepStrictEqual(not_taken_over, ["core front end: its condition [IP] == 1.2.3.4"])
   })
 
   it.each([
@@ -381,6 +496,83 @@ describe("moving in from Gatus", () => {
     const { not_taken_over, watches } = gatus(`  - { name: a, url: "${url}" }`)
     assert.isUndefined(watches)
     assert.include(not_taken_over.join(), why)
+  })
+
+  it("takes providers, thresholds, the client and what connections send over, and names the rest", () => {
+    const { not_taken_over, freshness, receivers, routes, secrets, watches } = policyOf(
+      importGatus(`
+debug: true
+web: { port: 8080 }
+alerting:
+  slack:
+    webhook-url: "https://hooks.example/1"
+    default-alert: { failure-threshold: 5, send-on-resolved: true, description: d }
+    overrides: []
+  email: { from: a@b.example, password: "p w", host: mail.example, port: 465, to: "x@y.example,z@y.example" }
+  custom: { url: "https://a.example/" }
+  discord: {}
+endpoints:
+  - name: one
+    url: https://a.example/
+    client: { insecure: true, timeout: 45s, ignore-redirect: true, proxy-url: "http://p" }
+    conditions: ["[STATUS] <= 700", "[STATUS] < 100", "[RESPONSE_TIME] < 60000", "[BODY].a-b == 007", "[BODY][0].x < -1.5"]
+    alerts: [{ type: slack }, { type: email }, { type: line }]
+    ui: { hide-url: true }
+  - { name: 404, url: "tcp://db.example:5432", body: PING, conditions: ["[BODY] == pat(*PONG*)"] }
+  - { name: ws, url: "wss://a.example/", headers: { X-Key: k }, body: hi, alerts: [{ type: custom }] }
+  - { name: mx, url: "8.8.8.8", dns: { query-name: a.example, query-type: MX }, conditions: ["[BODY] == mx.a.example"] }
+  - { name: by name, url: dns.example, dns: { query-name: a.example }, conditions: ["[BODY] == any(10.0.0.1, 10.0.0.2)"] }
+  - { name: head, url: "https://a.example", method: HEAD, conditions: ["[BODY] == pat(*x*)"] }
+  - { name: trace, url: "https://a.example", method: TRACE }
+external-endpoints:
+  - { name: job, group: core, token: t0ken, heartbeat: { interval: 30m }, alerts: [{ type: slack, failure-threshold: 2 }] }
+`),
+    )
+    assert.deepStrictEqual(not_taken_over, [
+      "slack: settings of the alerting: overrides",
+      "custom: alerting by it has no equal here",
+      "discord: the alerting has no webhook-url",
+      "one: its timeout of 45 s, of which 30 stay",
+      "one: its setting client.proxy-url",
+      "one: its condition [STATUS] < 100",
+      "one: its condition [RESPONSE_TIME] < 60000",
+      "one: its setting ui",
+      "one: the setting description of its alerts",
+      "ws: its alerts, so it has no route",
+      "mx: its condition [BODY] == mx.a.example",
+      "by name: its name server dns.example, which is no address",
+      "by name: its condition [BODY] == any(10.0.0.1, 10.0.0.2)",
+      "head: its condition [BODY] == pat(*x*)",
+      "trace: http.method must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+      "core job: its group core; a job has no labels",
+      "core job: the thresholds of its alerts",
+      "core job: the setting description of its alerts",
+      "debug: it has no equal",
+    ])
+    assert.containSubset(watches, [
+      {
+        name: "one",
+        confirm: { bad: 5, good: 2 },
+        http: {
+          verify: false,
+          timeout: "30s",
+          redirects: 0,
+          expect: { status: ["100-599"], json: { "/a-b": "007", "/0/x": "< -1.5" } },
+        },
+      },
+      { title: "404", tcp: { host: "db.example", port: 5_432, send: "PING", expect: "PONG" } },
+      { websocket: { headers: { "X-Key": { env: "TOCSIN_SECRET_WS_X_KEY" } }, send: "hi" } },
+      { dns: { name: "a.example", type: "MX", servers: ["8.8.8.8:53"] } },
+    ])
+    assert.deepStrictEqual(freshness, [
+      { match: ["agent_id = gatus", "check_id = core-job"], every: "1800s", after: "1860s" },
+    ])
+    assert.deepStrictEqual(Object.keys(receivers ?? {}), ["slack", "email", "nobody"])
+    assert.deepStrictEqual(
+      routes?.map(({ to }) => to),
+      [["slack", "email"], ["nobody"], ["nobody"], ["nobody"], ["nobody"], ["slack"]],
+    )
+    assert.include(secrets, "TOCSIN_SECRET_EMAIL_URL='smtps://a%40b.example:p%20w@mail.example:465'\n")
   })
 
   it("refuses aliases that multiply, and what is no configuration of Gatus", () => {
