@@ -55,8 +55,8 @@ export const features = [
   },
   {
     word: "languages",
-    own: /\/languages\/|pageTexts/,
-    names: /\bLANGUAGES\b|\bLanguage\b|\bPageTexts\b/,
+    own: /\/languages\/|(page|reader)Texts/,
+    names: /\bLanguage\b|\b(wordsOf|loadWords)\b|\bPageTexts\b|\b[rR]eaderTexts\b/,
     former: [],
   },
   {

@@ -1,4 +1,5 @@
 import { type FieldProblem, fieldPath } from "@tocsin/contract/formats/describeIssue"
+import { loadWords } from "@tocsin/contract/languages/Languages"
 import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
@@ -27,6 +28,8 @@ export const policyReceivers = Effect.fnUntraced(function* (
   posting: PostingOptions,
   { mayReachLoopback = false, ...places }: SecretPlaces & { readonly mayReachLoopback?: boolean } = {},
 ) {
+  const languages = Object.values(receivers).flatMap((one) => ("lang" in one ? (one.lang ?? []) : []))
+  yield* Effect.promise(() => loadWords(languages))
   const made = new Map<NotifierName, Notifier>()
   const problems: Array<FieldProblem> = []
   for (const [name, written] of Object.entries(receivers)) {
@@ -124,7 +127,9 @@ export const makeReceiver = (
   const { url = NONE, secret = NONE, telegram_token = NONE } = secrets
   const type = "type" in receiver ? receiver.type : undefined
   if (type === "browser")
-    return Effect.succeed(browser("operator" in receiver ? (receiver.operator ?? "") : ""))
+    return Effect.succeed(
+      "operator" in receiver ? browser(receiver.operator ?? "", receiver.lang) : browser(""),
+    )
   if (receiver.kind !== "webhook" && receiver.kind !== "debug" && type !== undefined && type !== "email")
     return serviceNotifier({
       ...posting,
@@ -149,8 +154,13 @@ export const makeReceiver = (
           url,
         })
       return receiver.telegram_chat === undefined
-        ? messengerSlack({ ...posting, url })
-        : messengerTelegram({ ...posting, token: telegram_token, chat: receiver.telegram_chat })
+        ? messengerSlack({ ...posting, url, lang: receiver.lang })
+        : messengerTelegram({
+            ...posting,
+            token: telegram_token,
+            chat: receiver.telegram_chat,
+            lang: receiver.lang,
+          })
     case "alert_router":
       return alertRouter({ ...posting, url })
     case "debug":

@@ -2,7 +2,7 @@ import { constants } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import type { FieldProblem } from "@tocsin/contract/formats/describeIssue"
-import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
+import { completeReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { Mail, Receiver } from "@tocsin/contract/receivers/Receiver"
 import {
@@ -47,7 +47,7 @@ export const ofReceiver =
 export const secretProblems = (
   policy: Pick<PolicyDocument, "mail" | "receivers">,
 ): ReadonlyArray<FieldProblem> =>
-  Object.entries(mailingReceivers(policy)).flatMap(([name, receiver]) => {
+  Object.entries(completeReceivers(policy)).flatMap(([name, receiver]) => {
     const read = readPlaces(receiver, undefined)
     return Result.isFailure(read) ? read.failure.map(ofReceiver(name)) : []
   })

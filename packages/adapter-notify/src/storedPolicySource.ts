@@ -1,5 +1,5 @@
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
-import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
+import { completeReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import {
@@ -65,7 +65,7 @@ export const storedPolicySource = Effect.fnUntraced(function* ({
   const context = yield* Effect.context<Ids | Scope.Scope>()
   const make = Effect.fnUntraced(function* (document: PolicyDocument, stored: OpenedSecrets) {
     const { folder, mayReachLoopback = false, posting } = places()
-    const { made, problems } = yield* policyReceivers(mailingReceivers(document), posting, {
+    const { made, problems } = yield* policyReceivers(completeReceivers(document), posting, {
       folder: { path: folder },
       stored,
       mayReachLoopback,

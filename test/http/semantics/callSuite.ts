@@ -61,6 +61,36 @@ export const callSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     sent.options,
   )
 
+  const german = messages("de")
+  scenario(
+    "the answers to keys have the words and the voice of the receiver",
+    () =>
+      Effect.gen(function* () {
+        const agent = yield* acceptedAgent("web-1")
+        yield* turns(agent, "critical")
+        const { path } = yield* german.message(0)
+        const said = [
+          yield* press(path, "2"),
+          yield* press(path, "1"),
+          yield* press(path, "1"),
+          yield* turns(agent, "ok", { observed_at: "2026-03-01T12:00:01Z" }).pipe(
+            Effect.andThen(press(path, "1")),
+          ),
+        ]
+        assert.deepStrictEqual(
+          said.map(({ text }) => text.replace(/59 Minuten, 5\d Sekunden/u, "1 Stunde")),
+          [
+            "Tocsin: kritisch. web-1/disk. Drücken Sie die 1, um zu bestätigen.",
+            "Bestätigt für 1 Stunde. Danke.",
+            "Es wurde schon bestätigt, von einer Nachricht an phone, noch für 1 Stunde.",
+            "Die Störung dieses Anrufs ist behoben.",
+          ],
+        )
+        for (const { languages } of said) assert.deepStrictEqual(languages, ["de-DE"])
+      }),
+    german.options,
+  )
+
   const worse = messages()
   scenario(
     "a key acknowledges nothing that is worse, has resolved or has ended",

@@ -1,5 +1,7 @@
 import { assert } from "@effect/vitest"
 import type { DeliveryAttempt, MessageLinks, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
+import type { Language } from "@tocsin/contract/languages/Language"
+import { loadWords } from "@tocsin/contract/languages/Languages"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Duration, Effect } from "effect"
 import { call, operate } from "../client/call.ts"
@@ -8,11 +10,13 @@ import { acceptedAgent, event, push, type TestAgent } from "../client/TestAgent.
 import { onStorage } from "../onStorage.ts"
 import { Tocsin, type TocsinOptions } from "../service/Tocsin.ts"
 
+await loadWords(["de"])
+
 const PUBLIC = "https://tocsin.example/base"
 const KEY = "5a".repeat(32)
 
 /** A service that sends to the receiver `phone`, whose messages have links. */
-export const messages = () => {
+export const messages = (lang?: Language) => {
   const sent: Array<DeliveryAttempt> = []
   const phone: Notifier = {
     kind: "messenger",
@@ -28,7 +32,9 @@ export const messages = () => {
     notifiers: new Map([["phone", phone]]),
     rules: {
       publicUrl: PUBLIC,
-      policy: { receivers: { phone: { kind: "messenger", url_env: "URL", acknowledge } } },
+      policy: {
+        receivers: { phone: { kind: "messenger", url_env: "URL", acknowledge, ...(lang && { lang }) } },
+      },
       failedAuthenticationRate: { perMinute: 1, burst: 3 },
     },
   }
@@ -78,8 +84,9 @@ export const linkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   const linked = (
     name: string,
     run: (sent: ReturnType<typeof messages>) => Effect.Effect<void, never, Tocsin>,
+    lang?: Language,
   ) => {
-    const sent = messages()
+    const sent = messages(lang)
     scenario(name, () => run(sent), sent.options)
   }
 
@@ -193,6 +200,47 @@ export const linkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.match(textOf(yield* call("POST", path)), /^410 .*The message is older than a week\./)
       assert.deepStrictEqual(yield* shownLog, [])
     }),
+  )
+
+  linked(
+    "a link has the language of its receiver before its button, behind it and after its end",
+    ({ message }) =>
+      Effect.gen(function* () {
+        const agent = yield* acceptedAgent("web-1")
+        yield* turns(agent, "critical")
+        const { path } = yield* message(0)
+        const open = yield* call("GET", path)
+        assert.include(open.text, '<html lang="de">')
+        assert.include(open.text, "<h1>KRITISCH: web-1/disk</h1>")
+        assert.include(open.text, "<button>Für 1 Std. bestätigen</button>")
+        assert.include(open.text, "Er bestätigt als link:phone.")
+        const accept = { accept: "application/json" }
+        const done = yield* call("POST", path, { headers: accept })
+        const until = "1. März 2026, 13:00 UTC"
+        assert.deepStrictEqual(JSON.parse(done.text), {
+          outcome: "acknowledged",
+          text: `Bestätigt bis ${until}.`,
+        })
+        const text = `Es ist schon bestätigt, von einer Nachricht an phone bis ${until}.`
+        const again = yield* call("POST", path, { headers: accept })
+        assert.deepStrictEqual(JSON.parse(again.text), { outcome: "already", text })
+        assert.include(
+          textOf(yield* call("GET", path)),
+          `Bestätigt von link:phone bis ${until}, bis zur Stufe „kritisch“.`,
+        )
+        yield* turns(agent, "ok", { observed_at: "2026-03-01T12:00:01Z" })
+        const ended = yield* call("GET", path)
+        assert.include(ended.text, '<html lang="de">')
+        assert.match(
+          textOf(ended),
+          /^410 .*Dieser Link gilt nicht mehr Die Störung dieser Nachricht ist behoben\./,
+        )
+        const reported = yield* call("POST", path, { headers: accept })
+        assert.include(reported.text, "Die Störung dieser Nachricht ist behoben. Es ist nichts bestätigt.")
+        const unknown = yield* call("GET", "/a/x")
+        assert.include(unknown.text, '<html lang="en">')
+      }),
+    "de",
   )
 
   linked("unknown tokens are 404, and cost what failed authentications do", ({ message }) =>

@@ -92,7 +92,7 @@ const encode = Schema.encodeSync(Schema.fromJsonString(Schema.Array(Alert)))
 
 const testAlert = (now: Instant.Instant): Alert => ({
   labels: { alertname: "TocsinTest", severity: "warning", source: "tocsin" },
-  annotations: { summary: testText },
+  annotations: { summary: testText() },
   startsAt: now,
   endsAt: Instant.plus(now, TEST_SPAN),
 })

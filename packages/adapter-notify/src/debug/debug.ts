@@ -48,5 +48,5 @@ export const debug: Notifier = {
   kind: "debug",
   send: (notification) =>
     Effect.logInfo("notification").pipe(Effect.annotateLogs(lineOf(notification)), Effect.as(delivered)),
-  test: Effect.as(Effect.logInfo(testText), { result: delivered, status: undefined }),
+  test: Effect.as(Effect.logInfo(testText()), { result: delivered, status: undefined }),
 }

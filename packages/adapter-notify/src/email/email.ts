@@ -1,11 +1,14 @@
 import { domainToASCII } from "node:url"
 import { escapeHtml } from "@tocsin/contract/formats/escapeHtml"
 import * as Instant from "@tocsin/contract/formats/Instant"
+import { type Language, localeOf } from "@tocsin/contract/languages/Language"
+import { fill } from "@tocsin/contract/languages/Words"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { MAIL_SENDER } from "@tocsin/contract/receivers/ReceiverTypes"
 import { cutText, plain } from "@tocsin/core/heart/notifications/cutText"
 import { detailLines } from "@tocsin/core/heart/notifications/messageDetails"
 import { linksOf, type NamedLink, subjectOf } from "@tocsin/core/heart/notifications/incidentText"
+import { type Reader, readerTexts } from "@tocsin/core/heart/notifications/readerTexts"
 import { sharedWhy } from "@tocsin/core/heart/notifications/whyText"
 import { Ids } from "@tocsin/core/kernel/ports/Ids"
 import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
@@ -30,6 +33,8 @@ interface MailAddresses {
   readonly from: string
   readonly to: ReadonlyArray<string>
   readonly cc?: ReadonlyArray<string> | undefined
+  /** The language of its readers; English unless given. */
+  readonly lang?: Language | undefined
 }
 
 const MEDIUM = { limit: Number.MAX_SAFE_INTEGER, escape: plain, mostOutput: 4_000 }
@@ -61,8 +66,12 @@ const OUTPUT =
   "overflow-wrap:anywhere;font:13px/1.45 ui-monospace,Consolas,monospace"
 
 /** The address of an alert, which is all of its line, leads where it says. */
-const linked = (line: string): string =>
-  line.replace(/^Source: (https?:[^\s"'<>]+)$/u, 'Source: <a href="$1">$1</a>')
+const linked = (line: string, reader: Reader): string => {
+  const { labelled, source } = readerTexts(reader).words.message
+  const before = fill(labelled, { name: source, value: "" })
+  const address = line.startsWith(before) ? line.slice(before.length) : ""
+  return /^https?:[^\s"'<>]+$/u.test(address) ? `${before}<a href="${address}">${address}</a>` : line
+}
 
 /** The address at the end of a line of a digest leads where it says. */
 const endLinked = (line: string): string => line.replace(/ (https?:[^\s"'<>]+)$/u, ' <a href="$1">$1</a>')
@@ -71,9 +80,18 @@ const detailsOf = (notification: DeliveryAttempt): string => {
   const shown = detailLines(notification, MEDIUM, MEDIUM.limit).map((lines) => {
     return lines.startsWith("> ")
       ? `<pre style="${OUTPUT}">${escapeHtml(lines.replaceAll(/^> /gmu, ""))}</pre>`
-      : lineOf(linked(escapeHtml(lines)))
+      : lineOf(linked(escapeHtml(lines), notification))
   })
   return shown.length === 0 ? "" : `<div style="margin-top:18px">${shown.join("")}</div>`
+}
+
+/** The parts of a mail beside its lines. */
+interface HtmlParts {
+  readonly lang: Language | undefined
+  readonly colour: string
+  readonly links: ReadonlyArray<NamedLink>
+  readonly details: string
+  readonly why: string | undefined
 }
 
 /**
@@ -82,14 +100,11 @@ const detailsOf = (notification: DeliveryAttempt): string => {
  */
 const htmlOf = (
   lines: ReadonlyArray<string>,
-  colour: string,
-  links: ReadonlyArray<NamedLink>,
-  details: string,
-  why = "",
+  { colour, details, lang = "en", links, why = "" }: HtmlParts,
 ): string => {
   const [title = "", ...rest] = lines.map(escapeHtml).map(endLinked)
   return (
-    '<!doctype html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8">' +
+    `<!doctype html><html lang="${localeOf(lang)}" style="color-scheme:light dark"><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
     '<meta name="supported-color-schemes" content="light dark"></head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
     `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">${why && lineOf(escapeHtml(why))}` +
@@ -120,6 +135,7 @@ const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mai
   const lines = textOf(message, { ...MEDIUM, hasLinks: true, hasDetails: true, hasWhy: true }).split("\n")
   const why = message.about === "test" ? undefined : sharedWhy(message.notifications)
   const about = message.about === "notification" ? message.notifications[0] : undefined
+  const { lang } = message.about === "test" ? message : (message.notifications[0] ?? {})
   return {
     from: { name: quoted?.replaceAll(/\\(.)/gu, "$1") ?? name.trim(), address },
     to: to.map(withDomain),
@@ -129,13 +145,13 @@ const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mai
       escape: plain,
     }),
     text: `${text}\n`,
-    html: htmlOf(
-      lines,
-      COLOURS[toneOf(message)],
-      about ? linksOf(about) : [],
-      about ? detailsOf(about) : "",
+    html: htmlOf(lines, {
+      lang,
+      colour: COLOURS[toneOf(message)],
+      links: about ? linksOf(about) : [],
+      details: about ? detailsOf(about) : "",
       why,
-    ),
+    }),
     messageId: `<${message.id}@${domain}>`,
     ...(about && threadOf(about, domain)),
     headers: {
@@ -171,7 +187,9 @@ export const mailsOver = Effect.fnUntraced(function* (
     )
   const deliver = (message: ChatMessage, notification: DeliveryAttempt | undefined) =>
     Effect.map(send(message, notification?.recipients), ({ result }) => result)
-  const test = Effect.flatMap(Instant.now, (now) => send({ about: "test", id: ids.uuidV7(now) }))
+  const test = Effect.flatMap(Instant.now, (now) =>
+    send({ about: "test", id: ids.uuidV7(now), lang: options.lang }),
+  )
   return {
     kind: "messenger",
     takesDetails: true,

@@ -1,19 +1,26 @@
+import type { Language } from "@tocsin/contract/languages/Language"
 import type { Notifier, TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Redacted, type Scope } from "effect"
 import { BadNotifierSetting, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { secondsAt } from "../services/Service.ts"
 import { plain, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
-import { digestText, incidentText, testText } from "@tocsin/core/heart/notifications/incidentText"
+import { digestText } from "@tocsin/core/heart/notifications/digestText"
+import { incidentText, testText } from "@tocsin/core/heart/notifications/incidentText"
+import type { Reader } from "@tocsin/core/heart/notifications/readerTexts"
 
 /** A notifier that writes texts fitted to a medium. */
-const messenger = (medium: TextMedium, write: (text: string) => Effect.Effect<TestReceipt>): Notifier => {
+const messenger = (
+  medium: TextMedium,
+  reader: Reader,
+  write: (text: string) => Effect.Effect<TestReceipt>,
+): Notifier => {
   const deliver = (text: string) => Effect.map(write(text), ({ result }) => result)
   return {
     kind: "messenger",
     takesDetails: true,
     send: (notification) => deliver(incidentText(notification, medium)),
     sendDigest: (notifications) => deliver(digestText(notifications, medium)),
-    test: write(testText),
+    test: write(testText(reader)),
   }
 }
 
@@ -46,10 +53,11 @@ export const messengerSlack = Effect.fnUntraced(function* (
   options: PostingOptions & {
     /** The incoming webhook; its path is the credential. */
     readonly url: Redacted.Redacted
+    readonly lang?: Language | undefined
   },
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope> {
   const post = yield* makeHttpPost({ ...options, address: options.url })
-  return messenger(slackMedium, (text) => post(JSON.stringify({ text })))
+  return messenger(slackMedium, options, (text) => post(JSON.stringify({ text })))
 })
 
 const TELEGRAM = Redacted.make("https://api.telegram.org")
@@ -68,6 +76,7 @@ export const messengerTelegram = Effect.fnUntraced(function* (
     readonly token: Redacted.Redacted
     /** ID of a chat, or `@name` of a public channel. */
     readonly chat: string
+    readonly lang?: Language | undefined
     /** Base address of the Bot API; Telegram's unless you run your own server. */
     readonly apiUrl?: Redacted.Redacted | undefined
   },
@@ -84,7 +93,7 @@ export const messengerTelegram = Effect.fnUntraced(function* (
     path: `/bot${encodeURIComponent(token).replaceAll("%3A", ":")}/sendMessage`,
     retryAfterOf: secondsAt("retry_after"),
   })
-  return messenger(telegramMedium, (text) =>
+  return messenger(telegramMedium, options, (text) =>
     // Without parse_mode, no character has a meaning.
     post(JSON.stringify({ chat_id: options.chat, text, link_preview_options: { is_disabled: true } })),
   )

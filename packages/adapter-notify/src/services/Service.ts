@@ -1,5 +1,6 @@
 import { cutText, plain, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
 import type { NamedLink, NotifiedIncident } from "@tocsin/core/heart/notifications/incidentText"
+import type { Language } from "@tocsin/contract/languages/Language"
 import type { Verdicts } from "../http/receipts.ts"
 import type { PostParts } from "../http/HttpPost.ts"
 import type { ChatMessage, Tone } from "../text/ChatMessage.ts"
@@ -37,7 +38,7 @@ export type ServiceDefinition = Partial<
   Readonly<
     Record<"account" | "call" | "from" | "language" | "room" | "stream" | "tag" | "to" | "topic", string>
   >
-> & { readonly emergency?: boolean }
+> & { readonly emergency?: boolean; readonly lang?: Language }
 
 /** A request that carries a message. Posts JSON, unless it has a type. */
 export interface ServiceRequest extends PostParts {

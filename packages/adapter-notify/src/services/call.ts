@@ -12,12 +12,13 @@ export const call: Service = {
   limit: 4_000,
   escape: plain,
   isPhone: true,
-  textOf: (message) => spokenText(message.about === "test" ? [] : message.notifications),
+  textOf: (message) =>
+    message.about === "test" ? spokenText([], message) : spokenText(message.notifications),
   request: ({ count, incident, links, text }, keys) => {
-    const { from = "", language } = keys.definition
+    const { from = "", lang, language } = keys.definition
     const link = links.find(({ acts }) => acts)
     const action = link && incident?.resolved_at === undefined ? `${link.url}/call` : undefined
-    const Twiml = twiml({ text, language, action, count, isOpening: true })
+    const Twiml = twiml({ text, lang, language, action, count, isOpening: true })
     return twilioRequest("Calls", { From: from, Timeout: "30", Twiml }, keys)
   },
 }

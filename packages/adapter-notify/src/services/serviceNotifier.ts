@@ -67,6 +67,7 @@ export const notifierOver = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Notifier, never, Ids> {
   const ids = yield* Ids
   const service = services[type]
+  const { lang } = Redacted.value(keys).definition
   const { kind } = receiverTypes[type]
   const postAll: (request: ServiceRequest) => Effect.Effect<TestReceipt> = Effect.fnUntraced(function* ({
     before,
@@ -117,7 +118,7 @@ export const notifierOver = Effect.fnUntraced(function* (
         return results.map(({ result }) => result).find(({ outcome }) => outcome !== "delivered") ?? DELIVERED
       }),
     }),
-    test: Effect.flatMap(Instant.now, (now) => write({ about: "test", id: ids.uuidV7(now) })),
+    test: Effect.flatMap(Instant.now, (now) => write({ about: "test", id: ids.uuidV7(now), lang })),
   }
 })
 

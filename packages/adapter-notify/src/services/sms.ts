@@ -1,12 +1,15 @@
 import { plain, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
-import { acknowledgedIn, digestText, lineOf, testText } from "@tocsin/core/heart/notifications/incidentText"
-import { sharedWhy, timeText } from "@tocsin/core/heart/notifications/whyText"
+import { digestText } from "@tocsin/core/heart/notifications/digestText"
+import { acknowledgedIn, lineOf, testText } from "@tocsin/core/heart/notifications/incidentText"
+import { septetsOf, withoutMarks } from "@tocsin/core/heart/notifications/phoneLetters"
+import { readerTexts } from "@tocsin/core/heart/notifications/readerTexts"
+import { sharedWhy } from "@tocsin/core/heart/notifications/whyText"
 import type { ChatMessage } from "../text/ChatMessage.ts"
-import { septetsOf, smsText, withoutMarks } from "../text/smsText.ts"
+import { MOST, smsText } from "../text/smsText.ts"
 import type { Service } from "./Service.ts"
 import { TWILIO, twilioRequest } from "./twilio.ts"
 
-const MEDIUM = { limit: 459, escape: plain, hasNoLinks: true } as const
+const MEDIUM = { limit: MOST.septets, escape: plain, hasNoLinks: true, form: "brief" } as const
 
 const MOST_OF_NAME = 40
 
@@ -25,17 +28,24 @@ const written = (
   nameOf: NonNullable<TextMedium["nameOf"]>,
 ): string => {
   const why = sharedWhy(message.notifications, "brief")
-  if (message.about === "digest")
-    return smsText(digestText(message.notifications, { ...MEDIUM, nameOf, hasWhy: true }), undefined, { why })
+  if (message.about === "digest") {
+    const { firing } = readerTexts(message.notifications[0] ?? {}, "brief").words.message
+    const limit = septetsOf(firing.other) === undefined ? MOST.units : MOST.septets
+    const medium = { ...MEDIUM, limit, nameOf, hasWhy: true } as const
+    return smsText(digestText(message.notifications, medium), undefined, { why })
+  }
   const [notification] = message.notifications
   const { acknowledge, incident } = notification.links ?? {}
-  const acknowledged = acknowledgedIn(notification, (at) => timeText(at, notification.tz, "brief"))
-  return smsText(lineOf(notification, { nameOf }), acknowledge?.url ?? incident, { why, acknowledged })
+  const acknowledged = acknowledgedIn(notification, "brief")
+  return smsText(lineOf(notification, { nameOf, form: "brief" }), acknowledge?.url ?? incident, {
+    why,
+    acknowledged,
+  })
 }
 
 /** Names lose their marks only where the whole message is then of letters that take the least room. */
 const textOf = (message: ChatMessage): string => {
-  if (message.about === "test") return smsText(testText, undefined)
+  if (message.about === "test") return smsText(testText(message, "brief"), undefined)
   const text = written(message, shortName)
   if (septetsOf(text) !== undefined) return text
   const unmarked = written(message, unmarkedName)

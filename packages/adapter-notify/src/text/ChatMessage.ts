@@ -1,12 +1,14 @@
 import { type Severity, SEVERITY_RANK } from "@tocsin/contract/formats/Status"
+import type { Language } from "@tocsin/contract/languages/Language"
 import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers"
 import { createHash } from "node:crypto"
 import type { TextMedium } from "@tocsin/core/heart/notifications/cutText"
-import { digestText, incidentText, testText } from "@tocsin/core/heart/notifications/incidentText"
+import { digestText } from "@tocsin/core/heart/notifications/digestText"
+import { incidentText, testText } from "@tocsin/core/heart/notifications/incidentText"
 
 /** The message that a typed receiver writes, with an ID that a repeat of the same message has too. */
 export type ChatMessage = { readonly id: string } & (
-  | { readonly about: "test" }
+  | { readonly about: "test"; readonly lang?: Language | undefined }
   | { readonly about: "notification"; readonly notifications: readonly [DeliveryAttempt] }
   | { readonly about: "digest"; readonly notifications: ReadonlyArray<DeliveryAttempt> }
 )
@@ -36,7 +38,7 @@ export const toneOf = (message: ChatMessage): Tone => {
 
 /** The text of a message, fitted to its medium. */
 export const textOf = (message: ChatMessage, medium: TextMedium): string => {
-  if (message.about === "test") return testText
+  if (message.about === "test") return testText(message, medium.form)
   return message.about === "digest"
     ? digestText(message.notifications, medium)
     : incidentText(message.notifications[0], medium)

@@ -1,24 +1,7 @@
-const BASIC = new Set(
-  "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà",
-)
-const EXTENSION = new Set("\f^{}\\[~]|€")
-
-/** The septets of a text in GSM 03.38; nothing if a character is outside it. */
-export const septetsOf = (text: string): number | undefined => {
-  let septets = 0
-  for (const character of text) {
-    if (!BASIC.has(character) && !EXTENSION.has(character)) return undefined
-    septets += EXTENSION.has(character) ? 2 : 1
-  }
-  return septets
-}
-
-/** A character of the alphabet, or what is left of one without its marks. */
-export const withoutMarks = (character: string): string =>
-  septetsOf(character) === undefined ? character.normalize("NFKD").replaceAll(/\p{M}/gu, "") : character
+import { septetsOf } from "@tocsin/core/heart/notifications/phoneLetters"
 
 /** Three parts of a message of several: 153 septets each, or 67 UTF-16 units. A part ends before what needs two. */
-const MOST = { septets: 3 * 153, units: 3 * 67 }
+export const MOST = { septets: 3 * 153, units: 3 * 67 }
 
 /** The room that a part leaves in a message, counted as the whole is; negative if it is too long. */
 const roomBeside = (part: string, whole = part): number =>

@@ -282,7 +282,7 @@ export const webhook = Effect.fnUntraced(function* (
     takesDetails: true,
     send: (notification) => Effect.map(deliver(incidentMessage(notification)), ({ result }) => result),
     test: Effect.flatMap(Instant.now, (now) =>
-      deliver({ type: "test", version: 1, timestamp: now, data: { id: ids.uuidV7(now), text: testText } }),
+      deliver({ type: "test", version: 1, timestamp: now, data: { id: ids.uuidV7(now), text: testText() } }),
     ),
   }
 })

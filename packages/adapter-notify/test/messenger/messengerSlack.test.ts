@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Queue, Redacted } from "effect"
 import { messengerSlack, slackMedium } from "../../src/messenger/messenger.ts"
-import { digestText, incidentText } from "@tocsin/core/heart/notifications/incidentText"
+import { digestText } from "@tocsin/core/heart/notifications/digestText"
+import { incidentText } from "@tocsin/core/heart/notifications/incidentText"
 import { answering, startReceiver } from "../Receiver.ts"
 import { firing, shared } from "../notifications.ts"
 

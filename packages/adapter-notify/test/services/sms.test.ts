@@ -3,7 +3,7 @@ import { spokenText } from "@tocsin/core/features/phones/callText"
 import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers"
 import { sms } from "../../src/services/sms.ts"
 import { aboutNotification, aboutSeveral } from "../../src/text/ChatMessage.ts"
-import { septetsOf } from "../../src/text/smsText.ts"
+import { septetsOf } from "@tocsin/core/heart/notifications/phoneLetters"
 import { at, firing } from "../notifications.ts"
 
 const messageOf = (...all: ReadonlyArray<DeliveryAttempt>): string => {

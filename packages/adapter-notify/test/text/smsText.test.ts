@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
-import { septetsOf, smsText } from "../../src/text/smsText.ts"
+import { septetsOf } from "@tocsin/core/heart/notifications/phoneLetters"
+import { smsText } from "../../src/text/smsText.ts"
 import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 /** GSM 03.38 by its rows of the standard: those that take one septet, and those behind an escape. */

@@ -46,10 +46,14 @@ const WRITTEN: Readonly<Record<string, ReadonlyArray<WrittenUnit>>> = {
   ],
 }
 
+/** The unit in which people write a value, and its size. */
+export const sizedIn = (unit: string, value: number): { readonly unit: string; readonly size: number } =>
+  WRITTEN[unit]?.find(({ from }) => Math.abs(value) >= from) ?? { unit, size: 1 }
+
 /** A number of a series with its unit, for people: `41.3 ms`, `1.5 GiB`, `91 %`, `2.3 /s`. */
 export const numberText = (value: number, unit: string): string => {
-  const found = WRITTEN[unit]?.find(({ from }) => Math.abs(value) >= from)
-  return `${plainText(value / (found?.size ?? 1))} ${found?.unit ?? unit}`.trim()
+  const { size, unit: written } = sizedIn(unit, value)
+  return `${plainText(value / size)} ${written}`.trim()
 }
 
 /** A size for people: `1.5 GiB`. */

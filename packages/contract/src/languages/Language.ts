@@ -20,3 +20,21 @@ export type Language = typeof Language.Type
 /** The language as HTML, XML and `Intl` name it. */
 export const localeOf = (lang: Language): string =>
   lang === "pt" ? "pt-BR" : lang === "zh" ? "zh-Hans" : lang
+
+/** The voice of calls in a language. */
+export const voiceOf = (lang: Language): string => VOICES[lang]
+
+const VOICES: Readonly<Record<Language, string>> = {
+  en: "en-US",
+  de: "de-DE",
+  fr: "fr-FR",
+  es: "es-ES",
+  it: "it-IT",
+  nl: "nl-NL",
+  pt: "pt-BR",
+  pl: "pl-PL",
+  sv: "sv-SE",
+  cs: "cs-CZ",
+  ja: "ja-JP",
+  zh: "zh-CN",
+}

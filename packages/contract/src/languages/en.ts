@@ -55,4 +55,107 @@ export const en = {
     unready:
       "This page cannot be shown yet, because its states are still being read, or cannot be read now. Your browser tries again every 15 seconds.",
   },
+  /** A message to a receiver. A colon or a bracket keeps what is inserted from needing a case or a gender. */
+  message: {
+    /** A state within a line. */
+    statuses: { ok: "ok", warning: "warning", critical: "critical", unknown: "unknown" },
+    titles: {
+      critical: "CRITICAL: {name}",
+      warning: "WARNING: {name}",
+      unknown: "UNKNOWN: {name}",
+      resolved: "RESOLVED: {name}",
+    },
+    over: "{title} (resolved by now)",
+    headed: "{title}: {line}",
+    /** Notifications of browsers have the word before the colon as their title. */
+    test: "TEST: Tocsin reaches you here. Nothing is wrong.",
+    /** Lengths are short, and a voice says them in words. */
+    why: {
+      not_reached: "Could not reach {names}",
+      on_call: "On call for {rota} since {time}",
+      worse: "Worse than before: was {status}",
+      unacknowledged: "Nobody acknowledged for {length}",
+      reminder: "Reminder: open for {length}",
+      ran_out: "Acknowledgement by {name} ran out",
+    },
+    acknowledged: "Acknowledged by {name} until {time}",
+    since: "Since {time}",
+    span: "From {from} to {to} ({length})",
+    span_over: "From {from} to {to} ({length}): resolved by now",
+    members: { one: "{n} check is not ok", other: "{n} checks are not ok" },
+    agent: "Agent: {name}",
+    check: "Check: {name}",
+    acknowledge: "Acknowledge for {length}",
+    incident: "Incident",
+    runbook: "Runbook",
+    labelled: "{name}: {value}",
+    was: "Was: {line}",
+    now: "Now: {line}",
+    ended: {
+      recovered: "ok again after {length}",
+      reported: "reported {status} after {length}",
+      deleted: "deleted by {name}",
+      agent_deleted: "agent deleted by {name}",
+      resolved: "resolved by {name}",
+      not_expected: "no longer expected",
+      not_checked: "no longer checked",
+      moved: "moved to {name}",
+    },
+    more: { one: "… and {n} more", other: "… and {n} more" },
+    firing: { one: "{n} incident is firing", other: "{n} incidents are firing" },
+    resolved: { one: "{n} incident is resolved", other: "{n} incidents are resolved" },
+    fired: {
+      one: "{n} incident fired, {over} of them resolved by now",
+      other: "{n} incidents fired, {over} of them resolved by now",
+    },
+    state_since: "{status} since {time}",
+    took: "took {length}",
+    since_and_took: "{status} since {time}, took {length}",
+    labels: "Labels: {labels}",
+    source: "Source",
+    last_result: "Last result: {status}",
+  },
+  /** The words of a voice beside a message, and after a key. */
+  call: {
+    over: "{status}, but resolved by now",
+    resolved: "resolved",
+    instant: "less than a second",
+    worst: "The worst: {said}",
+    press: "Press 1 to acknowledge.",
+    press_all: { one: "Press 1 to acknowledge all {n}.", other: "Press 1 to acknowledge all {n}." },
+    ends: {
+      resolved: "The incident of this call has resolved.",
+      removed: "Calls to this phone acknowledge nothing any more.",
+      old: "This call is older than a week, so its key does nothing.",
+    },
+    worse:
+      "Nothing is acknowledged: the incident is {status} now, worse than this call said. Look at it in the console.",
+    done: "Acknowledged for {length}. Thank you.",
+    before: "It was acknowledged before, by {name}, for another {length}.",
+    some: "Acknowledged {done} of {count}.",
+    some_for: "Acknowledged {done} of {count} for {length}.",
+  },
+  /** The page of a link that acknowledges, and its answers to the worker of a browser. */
+  link: {
+    /** Who acknowledged by a link, after "by". */
+    message_to: "a message to {name}",
+    ended: "This link has ended",
+    ends: {
+      resolved: "The incident of this message has resolved.",
+      removed: "The receiver of this message has no links that acknowledge any more.",
+      old: "The message is older than a week.",
+    },
+    unchanged: "Nothing was changed. Open the console to see what is firing now.",
+    acknowledged: "Acknowledged by {name} until {time}, up to {status}.",
+    anyone: "Everyone who can read the message can use this link. It acknowledges as {actor}.",
+    worse:
+      "The incident is {status} now, worse than this message stated. Use the link of a newer message, or the console.",
+    console: "Open the incident in the console",
+    nothing: "{ended} Nothing is acknowledged.",
+    worse_now: "Nothing is acknowledged: the incident is worse now. Open it in the console.",
+    done: "Acknowledged until {time}.",
+    before: "It is acknowledged already, by {name} until {time}.",
+    open: "Open",
+    no_answer: "No answer came. Nothing is known to be acknowledged.",
+  },
 } as const

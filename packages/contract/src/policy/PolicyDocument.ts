@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Language } from "../languages/Language.ts"
 import { ExpectedIncident } from "../overdue/Expectations.ts"
 import { named } from "../formats/Fields.ts"
 import { DurationText } from "../formats/DurationText.ts"
@@ -151,6 +152,9 @@ export type FoundRunbook = Pick<Runbook, "url" | "note">
 export const PolicyDocument = Schema.Struct({
   tz: Schema.optionalKey(
     tz.annotate({ description: "The time zone where a part or a reader has none; UTC by default." }),
+  ),
+  lang: Schema.optionalKey(
+    Language.annotate({ description: "The language of pages and messages that state none; en by default." }),
   ),
   mail: Schema.optionalKey(Mail),
   receivers: Schema.optionalKey(Schema.Record(NotifierName, Receiver)),

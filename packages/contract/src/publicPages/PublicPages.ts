@@ -37,7 +37,7 @@ export const PublicPage = Schema.Struct({
   title,
   tz: Schema.optionalKey(tz.annotate({ description: "Its days are those of this zone; UTC by default." })),
   lang: Schema.optionalKey(Language).annotateKey({
-    description: "The language of its words, dates and numbers; en by default.",
+    description: "The language of its words, dates and numbers; that of the policy by default.",
   }),
   groups: Schema.NonEmptyArray(
     Schema.Struct({

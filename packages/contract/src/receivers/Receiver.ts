@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
 import { named } from "../formats/Fields.ts"
+import { Language } from "../languages/Language.ts"
 import { days, hours, text, tz, whole } from "../labels/policyFields.ts"
 import {
   ACCOUNT_NAME,
@@ -145,10 +146,13 @@ export const Receiver = Schema.Union([
     account: Schema.optionalKey(
       formed(ACCOUNT_NAME, "The account at Twilio, or at a service with its API.", "letters, digits and -"),
     ),
+    lang: Schema.optionalKey(
+      Language.annotate({ description: "The language of its messages; that of the policy by default." }),
+    ),
     language: Schema.optionalKey(
       formed(
         /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/,
-        "The voice of calls; en-US by default.",
+        "The voice of calls; that of lang by default.",
         "a language such as en-US",
       ),
     ),

@@ -1,3 +1,4 @@
+import type { Language } from "../languages/Language.ts"
 import type { PolicyDocument } from "../policy/PolicyDocument.ts"
 import type { Mail, Receiver } from "./Receiver.ts"
 
@@ -15,13 +16,21 @@ export const needsMailServer = (receiver: Receiver): boolean => isMail(receiver)
 export const withServer = (receiver: Receiver, { from, ...server }: Mail): Receiver =>
   isMail(receiver) ? { ...(!hasAddress(receiver) && server), from, ...receiver } : receiver
 
-/** The receivers of a policy with its mail server (docs/rules.md#mails). */
-export const mailingReceivers = ({
+/** The receivers of a policy with its mail server and its language (docs/rules.md#mails). */
+export const completeReceivers = ({
+  lang,
   mail,
   receivers = {},
-}: Pick<PolicyDocument, "mail" | "receivers">): NonNullable<PolicyDocument["receivers"]> =>
-  mail === undefined
+}: Pick<PolicyDocument, "lang" | "mail" | "receivers">): NonNullable<PolicyDocument["receivers"]> =>
+  mail === undefined && lang === undefined
     ? receivers
     : Object.fromEntries(
-        Object.entries(receivers).map(([name, receiver]) => [name, withServer(receiver, mail)]),
+        Object.entries(receivers).map(([name, receiver]) => [
+          name,
+          withLanguage(mail === undefined ? receiver : withServer(receiver, mail), lang),
+        ]),
       )
+
+/** A receiver that people read has the language of the policy where it states none. */
+const withLanguage = (receiver: Receiver, lang: Language | undefined): Receiver =>
+  lang !== undefined && receiver.kind === "messenger" ? { lang, ...receiver } : receiver

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { policyNames } from "../../src/policy/policyNames.ts"
 import type { Mail, Receiver } from "../../src/receivers/Receiver.ts"
-import { mailingReceivers } from "../../src/receivers/mailServer.ts"
+import { completeReceivers } from "../../src/receivers/mailServer.ts"
 
 const mails = { kind: "messenger", type: "email", to: ["ops@example.org"] } as const
 const mail = { url_file: "smtp", from: "tocsin@example.org", tls: "off" } as const
@@ -44,12 +44,25 @@ const CASES: ReadonlyArray<readonly [string, Mail, Receiver, Receiver]> = [
 
 describe("a receiver beside a mail server", () => {
   it.each(CASES)("%s", (_, server, receiver, expected) => {
-    assert.deepStrictEqual(mailingReceivers({ mail: server, receivers: { a: receiver } }), { a: expected })
+    assert.deepStrictEqual(completeReceivers({ mail: server, receivers: { a: receiver } }), { a: expected })
   })
 
   it("stays as it is without one, and needs servers that know it", () => {
-    assert.deepStrictEqual(mailingReceivers({ receivers: { a: mails } }), { a: mails })
+    assert.deepStrictEqual(completeReceivers({ receivers: { a: mails } }), { a: mails })
     assert.include(policyNames({ receivers: { a: mails } }), "mail")
     assert.notInclude(policyNames({ receivers: { a: { ...mails, url_env: "OWN" } } }), "mail")
   })
+})
+
+it("a receiver that people read has the language of the policy, unless it states one", () => {
+  const receivers = {
+    chat: { kind: "messenger", url_env: "U" },
+    own: { kind: "messenger", url_env: "U", lang: "fr" },
+    hook: { kind: "webhook", url_env: "U" },
+  } as const
+  const { chat, hook, own } = completeReceivers({ lang: "de", receivers })
+  assert.deepStrictEqual(
+    [chat, own, hook],
+    [{ ...receivers.chat, lang: "de" }, receivers.own, receivers.hook],
+  )
 })

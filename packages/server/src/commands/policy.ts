@@ -3,7 +3,7 @@ import { sha256 } from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { unavailableBy } from "@tocsin/adapter-notify/policyReceivers"
 import { secretProblems } from "@tocsin/adapter-notify/receiverSecrets"
-import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
+import { completeReceivers } from "@tocsin/contract/receivers/mailServer"
 import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import type { FiringCount } from "@tocsin/contract/policy/Policies"
@@ -205,7 +205,7 @@ const withoutStored = ({ mail, receivers, ...others }: PolicyDocument): PolicyDo
   ...others,
   ...(receivers && {
     receivers: Record.filter(
-      mailingReceivers({ ...(mail && { mail }), receivers }),
+      completeReceivers({ ...(mail && { mail }), receivers }),
       (one) => storedNameOf(one) === undefined,
     ),
   }),

@@ -4,7 +4,7 @@ import { acceptedReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import { readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
 import type { FieldProblem } from "@tocsin/contract/formats/describeIssue"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
-import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
+import { completeReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/heart/policy/compilePolicy"
@@ -106,10 +106,10 @@ const openGiven = Effect.fnUntraced(function* (
   const opened = () => openPolicyText(text, policyNotifiers(settings))
   if (Result.isFailure(read)) {
     const { accept, sound } = yield* Effect.fromResult(opened())
-    return { accept, receivers: mailingReceivers(sound()) }
+    return { accept, receivers: completeReceivers(sound()) }
   }
   return {
-    receivers: mailingReceivers(read.success),
+    receivers: completeReceivers(read.success),
     // The lines of receivers whose secrets cannot be read are found here.
     accept: (found) => (found.length === 0 ? read : Result.flatMap(opened(), ({ accept }) => accept(found))),
   }

@@ -265,7 +265,7 @@ export const runCustomNotifier = (custom: CustomNotifier, { timeout }: PostingOp
         ? Effect.succeed(untested)
         : Effect.map(
             Effect.annotateLogs(
-              attempt((context) => custom.test?.({ text: testText }, context), reporter, timeout),
+              attempt((context) => custom.test?.({ text: testText() }, context), reporter, timeout),
               { notifier: name },
             ),
             (result) => ({ result, status: undefined }),

@@ -5,7 +5,7 @@ import { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
 import { compileGiven, withUnavailable } from "@tocsin/core/heart/policy/compilePolicy"
-import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
+import { completeReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { soundParts } from "@tocsin/core/heart/policy/readPolicy"
 import { readPolicy } from "@tocsin/core/lists/readPolicy"
@@ -48,7 +48,7 @@ type Receivers = NonNullable<PolicyDocument["receivers"]>
 /** Reads a policy. `accept` names every problem by its path, with those that the caller has found in `receivers`. */
 const openGivenPolicy = (given: unknown, notifiers: ReadonlyArray<NotifierName>) => {
   const read = readPolicy(given, notifiers)
-  const receivers = mailingReceivers(soundParts(given, read))
+  const receivers = completeReceivers(soundParts(given, read))
   const twice = Object.keys(receivers)
     .filter((name) => notifiers.includes(name))
     .map((name) => ({ path: ["receivers", name], message: "is the name of a notifier of this monitor" }))
@@ -83,7 +83,7 @@ export const withReceivers = <E>(
     Notifiers,
     Effect.gen(function* () {
       const own = yield* Notifiers
-      const { made, problems } = yield* policyReceivers(mailingReceivers(document), posting)
+      const { made, problems } = yield* policyReceivers(completeReceivers(document), posting)
       if (problems.length > 0)
         return yield* Effect.fail(new TocsinError("options", sentences(problems).join("\n")))
       return new Map([...own, ...made])

@@ -103,7 +103,7 @@ const otherTests = (
         const before = (await arrived()).length
         assert.equal((await trial.test()).outcome, "delivered", `${TEST}${trial.warnings()}`)
         assert.ok(
-          (await arrived()).slice(before).some(({ text }) => mentions(text, [testText])),
+          (await arrived()).slice(before).some(({ text }) => mentions(text, [testText()])),
           TEST,
         )
       }),

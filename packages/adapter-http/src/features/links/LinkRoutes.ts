@@ -8,13 +8,18 @@ import { RequestId } from "../../response/headerFields.ts"
 import { errorFields, type Failure, failureOfCause } from "../../response/failures.ts"
 import { type KnownRoute, pathOf } from "../../routes.ts"
 import { createHash } from "node:crypto"
-import * as Instant from "@tocsin/contract/formats/Instant"
-import type { EndOfLink, FollowedLink } from "@tocsin/core/heart/acknowledgements/acknowledge"
+import { type Language, localeOf } from "@tocsin/contract/languages/Language"
+import { fill } from "@tocsin/contract/languages/Words"
+import type { FollowedLink } from "@tocsin/core/heart/acknowledgements/acknowledge"
 import { plain } from "@tocsin/core/heart/notifications/cutText"
+import { nameOf } from "@tocsin/core/features/phones/callText"
 import { acknowledgeText, incidentText } from "@tocsin/core/heart/notifications/incidentText"
+import { readerTexts } from "@tocsin/core/heart/notifications/readerTexts"
 
 interface Page {
   readonly status: number
+  /** The language of its readers; English unless given. */
+  readonly lang?: Language | undefined
   readonly title: string
   /** Its colour: a severity, or none. */
   readonly tone?: string
@@ -52,8 +57,17 @@ const paragraph = (kind: string, text = ""): string =>
   text === "" ? "" : `<p class="${kind}">${escapeHtml(text)}</p>\n`
 
 /** The page as HTML. Its form posts to its own address, whatever a proxy has put before the path. */
-const linkPage = ({ button, incident, lead, lines, note, title, tone = "" }: Page): string => `<!doctype html>
-<html lang="en">
+const linkPage = ({
+  button,
+  incident,
+  lang = "en",
+  lead,
+  lines,
+  note,
+  title,
+  tone = "",
+}: Page): string => `<!doctype html>
+<html lang="${localeOf(lang)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -66,7 +80,7 @@ const linkPage = ({ button, incident, lead, lines, note, title, tone = "" }: Pag
 <h1>${escapeHtml(title)}</h1>
 ${paragraph("lead", lead)}${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("\n")}
 ${button === undefined ? "" : `<form method="post"><button>${escapeHtml(button)}</button></form>`}
-${paragraph("note", note)}${incident === undefined ? "" : `<p class="more"><a href="../#/incidents/${incident}">Open the incident in the console</a></p>`}
+${paragraph("note", note)}${incident === undefined ? "" : `<p class="more"><a href="../#/incidents/${incident}">${readerTexts({ lang }).words.link.console}</a></p>`}
 </main>
 </body>
 </html>
@@ -78,17 +92,10 @@ const UNKNOWN_LINK: Page = {
   lines: ["Check that the whole address was copied, or open the incident in the console."],
 }
 
-const ENDS: Readonly<Record<EndOfLink, string>> = {
-  resolved: "The incident of this message has resolved.",
-  removed: "The receiver of this message has no links that acknowledge any more.",
-  old: "The message is older than a week.",
+const endedPage = ({ lang, reason }: Extract<FollowedLink, { readonly outcome: "ended" }>): Page => {
+  const { link: words } = readerTexts({ lang }).words
+  return { status: 410, lang, title: words.ended, lines: [words.ends[reason], words.unchanged] }
 }
-
-const endedPage = (reason: EndOfLink): Page => ({
-  status: 410,
-  title: "This link has ended",
-  lines: [ENDS[reason], "Nothing was changed. Open the console to see what is firing now."],
-})
 
 const failedPage = (status: number): Page => ({
   status,
@@ -99,21 +106,25 @@ const failedPage = (status: number): Page => ({
 /** A link leads to the incident. */
 const LINKED = { limit: Number.MAX_SAFE_INTEGER, escape: plain, hasLinks: true } as const
 
-const momentOf = (instant: Instant.Instant): string =>
-  `${Instant.format(instant).slice(0, 16).replace("T", " ")} UTC`
-
 /** The page of a link in its state (docs/rules.md#links). */
 const pageOf = (link: FollowedLink): Page => {
-  if (link.outcome === "ended") return endedPage(link.reason)
+  if (link.outcome === "ended") return endedPage(link)
   const { acknowledgement, notification, outcome } = link
+  const { time, words: all } = readerTexts(notification)
+  const { link: words, message } = all
   const incident = notification.incident.id
   const text = incidentText({ ...notification, links: { incident, acknowledge: undefined } }, LINKED)
   const [title = "", said = "", ...facts] = text.split("\n")
   const who =
     acknowledgement &&
-    `Acknowledged by ${acknowledgement.by} until ${momentOf(acknowledgement.until)}, up to ${acknowledgement.severity}.`
+    fill(words.acknowledged, {
+      name: acknowledgement.by,
+      time: time(acknowledgement.until, "minute"),
+      status: message.statuses[acknowledgement.severity],
+    })
   const page = {
     status: 200,
+    lang: notification.lang,
     title,
     tone: notification.severity,
     // That it is done comes before what it was about.
@@ -125,33 +136,33 @@ const pageOf = (link: FollowedLink): Page => {
     case "open":
       return {
         ...page,
-        note: `Everyone who can read the message can use this link. It acknowledges as link:${notification.receiver}.`,
-        button: acknowledgeText(link.for),
+        note: fill(words.anyone, { actor: `link:${notification.receiver}` }),
+        button: acknowledgeText(link.for, notification),
       }
     case "acknowledged":
       return page
     case "worse": {
-      const now = `The incident is ${link.severity} now, worse than this message stated. Use the link of a newer message, or the console.`
+      const now = fill(words.worse, { status: message.statuses[link.severity] })
       return { ...page, lead: now, lines: [page.lead, ...page.lines] }
     }
   }
 }
 
-const WORSE = "Nothing is acknowledged: the incident is worse now. Open it in the console."
 const UNKNOWN = "This link is not known. Nothing is acknowledged."
 
 /** The outcome of a link, for a program that asks for JSON, as the worker of a browser does (docs/rules.md#links). */
 const reportOf = (link: FollowedLink) => {
-  if (link.outcome === "ended") {
-    const text = `${ENDS[link.reason]} Nothing is acknowledged.`
-    return { status: 410, outcome: "ended", text }
-  }
-  const { acknowledgement, isNew } = link
-  if (link.outcome !== "acknowledged") return { status: 409, outcome: "worse", text: WORSE }
-  const until = acknowledgement === undefined ? "" : ` until ${momentOf(acknowledgement.until)}`
-  if (isNew === true) return { status: 200, outcome: "acknowledged", text: `Acknowledged${until}.` }
-  const by = acknowledgement?.by.replace(/^link:/u, "a message to ") ?? ""
-  return { status: 200, outcome: "already", text: `It is acknowledged already, by ${by}${until}.` }
+  const { time, words: all } = readerTexts(link.outcome === "ended" ? link : link.notification)
+  const { link: words } = all
+  if (link.outcome === "ended")
+    return { status: 410, outcome: "ended", text: fill(words.nothing, { ended: words.ends[link.reason] }) }
+  const { acknowledgement, isNew, outcome } = link
+  if (outcome !== "acknowledged" || acknowledgement === undefined)
+    return { status: 409, outcome: "worse", text: words.worse_now }
+  const until = time(acknowledgement.until, "minute")
+  if (isNew === true) return { status: 200, outcome: "acknowledged", text: fill(words.done, { time: until }) }
+  const name = nameOf(acknowledgement.by, words)
+  return { status: 200, outcome: "already", text: fill(words.before, { name, time: until }) }
 }
 
 const UNKNOWN_REPORT = { status: 404, outcome: "unknown", text: UNKNOWN }

@@ -1,7 +1,9 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { errorStatus } from "@tocsin/contract/formats/Errors"
-import type { EndOfLink, FollowedLink } from "@tocsin/core/heart/acknowledgements/acknowledge"
-import { spokenLength, spokenText, type Spoken, twiml } from "@tocsin/core/features/phones/callText"
+import { fill } from "@tocsin/contract/languages/Words"
+import type { FollowedLink } from "@tocsin/core/heart/acknowledgements/acknowledge"
+import { nameOf, spokenText, type Spoken, twiml } from "@tocsin/core/features/phones/callText"
+import { type Reader, readerTexts } from "@tocsin/core/heart/notifications/readerTexts"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { Operations } from "@tocsin/core/lists/Operations"
 import { Duration, Effect } from "effect"
@@ -16,28 +18,21 @@ const PATH = "/a/:token/call"
 
 export const routes: ReadonlyArray<KnownRoute> = [{ method: "POST", path: PATH }]
 
-const ENDS: Readonly<Record<EndOfLink, string>> = {
-  resolved: "The incident of this call has resolved.",
-  removed: "Calls to this phone acknowledge nothing any more.",
-  old: "This call is older than a week, so its key does nothing.",
-}
+/** The reader of a link's message. */
+const readerOf = (link: FollowedLink): Reader => (link.outcome === "ended" ? link : link.notification)
 
 /** Says what a key did, or would do; says the call once more where one may still press 1. */
 const spokenLink = (link: FollowedLink, now: Instant.Instant): Spoken => {
-  if (link.outcome === "ended") return { text: ENDS[link.reason] }
+  const { length, words } = readerTexts(readerOf(link), "spoken")
+  const { call, link: linked, message } = words
+  if (link.outcome === "ended") return { text: call.ends[link.reason] }
   const { acknowledgement, notification, outcome, severity } = link
   if (outcome === "open") return { text: spokenText([notification]), action: "" }
-  if (outcome === "worse") {
-    const text = `Nothing is acknowledged: the incident is ${severity} now, worse than this call said. Look at it in the console.`
-    return { text }
-  }
-  if (link.isNew === true)
-    return { text: `Acknowledged for ${spokenLength(Duration.toSeconds(link.for))}. Thank you.` }
+  if (outcome === "worse") return { text: fill(call.worse, { status: message.statuses[severity] }) }
+  if (link.isNew === true) return { text: fill(call.done, { length: length(Duration.toSeconds(link.for)) }) }
   const { by = "", until = now } = acknowledgement ?? {}
-  const who = by.replace(/^link:/, "a message to ")
-  return {
-    text: `It was acknowledged before, by ${who}, for another ${spokenLength(Instant.secondsBetween(now, until))}.`,
-  }
+  const left = length(Instant.secondsBetween(now, until))
+  return { text: fill(call.before, { name: nameOf(by, linked), length: left }) }
 }
 
 /** Says of a call about several incidents how many a key acknowledged, and why not the others. */
@@ -49,9 +44,13 @@ const spokenCall = (links: ReadonlyArray<FollowedLink>, now: Instant.Instant): S
   const isDone = (link: FollowedLink) => link.outcome === "acknowledged" && link.isNew === true
   const rest = links.filter((link) => !isDone(link)).map((link) => spokenLink(link, now).text)
   const done = links.find(isDone)
-  const length = done?.outcome === "acknowledged" ? ` for ${spokenLength(Duration.toSeconds(done.for))}` : ""
-  const count = `Acknowledged ${links.length - rest.length} of ${links.length}${length}.`
-  return { text: [count, ...new Set(rest)].join(" ") }
+  const { length, words } = readerTexts(readerOf(only), "spoken")
+  const counts = { done: links.length - rest.length, count: links.length }
+  const text =
+    done?.outcome === "acknowledged"
+      ? fill(words.call.some_for, { ...counts, length: length(Duration.toSeconds(done.for)) })
+      : fill(words.call.some, counts)
+  return { text: [text, ...new Set(rest)].join(" ") }
 }
 
 const UNKNOWN = "This call is not known."
@@ -80,12 +79,13 @@ export const layer = HttpRouter.use((router) =>
       const { url } = yield* HttpServerRequest.HttpServerRequest
       const [, , token = ""] = pathOf(url).split("/")
       const links = yield* follow(token)
-      const [receiver = ""] = links.flatMap((link) =>
-        link.outcome === "ended" ? [] : [link.notification.receiver],
+      const [receiver = ""] = links.flatMap(
+        (link) => (link.outcome === "ended" ? link : link.notification).receiver ?? [],
       )
       const definition = current().receivers.get(receiver)?.definition
       const language = definition?.kind === "messenger" ? definition.language : undefined
-      return said({ ...spokenCall(links, yield* Instant.now), language })
+      const { lang } = links[0] ? readerOf(links[0]) : {}
+      return said({ ...spokenCall(links, yield* Instant.now), lang, language })
     }).pipe(
       Effect.catchCause((cause) =>
         Effect.map(failureOfCause(cause), (failure) => {

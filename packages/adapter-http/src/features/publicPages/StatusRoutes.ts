@@ -1,5 +1,5 @@
 import { errorStatus } from "@tocsin/contract/formats/Errors"
-import { LANGUAGES } from "@tocsin/contract/languages/Languages"
+import { loadWords, wordsOf } from "@tocsin/contract/languages/Languages"
 import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -42,8 +42,10 @@ export const layer = HttpRouter.use((router) =>
       const requestId = yield* RequestId
       const asked = statusFileOf(pathOf(url))
       const page = asked === undefined ? "unknown" : yield* find(asked.name)
+      if (page !== "unknown")
+        yield* Effect.promise(() => loadWords(["unreadyIn" in page ? page.unreadyIn : page.lang]))
       if (page !== "unknown" && "unreadyIn" in page)
-        return HttpServerResponse.text(`${LANGUAGES[page.unreadyIn].page.unready}\n`, {
+        return HttpServerResponse.text(`${wordsOf(page.unreadyIn).page.unready}\n`, {
           status: errorStatus.not_ready,
           headers: { "retry-after": RETRY_SECONDS, refresh: RETRY_SECONDS },
         })

@@ -1,5 +1,5 @@
 import { type Language, localeOf } from "@tocsin/contract/languages/Language"
-import { counted, LANGUAGES } from "@tocsin/contract/languages/Languages"
+import { counted, kept, wordsOf } from "@tocsin/contract/languages/Languages"
 import { momentIn } from "@tocsin/contract/publicPages/announcementTexts"
 import type { BuiltPage } from "@tocsin/core/features/publicPages/PublicPages"
 
@@ -31,7 +31,7 @@ const makeTexts = (lang: Language) => {
   return {
     lang,
     locale,
-    words: LANGUAGES[lang],
+    words: wordsOf(lang),
     day: dayIn(lang),
     lasting: lastingIn(locale),
     number: (value: number): string => number.format(value),
@@ -41,12 +41,15 @@ const makeTexts = (lang: Language) => {
   }
 }
 
-const known = new Map<Language, ReturnType<typeof makeTexts>>()
+const textsOf = kept(makeTexts)
+const momentsOf = kept((key: string) => {
+  const [tz = "", locale] = key.split(" ")
+  return momentIn(tz, locale)
+})
 
 /** The words of a page, and how its language writes times, days and numbers (docs/rules.md#languages). */
 export const pageTexts = ({ lang, tz }: Pick<BuiltPage, "lang" | "tz">) => {
-  const texts = known.get(lang) ?? makeTexts(lang)
-  known.set(lang, texts)
-  return { ...texts, moment: momentIn(tz, lang === "en" ? undefined : texts.locale) }
+  const texts = textsOf(lang)
+  return { ...texts, moment: momentsOf(lang === "en" ? tz : `${tz} ${texts.locale}`) }
 }
 export type PageTexts = ReturnType<typeof pageTexts>

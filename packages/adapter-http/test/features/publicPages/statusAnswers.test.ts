@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Language, localeOf } from "@tocsin/contract/languages/Language"
+import { loadWords } from "@tocsin/contract/languages/Languages"
 import type { BuiltPage } from "@tocsin/core/features/publicPages/PublicPages"
 import { forAll } from "@tocsin/testing/forAll"
 import { parseAtomFeed } from "feedsmith"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { statusAnswer } from "../../../src/features/publicPages/statusAnswers.ts"
+
+await loadWords(Language.literals)
 
 const AT = "2026-12-07T10:00:00.000Z"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { AuditId } from "@tocsin/contract/audit/Audit"
-import { followCall, followLink } from "../../heart/acknowledgements/acknowledge.ts"
+import { followCall, type FollowedLink, followLink } from "../../heart/acknowledgements/acknowledge.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
@@ -23,6 +23,13 @@ export const linkOperations = Effect.gen(function* () {
   const policy = yield* PolicyInForce
   const { longestAcknowledgement } = yield* RuleSettings
   const newAuditId = newId<AuditId>(yield* Ids)
+  /** A link with the reader of its message. */
+  const forReader = (link: FollowedLink): FollowedLink => {
+    const { readerOf } = policy.current()
+    if (link.outcome === "ended") return { ...link, lang: readerOf(link.receiver).lang }
+    const { notification } = link
+    return { ...link, notification: { ...notification, ...readerOf(notification.receiver) } }
+  }
   const follow = Effect.fnUntraced(function* <A>(
     command: (...given: Parameters<typeof followLink>) => Command<A>,
     { isPressed, requestId, token }: FollowedToken,
@@ -39,8 +46,12 @@ export const linkOperations = Effect.gen(function* () {
      * Shows what the link of a message is about, or acknowledges it if `isPressed`. Fails if no message
      * has the token.
      */
-    followLink: Effect.fn("Operations.followLink")((link: FollowedToken) => follow(followLink, link)),
+    followLink: Effect.fn("Operations.followLink")((link: FollowedToken) =>
+      Effect.map(follow(followLink, link), forReader),
+    ),
     /** The same by the key of a call, for each incident that it was about. */
-    followCall: Effect.fn("Operations.followCall")((call: FollowedToken) => follow(followCall, call)),
+    followCall: Effect.fn("Operations.followCall")((call: FollowedToken) =>
+      Effect.map(follow(followCall, call), (links) => links.map(forReader)),
+    ),
   }
 })

@@ -1,19 +1,21 @@
-import { largestUnits } from "@tocsin/contract/formats/durationMillis"
 import { escapeHtml } from "@tocsin/contract/formats/escapeHtml"
+import { type Language, voiceOf } from "@tocsin/contract/languages/Language"
+import type { AnyWords } from "@tocsin/contract/languages/Languages"
+import { fill } from "@tocsin/contract/languages/Words"
 import type { DeliveryAttempt } from "../../heart/notifications/Notifiers.ts"
 import { MOST_WITH_KEY } from "../../heart/notifications/claimOutbox.ts"
 import { cutText, plain } from "../../heart/notifications/cutText.ts"
+import { digestTitle, worstFirst } from "../../heart/notifications/digestText.ts"
 import {
   acknowledgedIn,
-  digestTitle,
   endingIn,
   headlineIn,
   isOver,
   testText,
   whereText,
-  worstFirst,
 } from "../../heart/notifications/incidentText.ts"
-import { sharedWhy, spoken, timeText } from "../../heart/notifications/whyText.ts"
+import { type Reader, readerTexts } from "../../heart/notifications/readerTexts.ts"
+import { sharedWhy } from "../../heart/notifications/whyText.ts"
 
 /** Incidents that a call about several says, which one can keep in mind. */
 const MOST_SAID = 3
@@ -21,39 +23,43 @@ const MOST_OF_KEY = { limit: 100, escape: plain }
 const MOST_OF_HEADLINE = { limit: 160, escape: plain }
 
 /** A voice pauses at the end of a sentence. */
-const sentence = (text: string): string => (/^$|[.!?…]$/.test(text) ? text : `${text}.`)
+const sentence = (text: string): string => (/^$|[.!?…。！？]$/.test(text) ? text : `${text}.`)
 
 const stateOf = (notification: DeliveryAttempt): string => {
   const { event_type, severity } = notification
-  if (event_type === "resolved") return "resolved"
-  return isOver(notification) ? `${severity}, but resolved by now` : severity
+  const { call, message } = readerTexts(notification).words
+  if (event_type === "resolved") return call.resolved
+  const status = message.statuses[severity]
+  return isOver(notification) ? fill(call.over, { status }) : status
 }
-
-/** A length in words: `1 hour 30 minutes`. */
-export const spokenLength = (seconds: number): string =>
-  largestUnits(seconds, 2).map(spoken).join(" ") || "less than a second"
 
 const aboutOne = (notification: DeliveryAttempt): string =>
   [
     stateOf(notification),
     cutText(whereText(notification.incident, notification.title), MOST_OF_KEY),
-    endingIn(notification, spokenLength) ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
-    acknowledgedIn(notification, (at) => timeText(at, notification.tz, "spoken")) ?? "",
+    endingIn(notification, "spoken") ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
+    acknowledgedIn(notification, "spoken") ?? "",
   ]
     .map(sentence)
     .join(" ")
     .trim()
 
 /** A message as a voice says it: a test if it is about nothing (docs/rules.md#phones). */
-export const spokenText = (notifications: ReadonlyArray<DeliveryAttempt>): string => {
+export const spokenText = (notifications: ReadonlyArray<DeliveryAttempt>, reader: Reader = {}): string => {
   const [worst] = worstFirst(notifications)
-  if (worst === undefined) return testText
+  if (worst === undefined) return testText(reader)
   const why = sharedWhy(notifications, "spoken")
   const first = why === undefined ? "Tocsin:" : `Tocsin: ${sentence(why)}`
   if (notifications.length === 1) return `${first} ${aboutOne(worst)}`
-  const said = worstFirst(notifications).slice(0, notifications.length > MOST_WITH_KEY ? 1 : MOST_SAID)
-  return `${first} ${digestTitle(notifications)}. The worst: ${said.map(aboutOne).join(" ")}`
+  const shown = worstFirst(notifications).slice(0, notifications.length > MOST_WITH_KEY ? 1 : MOST_SAID)
+  const said = shown.map(aboutOne).join(" ")
+  const { call } = readerTexts(worst).words
+  return `${first} ${sentence(digestTitle(notifications))} ${fill(call.worst, { said })}`
 }
+
+/** Who acknowledged, in a sentence: by a link, the receiver of a message. */
+export const nameOf = (by: string, { message_to }: AnyWords["link"]): string =>
+  by.startsWith("link:") ? fill(message_to, { name: by.slice("link:".length) }) : by
 
 /** Characters that XML 1.0 does not have. */
 const NO_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
@@ -65,6 +71,9 @@ const MOST_CHARACTERS = 4_000
 /** A text for a call. */
 export interface Spoken {
   readonly text: string
+  /** The language of the words around it; English unless given. */
+  readonly lang?: Language | undefined
+  /** The voice; that of the language unless given. */
   readonly language?: string | undefined
   /** The address that a pressed key is posted to: of these instructions if it is empty. Without it, no key does anything. */
   readonly action?: string | undefined
@@ -75,15 +84,17 @@ export interface Spoken {
 }
 
 /** The instructions for a call, in TwiML (twilio.com/docs/voice/twiml, November 2026). */
-export const twiml = ({ action, count = 1, isOpening = false, language = "en-US", text }: Spoken): string => {
-  const all = count > 1 ? ` all ${count}` : ""
-  const words = action === undefined ? text : `${sentence(text)} Press 1 to acknowledge${all}.`
-  const say = `<Say language="${language}">${xml(words)}</Say>`
+export const twiml = (spoken: Spoken): string => {
+  const { action, count = 1, isOpening = false, lang = "en", language = voiceOf(lang), text } = spoken
+  const { counted, words } = readerTexts({ lang })
+  const press = count > 1 ? counted(words.call.press_all, count) : words.call.press
+  const said = action === undefined ? text : `${sentence(text)} ${press}`
+  const say = `<Say language="${language}">${xml(said)}</Say>`
   const pause = '<Pause length="1"/>'
   const address = action === undefined || action === "" ? "" : ` action="${xml(action)}"`
   const gathering = action === undefined ? "" : `<Gather numDigits="1" timeout="10" method="POST"${address}>`
-  const instructions = (said: string): string =>
-    `<Response>${gathering}${said}${gathering && "</Gather>"}</Response>`
+  const instructions = (calls: string): string =>
+    `<Response>${gathering}${calls}${gathering && "</Gather>"}</Response>`
   if (!isOpening) return instructions(say)
   const twice = instructions(`${pause}${say}${pause}${say}`)
   return twice.length <= MOST_CHARACTERS ? twice : instructions(`${pause}${say}`)

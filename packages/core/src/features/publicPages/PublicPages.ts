@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Duration, Effect, Fiber, Layer } from "effect"
+import { Array as Arr, Context, Duration, Effect, Fiber, Layer, Record } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Language } from "@tocsin/contract/languages/Language"
 import { compileMatchers } from "@tocsin/contract/labels/Matcher"
@@ -141,16 +141,22 @@ const isFresh = ({ readAt }: ServedPage, now: Instant.Instant): boolean =>
 const NOT_RENEWED =
   "a public page cannot be read again; the last one is served, with the time as of which it is"
 
+/** The pages of a policy, in its language where they state none. */
+const pagesOf = ({ lang, pages = {} }: PolicyDocument): Readonly<Record<string, PublicPage>> =>
+  lang === undefined ? pages : Record.map(pages, (page) => ({ lang, ...page }))
+
 /** The pages of the policy in force, each kept while the policy defines it so. */
 const makePages = ({ current }: PolicyInForce["Service"]) => {
   const pages = new Map<string, ServedPage>()
   let document: PolicyDocument | undefined
+  let defined = pagesOf({})
   return (name: string): ServedPage | undefined => {
     const { document: present } = current()
-    const { pages: defined = {}, windows } = present
+    const { windows } = present
     const keyOf = (page: PublicPage) => JSON.stringify([page, windows])
     if (document !== present) {
       document = present
+      defined = pagesOf(present)
       for (const [each, { key }] of pages) {
         const page = Object.hasOwn(defined, each) ? defined[each] : undefined
         if (page === undefined || keyOf(page) !== key) pages.delete(each)

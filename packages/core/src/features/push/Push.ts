@@ -175,6 +175,7 @@ export class Push extends Context.Service<Push>()("@tocsin/core/features/push/Pu
     const { sha256 } = yield* Hashing
     const cipher = yield* SecretCipher
     const service = yield* PushService
+    const policy = yield* PolicyInForce
     const signed = signing(commits, yield* Ids)
     const page = pageReader(storage, sha256)
     const found = yield* findingBrowsers
@@ -209,7 +210,10 @@ export class Push extends Context.Service<Push>()("@tocsin/core/features/push/Pu
         return count === 0 ? yield* noBrowser() : { count }
       }),
       testOne: Effect.fn("Push.testOne")(function* (id: SubscriptionId) {
-        return toNotifierTest(yield* reaching.test(yield* own(id)))
+        const row = yield* own(id)
+        const { document, readerOf } = policy.current()
+        const [receiver] = browserReceivers(document).find(([, operator]) => operator === row.operator) ?? []
+        return toNotifierTest(yield* reaching.test(row, readerOf(receiver).lang))
       }),
       /** Notes that the browser of a token has shown a notification; fails if none has the token. */
       shown: Effect.fn("Push.shown")(function* (token: string) {

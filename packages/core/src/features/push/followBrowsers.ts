@@ -26,7 +26,7 @@ export const bindingBrowsers = Effect.fnUntraced(function* ({ attempt }: Pick<Re
   }
   return (notifier: Notifier): Notifier => {
     if (notifier.browsersOf === undefined) return notifier
-    const { isShadow, operator } = notifier.browsersOf
+    const { isShadow, lang, operator } = notifier.browsersOf
     const send = (subject: PushSubject): Effect.Effect<SendResult> =>
       Effect.map(attempt(operator, subject), ({ result }) => result)
     return {
@@ -36,7 +36,7 @@ export const bindingBrowsers = Effect.fnUntraced(function* ({ attempt }: Pick<Re
         sendDigest: (notifications: ReadonlyArray<DeliveryAttempt>) =>
           send({ about: "digest", notifications }),
       }),
-      test: attempt(operator, { about: "test" }),
+      test: attempt(operator, { about: "test", lang }),
     }
   }
 })

@@ -1,19 +1,16 @@
 import { utf8Length } from "@tocsin/contract/formats/outputText"
+import type { Language } from "@tocsin/contract/languages/Language"
 import type { DeliveryAttempt } from "../../heart/notifications/Notifiers.ts"
 import { cutText, plain, type TextMedium } from "../../heart/notifications/cutText.ts"
-import {
-  acknowledgeText,
-  digestText,
-  incidentText,
-  isOver,
-  testText,
-} from "../../heart/notifications/incidentText.ts"
+import { digestText } from "../../heart/notifications/digestText.ts"
+import { acknowledgeText, incidentText, isOver, testText } from "../../heart/notifications/incidentText.ts"
+import { type Reader, readerTexts } from "../../heart/notifications/readerTexts.ts"
 import type { Duration } from "effect"
 import type { PushMessage } from "./PushService.ts"
 
 /** The subject of a message: a test, one notification, or several as one. */
 export type PushSubject =
-  | { readonly about: "test" }
+  | { readonly about: "test"; readonly lang?: Language | undefined }
   | {
       readonly about: "notification"
       readonly notification: DeliveryAttempt
@@ -40,40 +37,47 @@ const medium = (limit: number): TextMedium => ({
   hasTitle: true,
 })
 
+/** Between the word of a test and its sentence, as the languages write it. */
+const COLON = /\u00a0?: |：/u
+
 const split = (text: string) => {
   const [title = "", ...rest] = text.split("\n")
   return { title: cutText(title, { limit: MOST_OF_TITLE, escape: plain }), body: rest.join("\n") }
 }
 
-const OPEN = { action: "open", title: "Open" }
-const FAILED = "No answer came. Nothing is known to be acknowledged."
+const readerOf = (subject: PushSubject): Reader => {
+  if (subject.about === "test") return subject
+  return subject.about === "digest" ? (subject.notifications[0] ?? {}) : subject.notification
+}
 
 /** The looks and acts of a notification, without the text: the worker knows nothing else. */
 const looksOf = (subject: PushSubject) => {
+  const { no_answer: failed, open: title } = readerTexts(readerOf(subject)).words.link
+  const open = { action: "open", title }
   switch (subject.about) {
     case "test":
-      return { tag: "test", renotify: true, open: "#/settings", actions: [OPEN] }
+      return { tag: "test", renotify: true, open: "#/settings", actions: [open] }
     case "digest":
       return {
         tag: "digest",
         renotify: subject.notifications.some(({ event_type }) => event_type === "firing"),
         open: "#/incidents",
-        actions: [OPEN],
+        actions: [open],
       }
     case "notification": {
       const { acknowledge, notification } = subject
       const { event_type, incident, severity } = notification
       const isFiring = event_type === "firing"
-      const open = `#/incidents/${incident.id}`
-      const looks = { tag: incident.id, renotify: isFiring, silent: !isFiring, open }
-      if (!isFiring) return { ...looks, actions: [OPEN] }
+      const page = `#/incidents/${incident.id}`
+      const looks = { tag: incident.id, renotify: isFiring, silent: !isFiring, open: page }
+      if (!isFiring) return { ...looks, actions: [open] }
       const rings = { ...looks, requireInteraction: severity === "critical" && !isOver(notification) }
-      if (acknowledge === undefined) return { ...rings, actions: [OPEN] }
+      if (acknowledge === undefined) return { ...rings, actions: [open] }
       return {
         ...rings,
-        actions: [{ action: "acknowledge", title: acknowledgeText(acknowledge.for) }, OPEN],
+        actions: [{ action: "acknowledge", title: acknowledgeText(acknowledge.for, notification) }, open],
         link: `a/${acknowledge.token}`,
-        failed: FAILED,
+        failed,
       }
     }
   }
@@ -82,7 +86,7 @@ const looksOf = (subject: PushSubject) => {
 const textOf = (subject: PushSubject, limit: number): string => {
   switch (subject.about) {
     case "test":
-      return testText.replace(": ", "\n")
+      return testText(subject).replace(COLON, "\n")
     case "digest":
       return digestText(subject.notifications, medium(limit))
     case "notification": {

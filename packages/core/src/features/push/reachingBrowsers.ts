@@ -1,5 +1,6 @@
 import { Duration, Effect, Result } from "effect"
 import type { SubscriptionId } from "@tocsin/contract/push/Push"
+import type { Language } from "@tocsin/contract/languages/Language"
 import type { AuditId } from "@tocsin/contract/audit/Audit"
 import { systemSignature } from "../../heart/audit/Signature.ts"
 import type { SubscriptionRecord } from "../../heart/model/SubscriptionRecord.ts"
@@ -138,7 +139,7 @@ export const reachingBrowsers = Effect.fnUntraced(function* ({
         return problem === undefined ? yield* sendAll(yield* browsersOf(operator), subject) : refusal(problem)
       }).pipe(Effect.catch((error) => Effect.succeed(failed(error)))),
     /** Writes a test to one browser. */
-    test: (row: SubscriptionRecord) => sendAll([row], { about: "test" }),
+    test: (row: SubscriptionRecord, lang: Language | undefined) => sendAll([row], { about: "test", lang }),
   }
 })
 

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
-import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
+import { completeReceivers } from "@tocsin/contract/receivers/mailServer"
 import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
@@ -15,7 +15,7 @@ const EXPOSED =
 /** The receivers of a policy that send secrets without TLS, by the names of these. */
 const sendingPlainly = (document: PolicyDocument) =>
   new Map(
-    Object.entries(mailingReceivers(document)).flatMap(([receiver, definition]) => {
+    Object.entries(completeReceivers(document)).flatMap(([receiver, definition]) => {
       const name = storedNameOf(definition)
       return name !== undefined && "tls" in definition && definition.tls === "off" ? [[name, receiver]] : []
     }),

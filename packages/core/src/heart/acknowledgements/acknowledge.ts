@@ -4,6 +4,7 @@ import type { Signature } from "../audit/Signature.ts"
 import type { IncidentId, OutboxId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Severity, NotifierName } from "@tocsin/contract/formats/Status"
+import type { Language } from "@tocsin/contract/languages/Language"
 import { move } from "@tocsin/contract/formats/TransitionTable"
 import {
   commandOf,
@@ -197,7 +198,13 @@ export type EndOfLink = "resolved" | "removed" | "old"
 
 /** The state of a link. */
 export type FollowedLink =
-  | { readonly outcome: "ended"; readonly reason: EndOfLink }
+  | {
+      readonly outcome: "ended"
+      readonly reason: EndOfLink
+      /** Absent once retention has removed the message. */
+      readonly receiver?: NotifierName | undefined
+      readonly lang?: Language | undefined
+    }
   | {
       /** `worse`: the incident is worse than the message stated, so the link acknowledges nothing. */
       readonly outcome: "open" | "acknowledged" | "worse"
@@ -233,12 +240,12 @@ function* follow(
   const length = item && lengthOf(item.receiver)
   // Retention removes a row once its incident has resolved.
   if (item === undefined) return { outcome: "ended", reason: "resolved" }
-  if (length === undefined) return { outcome: "ended", reason: "removed" }
-  const incident = unit.incidents.get(item.incident_id)
-  if (incident?.state !== "open") return { outcome: "ended", reason: "resolved" }
-  if (hasEnded(item, now)) return { outcome: "ended", reason: "old" }
-  const inForce = acknowledgementInForce(incident, now)
   const { receiver, severity } = item
+  if (length === undefined) return { outcome: "ended", reason: "removed", receiver }
+  const incident = unit.incidents.get(item.incident_id)
+  if (incident?.state !== "open") return { outcome: "ended", reason: "resolved", receiver }
+  if (hasEnded(item, now)) return { outcome: "ended", reason: "old", receiver }
+  const inForce = acknowledgementInForce(incident, now)
   const notification = toNotification(item, incident, { due_at: now, now })
   const view = { notification, severity: incident.severity, for: length }
   if (isBelow(severity, incident.severity)) return { ...view, outcome: "worse", acknowledgement: inForce }

@@ -10,6 +10,7 @@ import type {
 import type { Acknowledgement } from "../model/Acknowledgement.ts"
 import type { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import type { Instant } from "@tocsin/contract/formats/Instant"
+import type { Language } from "@tocsin/contract/languages/Language"
 import type { CheckName } from "../../kernel/model/CheckRef.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { memberCount } from "../model/MemberRecord.ts"
@@ -73,6 +74,8 @@ export interface DeliveryAttempt {
   readonly cause: FiringCause | undefined
   /** Why it comes; what a message makes of it, `whyText` says. */
   readonly reason?: Reason | undefined
+  /** The language of its reader; English unless given. */
+  readonly lang?: Language | undefined
   /** The time zone of its reader; UTC unless given. */
   readonly tz?: string | undefined
   readonly severity: Severity
@@ -180,7 +183,11 @@ export interface Notifier {
   /** Whether its messages show details. */
   readonly takesDetails?: true
   /** It reaches the browsers of an operator, whose addresses the storage keeps: whoever has that makes it send. */
-  readonly browsersOf?: { readonly operator: string; readonly isShadow?: true }
+  readonly browsersOf?: {
+    readonly operator: string
+    readonly lang?: Language | undefined
+    readonly isShadow?: true
+  }
   /** A danger of its settings, which the doctor names; absent without one. */
   readonly caution?: string
   readonly test: Effect.Effect<TestReceipt>

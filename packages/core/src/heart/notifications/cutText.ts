@@ -1,3 +1,5 @@
+import type { TextForm } from "./readerTexts.ts"
+
 const ELLIPSIS = "…"
 
 /** How a text is fitted to its medium. */
@@ -5,6 +7,8 @@ export interface TextMedium {
   /** The longest text in UTF-16 units, escapes included. */
   readonly limit: number
   readonly escape: (text: string) => string
+  /** How it is written; in full unless given. */
+  readonly form?: TextForm
   /** How it writes the name of an incident; whole unless given. */
   readonly nameOf?: (name: string) => string
   /** Whether its messages have the links of a notification outside the text. */

@@ -2,8 +2,7 @@ import { String } from "effect"
 import { isJobOutput, VISIBLE, withoutPerformance, withoutSequences } from "@tocsin/contract/formats/headline"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Labels } from "@tocsin/contract/labels/Labels"
-import { numberText } from "@tocsin/contract/formats/numberText"
-import { zonedText } from "@tocsin/contract/formats/zonedText"
+import { fill } from "@tocsin/contract/languages/Words"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { RUNBOOK_URL } from "@tocsin/contract/policy/PolicyDocument"
 import type { LastResult } from "../../kernel/model/LastResult.ts"
@@ -11,6 +10,7 @@ import { severityOf } from "../model/MemberRecord.ts"
 import type { DeliveryAttempt, MessageDetails } from "./Notifiers.ts"
 import type { LoudMember } from "../../kernel/unitOfWork/Search.ts"
 import { cutText, plain, type TextMedium } from "./cutText.ts"
+import { readerTexts, type ReaderTexts } from "./readerTexts.ts"
 
 const MOST_LABELS = 10
 const MOST_LABEL_CHARACTERS = 500
@@ -65,15 +65,22 @@ export const decideDetails = (
 })
 
 /** Since when the check has its severity, unless the message says that already, and how long its result took. */
-const timesOf = ({ incident, tz }: DeliveryAttempt, details: MessageDetails): string => {
+const timesOf = (notification: DeliveryAttempt, details: MessageDetails): string => {
+  const { incident } = notification
   const { check, duration_seconds, severity, since } = details
+  const { time, took, words } = readerTexts(notification)
+  const { labelled, since_and_took, state_since, statuses, took: lasted } = words.message
   const isSince = Instant.wholeSecond(since) !== Instant.wholeSecond(incident.opened_at)
-  const times = [
-    ...(incident.members > 1 || isSince ? [`${severity} since ${zonedText(since, tz)}`] : []),
-    ...(duration_seconds === undefined ? [] : [`took ${numberText(duration_seconds, "s")}`]),
-  ].join(", ")
-  if (times === "") return ""
-  return incident.members > 1 ? `${check.agent_id}/${check.check_id}: ${times}` : String.capitalize(times)
+  const isState = incident.members > 1 || isSince
+  if (!isState && duration_seconds === undefined) return ""
+  const form = !isState ? lasted : duration_seconds === undefined ? state_since : since_and_took
+  const times = fill(form, {
+    ...(isState && { status: statuses[severity], time: time(since, "second") }),
+    ...(duration_seconds !== undefined && { length: took(duration_seconds) }),
+  })
+  return incident.members > 1
+    ? fill(labelled, { name: `${check.agent_id}/${check.check_id}`, value: times })
+    : String.capitalize(times)
 }
 
 /**
@@ -94,17 +101,27 @@ const newLines = (
 }
 
 /** As many labels as fit, in one line. */
-const labelLine = (labels: Labels, room: number, escape: TextMedium["escape"]): string => {
+const labelLine = (
+  labels: Labels,
+  room: number,
+  { escape, words }: Pick<TextMedium, "escape"> & Pick<ReaderTexts, "words">,
+): string => {
   const texts = Object.entries(labels).map(labelText)
   let line = ""
-  do line = texts.length === 0 ? "" : escape(`Labels: ${texts.join(", ")}`)
+  do line = texts.length === 0 ? "" : escape(fill(words.message.labels, { labels: texts.join(", ") }))
   while (line.length > room && texts.pop() !== undefined)
   return line
 }
 
 /** No character of a plain address needs an escape, which would break it. */
-const sourceLine = (source: string | undefined, escape: TextMedium["escape"]): string =>
-  source === undefined ? "" : `${escape("Source")}: ${RUNBOOK_URL.test(source) ? source : escape(source)}`
+const sourceLine = (
+  source: string | undefined,
+  { escape, words }: Pick<TextMedium, "escape"> & Pick<ReaderTexts, "words">,
+): string => {
+  if (source === undefined) return ""
+  const value = RUNBOOK_URL.test(source) ? source : escape(source)
+  return fill(words.message.labelled, { name: escape(words.message.source), value })
+}
 
 /**
  * The lines that the details of a notification add to its text, within so many UTF-16 units. The output comes last, and
@@ -116,6 +133,7 @@ export const detailLines = (
   room: number,
 ): ReadonlyArray<string> => {
   const { details } = notification
+  const { words } = readerTexts(notification)
   if (details === undefined) return []
   const lines: Array<string> = []
   let left = room
@@ -125,15 +143,16 @@ export const detailLines = (
     left -= line.length + 1
   }
   add(escape(timesOf(notification, details)))
-  add(labelLine(details.labels, left / 2, escape))
-  const source = sourceLine(details.source, escape)
+  add(labelLine(details.labels, left / 2, { escape, words }))
+  const source = sourceLine(details.source, { escape, words })
   if (source.length <= left / 2) add(source)
   const { isJob: isEnd, last_status } = details
   const said = newLines(notification, details)
   const shown = isEnd ? said.slice(-mostLines) : said.slice(0, mostLines)
   const output = cutText(shown.join("\n"), { limit, escape: plain, isEnd })
   if (output === "") return lines
-  if (last_status !== undefined) add(escape(`Last result: ${last_status}`))
+  if (last_status !== undefined)
+    add(escape(fill(words.message.last_result, { status: words.message.statuses[last_status] })))
   const quoted = (text: string): string => {
     const parts = text.split("\n")
     return parts.map((line) => quote + escape(line)).join("\n")

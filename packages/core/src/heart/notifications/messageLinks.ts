@@ -16,7 +16,7 @@ export const acknowledgesFor = (
   return length && Duration.min(length, longest)
 }
 
-/** Makes the links of a message (docs/rules.md#links), none without a public address, and finds its time zone. */
+/** Makes the links of a message (docs/rules.md#links), none without a public address, and finds its reader. */
 export const makeForReader = Effect.gen(function* () {
   const rules = yield* RuleSettings
   const tokens = yield* LinkTokens
@@ -35,6 +35,6 @@ export const makeForReader = Effect.gen(function* () {
   return (notification: DeliveryAttempt): DeliveryAttempt => ({
     ...notification,
     links: linksOf(notification),
-    tz: current().zoneOf(notification.receiver),
+    ...current().readerOf(notification.receiver),
   })
 })

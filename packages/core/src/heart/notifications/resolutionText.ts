@@ -1,25 +1,29 @@
 import { plainLine } from "@tocsin/contract/formats/plainLine"
+import type { AnyWords } from "@tocsin/contract/languages/Languages"
+import { fill } from "@tocsin/contract/languages/Words"
 import type { Resolution } from "../model/IncidentRecord.ts"
 
-const LINES: {
-  readonly [R in Resolution["reason"]]: (
-    resolution: Extract<Resolution, { reason: R }>,
-    lasted: string,
-  ) => string
-} = {
-  recovered: (_, lasted) => `ok again after ${lasted}`,
-  reported: ({ status }, lasted) => `reported ${status} after ${lasted}`,
-  deleted: ({ by, of }) => `${of === undefined ? "" : "agent "}deleted by ${by}`,
-  resolved: ({ by }) => `resolved by ${by}`,
-  withdrawn: ({ of }) => `no longer ${of === undefined ? "expected" : "checked"}`,
-  moved: ({ to }) => `moved to ${plainLine(to)}`,
-}
-
-/** How an incident ended, in one line (docs/rules.md#details). `lasted` says how long it was open. */
-export const resolutionText = (resolution: Resolution, lasted: string): string => {
-  // The line of a reason takes resolutions of that reason.
-  const line = LINES[resolution.reason] as (resolution: Resolution, lasted: string) => string
-  return line(resolution, lasted)
+/** How an incident ended, in one line (docs/rules.md#details). `length` says how long it was open. */
+export const resolutionText = (
+  resolution: Resolution,
+  length: string,
+  words: AnyWords["message"],
+): string => {
+  const { ended, statuses } = words
+  switch (resolution.reason) {
+    case "recovered":
+      return fill(ended.recovered, { length })
+    case "reported":
+      return fill(ended.reported, { status: statuses[resolution.status], length })
+    case "deleted":
+      return fill(resolution.of === undefined ? ended.deleted : ended.agent_deleted, { name: resolution.by })
+    case "resolved":
+      return fill(ended.resolved, { name: resolution.by })
+    case "withdrawn":
+      return resolution.of === undefined ? ended.not_expected : ended.not_checked
+    case "moved":
+      return fill(ended.moved, { name: plainLine(resolution.to) })
+  }
 }
 
 /** The headline of the result that ended an incident well, if one did. */

@@ -13,7 +13,7 @@ import {
   RUNBOOK_URL,
   type Runbook,
 } from "@tocsin/contract/policy/PolicyDocument"
-import { mailingReceivers } from "@tocsin/contract/receivers/mailServer"
+import { completeReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { Receiver } from "@tocsin/contract/receivers/Receiver"
 import { compileRotas } from "./onCall.ts"
 import { namesIn } from "./Rota.ts"
@@ -131,7 +131,7 @@ export const compilePolicy = (
   const kindOf = new Map(Object.entries(kinds))
   const receivers: ReadonlyMap<NotifierName, PolicyReceiver> = new Map<NotifierName, PolicyReceiver>([
     ...notifiers.map((name) => [name, { kind: kindOf.get(name) ?? name, definition: undefined }] as const),
-    ...Object.entries(mailingReceivers(zoned)).map(
+    ...Object.entries(completeReceivers(zoned)).map(
       ([name, definition]) => [name, receiverOf(definition)] as const,
     ),
   ])
@@ -145,8 +145,13 @@ export const compilePolicy = (
     receivers,
     /** The time zone of what has none. */
     tz,
-    /** The time zone of a receiver's messages. */
-    zoneOf: (receiver: NotifierName): string => receivers.get(receiver)?.definition?.tz ?? tz,
+    /** Whom a receiver's messages reach; one that the policy does not have any more, by the policy alone. */
+    readerOf: (receiver: NotifierName | undefined) => {
+      const known = receiver === undefined ? undefined : receivers.get(receiver)
+      const definition = known?.definition
+      const ofMessenger = definition?.kind === "messenger" ? definition.lang : undefined
+      return { tz: definition?.tz ?? tz, lang: known === undefined ? document.lang : ofMessenger }
+    },
     rotas,
     /** Without routes and rotas, every receiver is notified immediately, whatever the incident. */
     hasRoutes: routes.length > 0 || rotas !== undefined,

@@ -37,6 +37,7 @@ const COMMON = [
   "secrets",
   "details",
   "tz",
+  "lang",
 ]
 
 /** Missing keys of a type, and those that belong to another. */

@@ -277,3 +277,22 @@ it("a window that comes once begins by the clock of its zone, and never again", 
   assert.isUndefined(occurrenceInForce(one, at("2026-12-06T02:00:00Z")))
   assert.deepStrictEqual(starts("2026-12-06T02:00:00Z"), [])
 })
+
+it("a policy warns of a voice of another language than its words", () => {
+  const call = {
+    kind: "messenger",
+    type: "call",
+    account: "AC0",
+    token_env: "T",
+    from: "+4930123456",
+    to: "+4915112345678",
+  }
+  const voices = (lang: object, receiver: object) =>
+    warned({ ...lang, receivers: { phone: { ...call, ...receiver } } }).filter((text) => / voice /.test(text))
+  const [found = ""] = voices({}, { language: "fr-FR", lang: "de" })
+  assert.match(found, /^receivers\.phone\.language is a voice of another language .* lang: de/)
+  assert.lengthOf(voices({ lang: "de" }, { language: "pl-PL" }), 1)
+  assert.deepStrictEqual(voices({ lang: "de" }, { language: "de-AT" }), [])
+  assert.deepStrictEqual(voices({ lang: "de" }, {}), [])
+  assert.deepStrictEqual(voices({ lang: "de" }, { lang: "en", language: "en-GB" }), [])
+})

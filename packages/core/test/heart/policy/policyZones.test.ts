@@ -50,12 +50,11 @@ describe("the time zone of a policy", () => {
 
   it("is that of a reader who has none", () => {
     const receivers = { chat: { kind: "debug" }, phone: { kind: "debug", tz: "Asia/Tokyo" } }
-    const { zoneOf } = compiled({ tz: "Europe/Berlin", receivers })
-    assert.deepStrictEqual(["chat", "phone", "gone"].map(zoneOf), [
-      "Europe/Berlin",
-      "Asia/Tokyo",
-      "Europe/Berlin",
-    ])
+    const { readerOf } = compiled({ tz: "Europe/Berlin", receivers })
+    assert.deepStrictEqual(
+      ["chat", "phone", "gone"].map((name) => readerOf(name).tz),
+      ["Europe/Berlin", "Asia/Tokyo", "Europe/Berlin"],
+    )
   })
 
   it("ends a day at 24:00", () => {

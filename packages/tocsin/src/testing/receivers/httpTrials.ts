@@ -159,7 +159,7 @@ export const httpTrials: Readonly<Record<string, (tried: HttpTrial) => Promise<v
     const { outcome, error } = await trial.test()
     assert.equal(outcome, "delivered", `${TEST}; ${error}${trial.warnings()}`)
     assert.ok(
-      requestsAt(receiver).some(({ text }) => !isOwn || mentions(text, [testText])),
+      requestsAt(receiver).some(({ text }) => !isOwn || mentions(text, [testText()])),
       TEST,
     )
     for (const status of [400, 503, 302]) {
