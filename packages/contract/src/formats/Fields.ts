@@ -1,13 +1,23 @@
 import { Effect, Schema, SchemaAST, SchemaIssue } from "effect"
 import { InstantFromString } from "./Instant.ts"
 
-const hasOnly = (names: ReadonlySet<string>) =>
+const hasOnly = (isName: (name: string) => boolean) =>
   Schema.makeFilter<object>((value, ast) => {
     for (const name of Object.keys(value)) {
-      if (!names.has(name)) return { path: [name], issue: new SchemaIssue.UnexpectedKey(ast) }
+      if (!isName(name)) return { path: [name], issue: new SchemaIssue.UnexpectedKey(ast) }
     }
     return undefined
   })
+
+/** The same object, of which other names are refused. */
+const closed = (
+  { annotations, checks, context, encoding, indexSignatures, propertySignatures }: SchemaAST.Objects,
+  isName: (name: string) => boolean,
+) =>
+  // An ordinary check sees the decoded side, where unknown fields are already gone.
+  new SchemaAST.Objects(propertySignatures, indexSignatures, annotations, checks, encoding, context, [
+    hasOnly(isName),
+  ])
 
 /**
  * A struct that refuses unknown fields. The rule is part of the schema, so it holds whatever the
@@ -17,20 +27,16 @@ export const closedStruct = <const Fields extends Schema.Struct.Fields>(
   fields: Fields,
 ): Schema.Struct<Fields> => {
   const open = Schema.Struct(fields)
-  const { propertySignatures, indexSignatures, annotations, checks, encoding, context } = open.ast
-  // An ordinary check sees the decoded side, where unknown fields are already gone.
-  const encodingChecks = [hasOnly(new Set(Object.keys(fields)))] as const
-  return open.rebuild(
-    new SchemaAST.Objects(
-      propertySignatures,
-      indexSignatures,
-      annotations,
-      checks,
-      encoding,
-      context,
-      encodingChecks,
-    ),
-  )
+  return open.rebuild(closed(open.ast, (name) => Object.hasOwn(fields, name)))
+}
+
+/** A record that refuses names of another form, which a `Record` leaves out. */
+export const closedRecord = <Value extends Schema.Constraint>(
+  name: Schema.String,
+  value: Value,
+): Schema.$Record<Schema.String, Value> => {
+  const open = Schema.Record(name, value)
+  return open.rebuild(closed(open.ast, Schema.is(name)))
 }
 
 const EXPECTED = "an integer of at least 0"

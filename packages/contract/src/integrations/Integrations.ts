@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { boundedMillis, durationExpected } from "../formats/durationMillis.ts"
 import { ExpectedIncident } from "../overdue/Expectations.ts"
-import { closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
+import { closedRecord, closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
 import { CheckId, isNameUpTo } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { MailExpected, MailRule, MailStatus, MOST_RULES, subjectGlobs } from "./MailOptions.ts"
@@ -96,7 +96,7 @@ const MapOption = closedStruct({
   ]).annotateKey({ description: "Its name, or at most 5 places whose texts are its name together." }),
   status: pointer,
   output: Schema.optionalKey(pointer),
-  labels: optional(Schema.Record(labelName, pointer), "The places of its labels by their names."),
+  labels: optional(closedRecord(labelName, pointer), "The places of its labels by their names."),
 }).annotate(named("IntegrationMap", "Where a body states a result, or each of a list."))
 
 const ValuesOption = closedStruct({

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { closedStruct, named, optional } from "../formats/Fields.ts"
+import { closedRecord, closedStruct, named, optional } from "../formats/Fields.ts"
 import { ExpectedCheck } from "../overdue/Expectations.ts"
 
 /** Rules that an integration of kind mail has at most. */
@@ -33,7 +33,7 @@ const MailMatch = closedStruct({
   body: optional(oneOrMore, "A line of the text, trimmed: the first that fits counts."),
   from: optional(oneOrMore, "The address of the sender."),
   header: optional(
-    Schema.Record(fieldName, oneOrMore),
+    closedRecord(fieldName, oneOrMore),
     "Header fields by their names. An absent one never fits.",
   ),
 }).annotate(named("MailMatch", "What a mail has to have: all of it."))
