@@ -1,3 +1,4 @@
+import { MOST_READ } from "@tocsin/contract/integrations/Mails"
 import { Duration, Effect, Fiber } from "effect"
 import {
   SMTPServer,
@@ -5,7 +6,6 @@ import {
   type SMTPServerOptions,
   type SMTPServerSession,
 } from "smtp-server"
-import { MOST_READ } from "./mailReader.ts"
 import * as replies from "./replies.ts"
 import type { Reply } from "./replies.ts"
 

@@ -1,5 +1,6 @@
 import type { Worker } from "node:worker_threads"
 import * as Instant from "@tocsin/contract/formats/Instant"
+import { MOST_READ } from "@tocsin/contract/integrations/Mails"
 import type { ReadsMail } from "@tocsin/core/features/integrations/mail/MailReader"
 import { Duration, Effect, type Scope, Semaphore } from "effect"
 import type { ThreadReply } from "./mailThread.ts"
@@ -9,9 +10,6 @@ import { mailAsSent, type ParsedMail } from "./parseMail.ts"
 const LONGEST_READING = Duration.seconds(2)
 /** A busy machine needs a while for a new thread. */
 const LONGEST_START = Duration.seconds(20)
-/** Bytes of a mail that are kept and read. */
-export const MOST_READ = 1_048_576
-
 /** The memory of a thread that reads mails, in MiB: a mail of 1 MiB in any form needs less. */
 export const THREAD_MEGABYTES = 96
 
@@ -21,16 +19,21 @@ const TOO_LARGE = "a mail took too much memory to read, so it counts by its fiel
 /** The next reply of a thread, or why none comes. */
 const replyOf = (thread: Worker): Effect.Effect<ThreadReply | undefined> =>
   Effect.callback((resume) => {
-    const replied = (reply: ThreadReply): void => resume(Effect.succeed(reply))
-    const ended = (): void => resume(Effect.succeed(undefined))
-    thread.once("message", replied)
-    thread.once("error", ended)
-    thread.once("exit", ended)
-    return Effect.sync(() => {
+    // One thread reads many mails, and keeps no listener of a former one.
+    const leave = (): void => {
       thread.off("message", replied)
       thread.off("error", ended)
       thread.off("exit", ended)
-    })
+    }
+    const replied = (reply: ThreadReply | undefined): void => {
+      leave()
+      resume(Effect.succeed(reply))
+    }
+    const ended = (): void => replied(undefined)
+    thread.on("message", replied)
+    thread.on("error", ended)
+    thread.on("exit", ended)
+    return Effect.sync(leave)
   })
 
 /**

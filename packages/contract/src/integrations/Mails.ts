@@ -8,6 +8,9 @@ import { IntegrationOptions } from "./Integrations.ts"
 /** Mails that an integration keeps for its page (docs/rules.md#mail). */
 export const MOST_KEPT_MAILS = 20
 
+/** Bytes of a mail that are read (docs/rules.md#mail). */
+export const MOST_READ = 1_048_576
+
 /** Names a kept mail. */
 export const MailId = uuidOf("MailId", "a kept mail").pipe(Schema.brand("MailId"))
 export type MailId = typeof MailId.Type

@@ -10,7 +10,7 @@ import {
   IntegrationPath,
   type IntegrationWithKey,
 } from "@tocsin/contract/integrations/Integrations"
-import { type KeptMail, MailId, TryMailRequest } from "@tocsin/contract/integrations/Mails"
+import { type KeptMail, MailId, MOST_READ, TryMailRequest } from "@tocsin/contract/integrations/Mails"
 import { SENDER_KINDS } from "@tocsin/contract/integrations/senderKinds"
 import { senderLines } from "@tocsin/contract/integrations/senderLines"
 import { RotateOperatorRequest } from "@tocsin/contract/operators/Operators"
@@ -33,7 +33,7 @@ const isMailId = Schema.is(MailId)
 
 const readMailFile = (file: string) =>
   Effect.try({
-    try: () => readFileSync(file),
+    try: () => readFileSync(file).subarray(0, MOST_READ),
     catch: () =>
       notFound(
         `there is no readable file ${file}, and no kept mail has this ID: list mails with tocsin integrations mails`,
