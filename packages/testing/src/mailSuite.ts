@@ -17,13 +17,14 @@ const NAME = IntegrationName.make("devices")
 const open = Effect.fnUntraced(function* (replica: Replica, options: IntegrationOptions) {
   const { integrations } = replica
   const { key } = yield* integrations.create({ name: NAME, kind: "mail", options })
-  return Effect.fnUntraced(function* (subject: string, { ago = 0, check = "", from = "nas@x" } = {}) {
+  return Effect.fnUntraced(function* (
+    subject: string,
+    { ago = 0, check = "", from = "nas@x", relays = 0 } = {},
+  ) {
     const sender = yield* integrations.mailbox(Redacted.make(key))
     const sent_at = Instant.fromMicros((yield* Instant.now) - BigInt(ago) * 1_000_000n)
-    const fields = [
-      ["from", from],
-      ["subject", subject],
-    ] as const
+    const received = Array.from({ length: relays }, (_, n) => ["received", `${n}${"x".repeat(600)}`] as const)
+    const fields = [...received, ["from", from] as const, ["subject", subject] as const]
     yield* integrations.takeMail(sender, {
       mail: { sender: "", fields, text: "text", sent_at: ago < 0 ? undefined : sent_at, isReport: false },
       check,
@@ -135,6 +136,19 @@ export const mailSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           yield* passes(replica, 70)
           assert.deepStrictEqual(yield* shown(replica), ["ok: no mail for 1h", "ok: no mail for 1h"])
         }),
+    )
+
+    scenario("are tried again by what decided about them", {}, (replica, send) =>
+      Effect.gen(function* () {
+        const subject = "Cron <root@vm> backup (failed)"
+        yield* send(subject, { relays: 30 })
+        const [{ id } = {}] = (yield* replica.integrations.mails(NAME)).items
+        const tried = yield* replica.integrations.tryMail(NAME, { ...(id !== undefined && { id }) })
+        assert.deepStrictEqual(
+          [tried.by, tried.labels?.["from"], tried.output],
+          ["cron", "nas@x", `${subject}\ntext`],
+        )
+      }),
     )
 
     scenario("are of the last 20 mails of 7 days, which go with the integration", {}, (replica, send) =>

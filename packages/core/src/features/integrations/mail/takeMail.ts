@@ -67,15 +67,20 @@ const cut = (text: string, most: number): string => {
   return (fits ? start : start.slice(0, Math.floor(most / 3))).toWellFormed()
 }
 
-/** As many fields as have room. */
+const LONGEST_KEPT = 1_500
+/** Without these, a trial of a kept mail would say something else than became of it. */
+const DECIDING: ReadonlySet<string> = new Set(["from", "subject", "list-id", "auto-submitted", "x-mailer"])
+
+/** As many fields as have room, in their order: those that decide, and the shortest. */
 const keptFields = (fields: ReadonlyArray<MailField>): ReadonlyArray<MailField> => {
+  const short = fields.map(([name, value]): MailField => [name, cut(value, LONGEST_KEPT)])
+  const sizeOf = ([name, value]: MailField): number => utf8Length(name) + utf8Length(value)
+  const rankOf = (field: MailField): number => (DECIDING.has(field[0]) ? 0 : sizeOf(field))
   let room = KEPT_BYTES
-  return fields.filter(([name, value]) => {
-    const bytes = utf8Length(name) + utf8Length(value)
-    if (bytes <= room) room -= bytes
-    else room = 0
-    return room > 0
-  })
+  const kept = new Set(
+    short.toSorted((a, b) => rankOf(a) - rankOf(b)).filter((field) => (room -= sizeOf(field)) >= 0),
+  )
+  return short.filter((field) => kept.has(field))
 }
 
 const keptText = ({ check, seen: { mail } }: MailInput): KeptText => ({
