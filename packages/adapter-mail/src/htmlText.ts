@@ -25,7 +25,7 @@ const withoutEntities = (text: string): string =>
 
 /** Elements that end a line. */
 const BLOCKS: ReadonlySet<string> = new Set(
-  "address article aside blockquote body br center dd div dl dt fieldset footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol p pre section table tbody tfoot thead title tr ul".split(
+  "address article aside blockquote body center dd div dl dt fieldset footer form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol p pre section table tbody tfoot thead title tr ul".split(
     " ",
   ),
 )
@@ -40,14 +40,30 @@ const endOf = (lower: string, name: string, from: number): number => {
   return close === -1 ? lower.length : close
 }
 
+/** Where a tag has an end, or a value in which that is none. */
+const END_OF_TAG = /=\s*(?:"[^"]*"|'[^']*')|>/gu
+
+/** The place of the end of a tag; -1 without one. */
+const tagEnd = (html: string, open: number): number => {
+  END_OF_TAG.lastIndex = open
+  for (;;) {
+    const found = END_OF_TAG.exec(html)
+    if (found === null) return -1
+    if (found[0] === ">") return found.index
+  }
+}
+
 /** HTML as text: blocks and `<br>` end lines. Reads each character a bounded number of times. */
 export const htmlText = (html: string): string => {
   const lower = html.toLowerCase().length === html.length ? html.toLowerCase() : html
   const parts: Array<string> = []
+  let isInLine = false
   let at = 0
   while (at < html.length) {
     const open = html.indexOf("<", at)
-    parts.push((open === -1 ? html.slice(at) : html.slice(at, open)).replace(/\s+/gu, " "))
+    const text = (open === -1 ? html.slice(at) : html.slice(at, open)).replace(/\s+/gu, " ")
+    if (text.trim() !== "") isInLine = true
+    parts.push(text)
     if (open === -1) break
     if (html.startsWith("<!--", open)) {
       const close = html.indexOf("-->", open + 4)
@@ -58,14 +74,17 @@ export const htmlText = (html: string): string => {
     const name = given.toLowerCase()
     if (name === "" && html[open + 1] !== "!" && html[open + 1] !== "?" && html[open + 1] !== "/") {
       parts.push("<")
+      isInLine = true
       at = open + 1
       continue
     }
-    const close = html.indexOf(">", open)
+    const close = tagEnd(html, open)
     at = close === -1 ? html.length : close + 1
     if (slash === "" && UNSEEN.has(name)) at = endOf(lower, name, at)
-    if (BLOCKS.has(name)) parts.push("\n")
-    else if (name === "td" || name === "th") parts.push(" ")
+    if (name === "br" || (isInLine && BLOCKS.has(name))) {
+      parts.push("\n")
+      isInLine = false
+    } else if (name === "td" || name === "th") parts.push(" ")
   }
   return withoutEntities(parts.join(""))
     .split("\n")

@@ -34,7 +34,9 @@ const dateOf = (fields: ReadonlyArray<MailField>): number | undefined => {
   return Number.isNaN(millis) ? undefined : millis
 }
 
-const typeOf = ({ contentType }: Part): string => contentType.parsed.value
+/** Its type; text is plain where none is stated, as in `Content-Type: text`. */
+const typeOf = ({ contentType: { parsed } }: Part): string =>
+  parsed.value.includes("/") ? parsed.value : "text/plain"
 
 /** The parts that are no others, in their order; nothing of what is encrypted. */
 const leavesOf = (part: Part): ReadonlyArray<Part> => {

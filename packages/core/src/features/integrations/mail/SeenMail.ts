@@ -30,12 +30,14 @@ const plainSubject = (given: string): string => {
 
 const ADDRESS = /[^\s<>()[\]",;:]{1,256}@[^\s<>()",;]+/u
 
-/** The address that a field From has: in its brackets, else the first that looks like one. */
+/** The first address that a field From has: in brackets, else what looks like one, else a user alone; empty without. */
 const addressIn = (field: string): string => {
-  const inBrackets = /<([^<>]*)>[^<>]*$/u.exec(field)?.[1]?.trim() ?? ""
-  if (inBrackets !== "") return inBrackets
-  const [bare = ""] = field.split(/[\s,(]/u).filter((word) => word !== "" && !word.startsWith('"'))
-  return ADDRESS.exec(field)?.[0] ?? bare
+  const unquoted = field.replace(/"[^"]*"(?!@)/gu, " ")
+  for (const mailbox of unquoted.split(",")) {
+    const inBrackets = /<([^<>]*)>[^<>]*$/u.exec(mailbox)?.[1]?.trim() ?? ""
+    if (inBrackets !== "") return inBrackets
+  }
+  return ADDRESS.exec(field)?.[0] ?? /^\s*([\w.+-]+)(?=\s|\(|$)/u.exec(unquoted)?.[1] ?? ""
 }
 
 /** The name in From: a comment, or what stands before the address. */

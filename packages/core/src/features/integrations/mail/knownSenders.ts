@@ -107,6 +107,8 @@ const STATES: Readonly<Record<string, CheckStatus>> = {
   UNKNOWN: "unknown",
 }
 
+const STATES_OF_HOSTS: ReadonlySet<string> = new Set(["UP", "DOWN", "UNREACHABLE"])
+
 /** A state of Icinga or Nagios; its acknowledgements and downtimes are no results. */
 const stated = ([type = "", host = "", service = "", state = ""]: ReadonlyArray<string>): Known =>
   type === "PROBLEM" || type === "RECOVERY"
@@ -189,16 +191,16 @@ const KNOWN_SENDERS: Readonly<Record<string, ReadonlyArray<Reader>>> = {
     ),
   ],
   icinga: [
-    bySubject(/^\[([A-Z]+)\] Host (\S+) is (\S+)!$/u, ([type = "", host = "", state = ""]) =>
-      stated([type, host, "", state]),
-    ),
-    bySubject(/^\[([A-Z]+)\] (.+) on (\S+) is (\S+)!$/u, ([type = "", service = "", host = "", state = ""]) =>
-      stated([type, host, service, state]),
-    ),
+    bySubject(/^\[([A-Z]+)\] (.+) is (\S+)!$/u, ([type = "", named = "", state = ""]) => {
+      const on = named.lastIndexOf(" on ")
+      const isHost = named.startsWith("Host ") && (on === -1 || STATES_OF_HOSTS.has(state))
+      if (isHost) return stated([type, named.slice("Host ".length), "", state])
+      return on < 1 ? undefined : stated([type, named.slice(on + " on ".length), named.slice(0, on), state])
+    }),
   ],
   nagios: [
     bySubject(/^\*\* (\S+) Service Alert: ([^/]+)\/(.+) is (\S+) \*\*$/u, stated),
-    bySubject(/^\*\* (\S+) Host Alert: (\S+) is (\S+) \*\*$/u, ([type = "", host = "", state = ""]) =>
+    bySubject(/^\*\* (\S+) Host Alert: (.+) is (\S+) \*\*$/u, ([type = "", host = "", state = ""]) =>
       stated([type, host, "", state]),
     ),
   ],

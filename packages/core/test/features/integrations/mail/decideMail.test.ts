@@ -51,6 +51,24 @@ describe("the subject of a mail", () => {
   })
 })
 
+describe("the sender of a mail", () => {
+  it.each([
+    ["NAS <nas@x>", "nas@x"],
+    ["nas@x (NAS)", "nas@x"],
+    ["A <a@x>, B <b@x>", "a@x"],
+    ['"B, b@x" <a@x>', "a@x"],
+    ['"Ups, <b@x>" <a@x>', "a@x"],
+    ["root (Cron Daemon)", "root"],
+    ['"Cron Daemon" root', "root"],
+    ["undisclosed:;", "unknown"],
+    ['"Cron Daemon"', "unknown"],
+    ["<>", "unknown"],
+    ["", "unknown"],
+  ])("%s is %s", (from, expected) => {
+    assert.strictEqual(seenOf({ from }).from, expected)
+  })
+})
+
 describe("the words of a subject", () => {
   it.each([
     ["Backup failed", "critical"],
@@ -122,6 +140,9 @@ describe("a mail becomes the result", () => {
     [{ subject: "Bacula: Backup Fatal Error of db-fd Full" }, "critical bacula:db-fd:Backup (bacula)"],
     [{ subject: "backupninja: vm success" }, "ok vm:backupninja (backupninja)"],
     [{ subject: "[DOWNTIMESTART] disk on web1 is OK!" }, "ignored (icinga)"],
+    [{ subject: "[PROBLEM] Host alive on Web 1 is CRITICAL!" }, "critical Web 1:Host alive (icinga)"],
+    [{ subject: "[RECOVERY] Host Web on floor 1 is UP!" }, "ok Web on floor 1:host (icinga)"],
+    [{ subject: "** PROBLEM Host Alert: Web 1 is DOWN **" }, "critical Web 1:host (nagios)"],
     [{ subject: "** PROBLEM Service Alert: web1/disk / is WARNING **" }, "warning web1:disk / (nagios)"],
     [{ subject: "** RECOVERY Host Alert: web1 is UP **" }, "ok web1:host (nagios)"],
     [{ subject: "** ACKNOWLEDGEMENT Host Alert: web1 is DOWN **" }, "ignored (nagios)"],
