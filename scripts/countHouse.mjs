@@ -106,6 +106,13 @@ export const features = [
     former: [],
   },
   {
+    word: "report",
+    own: /\/report\/|[rR]eportOperations\.|\/Report\./,
+    names: /\breportOperations\b|\bReport(?:Parameters|Fold|s)?\b|\breadReport\b/,
+    former: [],
+    besides: /simulation\/src|tocsin\/src\/simulate\.|^reporting\/|^agent\//,
+  },
+  {
     word: "silences",
     own: /[sS]ilences?(Api|Record|Decisions|Actions|Form)?\.|silencing/,
     names: /(?<!pendingKey)[sS]ilences?(?![a-z])|[sS]ilencing|Silenced/,

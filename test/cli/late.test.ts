@@ -53,7 +53,15 @@ describe("a late check", () => {
       const csv = (yield* tocsin(place, "checks", "--state", "late", "--csv")).stdout.split("\r\n")
       assert.match(csv[0] ?? "", /,state,late_severity,title$/)
       assert.match(csv[1] ?? "", /^web-1,backup,ok,.*,late,critical,$/)
-      assert.match((yield* tocsin(place, "report")).stdout, /CRITICAL +LATE +PLANNED/)
+      const span = yield* tocsin(place, "report", "--group", "team")
+      assert.match(span.stdout, /CRITICAL +LATE +PLANNED/)
+      assert.match(span.stdout, /\nGROUP +CHECKS +OK\n\(none\) +2 /)
+      const summed = yield* jsonOf(place, "report")
+      assert.hasAllKeys(summed, ["items", "has_more", "groups", "worst", "incidents", "late"])
+      assert.match(
+        (yield* tocsin(place, "report", "--csv")).stdout,
+        /^agent_id,[^\n]*\r\nweb-1,backup,[^G]*$/,
+      )
     }),
   )
 })

@@ -178,6 +178,7 @@ describe("a call that is safe to repeat", () => {
 })
 
 const page = { limit: 1 }
+const SPAN = { from: "2026-03-01T00:00:00.000Z", to: "2026-03-02T00:00:00.000Z" }
 
 /** Every call there is, and whether repeating it is safe. */
 const calls: Readonly<
@@ -206,6 +207,7 @@ const calls: Readonly<
   "checks.list": [true, (client) => client.checks.list(page)],
   "checks.expected.list": [true, (client) => client.checks.expected.list(page)],
   "checks.availability.list": [true, (client) => client.checks.availability.list(page)],
+  "checks.report": [true, (client) => client.checks.report(SPAN)],
   "checks.explain": [true, (client) => client.checks.explain(CHECK)],
   "checks.resetClock": [true, (client) => client.checks.resetClock(CHECK)],
   "checks.resolve": [true, (client) => client.checks.resolve(CHECK)],

@@ -49,6 +49,7 @@ import { publicPageSuite } from "./semantics/publicPageSuite.ts"
 import { rotaSuite } from "./semantics/rotaSuite.ts"
 import { summarySuite } from "./semantics/summarySuite.ts"
 import { heldSuite } from "./semantics/heldSuite.ts"
+import { reportSuite } from "./semantics/reportSuite.ts"
 import { titleSuite } from "./semantics/titleSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 
@@ -105,6 +106,7 @@ const suites: Suites = {
   cursors: cursorSuite,
   "forged cursors": forgedCursorSuite,
   paging: pagingSuite,
+  reports: reportSuite,
   titles: titleSuite,
   late: lateSuite,
   walk: walkSuite,

@@ -17,6 +17,7 @@ import { lateSuite } from "./semantics/lateSuite.ts"
 import { linkSuite } from "./semantics/linkSuite.ts"
 import { replicaSuite } from "./semantics/replicaSuite.ts"
 import { streamSuite } from "./semantics/streamSuite.ts"
+import { reportSuite } from "./semantics/reportSuite.ts"
 import { titleSuite } from "./semantics/titleSuite.ts"
 import { walkSuite } from "./semantics/walkSuite.ts"
 import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
@@ -37,6 +38,7 @@ export const storageHttpSuite = <Place, E>(
     endpointSuite(subject)
     replicaSuite(subject)
     titleSuite(subject)
+    reportSuite(subject)
     lateSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)

@@ -21,7 +21,7 @@ const isBeyondSchemas = ({ body, headers, placed, query }: Generated): boolean =
   // A watch is one probe, with an address.
   ["tryWatch", "createWatch", "changeWatch"].includes(placed.operation.operationId) ||
   // A span ends by now, and its matchers have fields and operators.
-  ["exportRows", "listAvailability", "readNumbers"].includes(placed.operation.operationId) ||
+  ["exportRows", "listAvailability", "readNumbers", "readReport"].includes(placed.operation.operationId) ||
   // An announcement names a page of the policy, and its lines.
   placed.operation.operationId === "createAnnouncement" ||
   // The turns of a rota have an order and a length, and an override names receivers of the policy.

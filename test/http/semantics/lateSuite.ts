@@ -70,6 +70,7 @@ const pathsOf = (incident: string): ReadonlyArray<string> => {
           .replace("{check_id}", "backup")
           .replace("{id}", encodeURIComponent(incident))
         assert.notInclude(named, "{", "say here which value this parameter has")
+        if (path === "/ops/v1/report") return `${named}?from=2026-02-28T12:00:00Z&to=2026-03-01T12:00:00Z`
         return ["/ops/v1/explain", "/ops/v1/numbers"].includes(path)
           ? `${named}?agent_id=${AGENT}&check_id=backup`
           : named

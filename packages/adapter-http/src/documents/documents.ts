@@ -15,6 +15,7 @@ import type { JsonObject } from "./errorResponses.ts"
 import { rotas } from "../features/onCall/rotaOperations.ts"
 import { policy } from "./policyOperations.ts"
 import { push } from "../features/push/pushOperations.ts"
+import { reports } from "../features/report/reportOperations.ts"
 import { settings } from "../features/settings/settingOperations.ts"
 import { secrets } from "../features/receivers/secretOperations.ts"
 import { liveViews, placeWatches, watches } from "../features/watches/watchOperations.ts"
@@ -98,6 +99,7 @@ export const opsTags: ReadonlyArray<Tag> = [
   ["Agents", "Find agents.", { ...agents, ...download }],
   ["Checks", "Find, release, delete and explain checks.", checks],
   ["Numbers", "Measurements of checks over time.", numbers],
+  ["Reports", "How checks were during a span.", reports],
   ["Export", "Rows for other systems.", exported],
   ["Incidents", "Incidents in full.", incidents],
   ["Silences", "Hold the notifications of some agents or checks for a while.", silences],

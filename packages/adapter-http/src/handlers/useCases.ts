@@ -56,6 +56,7 @@ const operationUseCases = (services: Context.Context<Operations | Queries>) => {
     findAgents: ({ query }) => queries.findAgents(query),
     listExpectedChecks: ({ query }) => queries.expectedChecks(query),
     listAvailability: ({ query }) => operations.availability(query),
+    readReport: ({ query }) => operations.report(query),
     listSeries: ({ params }) => queries.numbers.ofCheck(params.agent_id, params.check_id),
     readNumbers: ({ query }) => queries.numbers.read(query),
     listAudit: ({ query }) => queries.audit(query),

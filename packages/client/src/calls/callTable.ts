@@ -53,6 +53,7 @@ export const callTable = {
     ...listing<R.CheckListParameters, R.CheckState>()("listChecks"),
     expected: listing<R.ExpectedCheckListParameters, R.ExpectedCheckState>()("listExpectedChecks"),
     availability: listing<R.AvailabilityParameters, R.CheckAvailability>()("listAvailability"),
+    report: call<[parameters: R.ReportParameters], R.Report>()("readReport"),
     explain: call<[check: R.CheckName], R.CheckExplanation>()("explain"),
     resolve: checkAction("resolveCheck"),
     /** Gives a check a title, or takes it back. */

@@ -33,6 +33,7 @@ import { SettingsApi } from "./SettingsApi.ts"
 import { SilencesApi } from "./SilencesApi.ts"
 import { PlaceWatchesApi, WatchesApi } from "./WatchesApi.ts"
 import { AgentAuthentication, operatorsGroup, role, ValidParameters } from "./operation.ts"
+import { Report, ReportParameters } from "../report/Report.ts"
 import { TitleRequest } from "../titles/Titles.ts"
 import * as resources from "./opsResources.ts"
 
@@ -106,6 +107,7 @@ class OperationsApi extends operatorsGroup(
     query: AvailabilityParameters,
     success: pageOf(CheckAvailability, "AvailabilityPage"),
   }),
+  role.read.get("readReport", "/report", { query: ReportParameters, success: Report }),
   role.read.get("listSeries", "/checks/:agent_id/:check_id/numbers", {
     params: Parameters.CheckPathParameters,
     success: SeriesOfCheck,

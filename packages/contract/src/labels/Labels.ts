@@ -8,6 +8,14 @@ export const TOO_MANY_LABELS = `must contain at most ${MAX_LABELS} entries`
 
 const LABEL_KEY = /^[A-Za-z0-9._:-]{1,64}$/u
 
+/** A label's key in a request. */
+export const labelKey = (description: string) =>
+  Schema.String.annotate({ description }).check(
+    Schema.isPattern(LABEL_KEY, {
+      expected: "a label's key: 1 to 64 letters, digits or the characters . _ : -",
+    }),
+  )
+
 const VALUE_LENGTH = { min: 0, max: 256 }
 const VALUE_TEXT = plainText(VALUE_LENGTH)
 

@@ -7,6 +7,7 @@ import { linkOperations } from "../features/links/linkOperations.ts"
 import { onCallOperations } from "../features/onCall/onCallOperations.ts"
 import { announcing } from "../features/publicPages/announcing.ts"
 import { testOperations } from "../features/receivers/testOperations.ts"
+import { reportOperations } from "../features/report/readReport.ts"
 import { settingOperations } from "../features/settings/settingOperations.ts"
 import { silencing } from "../features/silences/silencing.ts"
 import { acknowledging } from "../heart/usecases/acknowledging.ts"
@@ -31,6 +32,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/list
       ...(yield* downloadOperations),
       ...(yield* linkOperations),
       ...(yield* onCallOperations(ports.signed)),
+      ...reportOperations(ports),
       ...resolveOperations(ports),
       ...(yield* settingOperations(ports)),
       ...silencing(ports),

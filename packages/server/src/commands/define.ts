@@ -11,7 +11,7 @@ import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
 import { loadExtensions } from "../extensions/loadExtensions.ts"
 import type { Column } from "../output/makeTable.ts"
 import { type BrokenPipe, Output, type OutputFailure, writeResult } from "../output/Output.ts"
-import { itemsOf, type ListOptions, writeList } from "../output/writeList.ts"
+import { itemsOf, type ListOptions, type ShownList, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
 import { useCases } from "./UseCases.ts"
 import { useUtc } from "./utc.ts"
@@ -164,6 +164,8 @@ interface List<Name extends string, Filters extends Config, Item, E> extends Des
     given: Given<Filters>,
     shown: ListOptions,
   ) => ReturnType<typeof writeList<never, E, Services>> | undefined
+  /** Follows the rows, but in CSV. */
+  readonly further?: (given: Given<Filters>) => NonNullable<ShownList<Item, E, Services>["further"]>
   readonly of: string
   /** Its columns as CSV. */
   readonly csv: string
@@ -178,6 +180,7 @@ export const listCommand = <const Name extends string, const Filters extends Con
   columns,
   csv,
   filters,
+  further,
   instead,
   of,
   query,
@@ -200,7 +203,8 @@ export const listCommand = <const Name extends string, const Filters extends Con
           ([name, value]) => !ORDER.has(name) && value !== undefined && value !== false,
         )
         const none = isFiltered ? `${of} with these options` : of
-        return yield* writeList({ items, columns: columns(yield* Instant.now), csv, none, of }, shown)
+        const list = { items, columns: columns(yield* Instant.now), csv, none, of }
+        return yield* writeList({ ...list, ...(further && { further: further(given) }) }, shown)
       })
       return yield* Effect.provide(listed, useCases)
     }),

@@ -1,7 +1,6 @@
 import { csvColumns } from "@tocsin/contract/formats/csvText"
 import { type AuditEntry, AuditFilters } from "@tocsin/contract/audit/Audit"
 import { auditActionNames } from "@tocsin/contract/audit/AuditActions"
-import { AvailabilityParameters, type CheckAvailability } from "@tocsin/contract/availability/Availability"
 import { headlineOf } from "@tocsin/contract/formats/headline"
 import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
@@ -15,11 +14,11 @@ import { Policies } from "@tocsin/core/lists/Policies"
 import { Queries } from "@tocsin/core/lists/Queries"
 import type { ExpectedCheckState } from "@tocsin/core/heart/overdue/expectedChecks"
 import { withOccurrences } from "@tocsin/core/heart/usecases/shownPolicy"
-import { Effect, Schema, Struct } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { ageText, labelsText, spanText, timeText, titledText, withoutMicros } from "../output/texts.ts"
+import { ageText, labelsText, timeText, titledText, withoutMicros } from "../output/texts.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
 import { receiversOutside } from "../rules.ts"
 import { act, command, listCommand } from "./define.ts"
@@ -90,54 +89,6 @@ export const checks = listCommand({
   of: "checks",
   csv: csvColumns.checks,
 }).pipe(Command.withSubcommands([resolve, entitle]))
-
-const Span = Schema.Struct(Struct.pick(AvailabilityParameters.fields, ["match", "from", "to"]))
-
-/** Cut like the per cent: a failure of seconds never shows as none. */
-const timeIn = (title: string, state: keyof CheckAvailability["seconds"]): Column<CheckAvailability> => ({
-  title,
-  cell: ({ seconds }) => (seconds[state] === 0 ? "" : spanText(seconds[state], 2)),
-  align: "right",
-})
-
-export const availability = listCommand({
-  name: "report",
-  description:
-    "List how long checks were ok during a span, and how long not. What is planned\n" +
-    "  follows the maintenance windows of the present policy",
-  short: "List how long checks were ok during a span, and how long not",
-  examples: [
-    "tocsin report",
-    "tocsin report --match 'label:team = db' --since 2027-01-01 --until 2027-02-01",
-  ],
-  filters: {
-    match: flags.text("match", "Matchers with commas between them, such as agent_id = web1"),
-    from: flags.time("since", "Where the span begins (default: 24 hours before its end)", "from"),
-    to: flags.time("until", "Where the span ends (default: now)", "to"),
-  },
-  check: flags.reader(Span),
-  query: Effect.fnUntraced(function* (filters, page) {
-    const span = yield* flags.readArguments(Span, filters)
-    return yield* Operations.use((operations) => operations.availability({ phases: false, ...page, ...span }))
-  }),
-  columns: () => [
-    { title: "AGENT", cell: ({ agent_id }) => agent_id },
-    { title: "CHECK", cell: ({ check_id }) => check_id },
-    {
-      title: "OK",
-      cell: ({ percent }) => (percent === null ? "" : `${percent.toFixed(3)} %`),
-      align: "right",
-    },
-    timeIn("WARNING", "warning"),
-    timeIn("UNKNOWN", "unknown"),
-    timeIn("CRITICAL", "critical"),
-    timeIn("LATE", "late"),
-    timeIn("PLANNED", "planned"),
-    timeIn("NO DATA", "no_data"),
-  ],
-  of: "checks",
-  csv: csvColumns.availability,
-})
 
 const subjectsText = ({ subjects: [first, ...others] }: AuditEntry): string => {
   if (first === undefined) return ""

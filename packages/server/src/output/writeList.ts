@@ -17,6 +17,11 @@ export interface ListOptions {
 
 const USUAL_LIMIT = 100
 
+interface Further {
+  readonly answer: object
+  readonly text: string
+}
+
 export interface ShownList<Item, E, R> {
   readonly items: Stream.Stream<Item, E, R>
   readonly columns: ReadonlyArray<Column<Item>>
@@ -25,6 +30,8 @@ export interface ShownList<Item, E, R> {
   readonly none?: string
   /** Its columns as CSV: see `csvText`. */
   readonly csv: string
+  /** Follows the rows, but in CSV: fields of the JSON, and text. */
+  readonly further?: Effect.Effect<Further, E, Output | R>
 }
 
 type Described<Item> = Pick<ShownList<Item, never, never>, "columns" | "csv" | "none" | "of">
@@ -44,7 +51,7 @@ type OutputError = Effect.Error<ReturnType<Output["Service"]["write"]>>
 
 interface Writer<Item> {
   readonly rows: (items: ReadonlyArray<Item>) => Effect.Effect<void, OutputError>
-  readonly end: (hasMore: boolean) => Effect.Effect<void, OutputError>
+  readonly end: (hasMore: boolean, further: Further | undefined) => Effect.Effect<void, OutputError>
 }
 
 /** `{"items": […], "has_more": false}`, written as rows arrive, so that a list of any length fits. */
@@ -58,7 +65,10 @@ const jsonWriter = <Item>(output: Output["Service"], _: Described<Item>): Writer
       isFirst = false
       return output.write(opening + text)
     },
-    end: (hasMore) => output.write(`${isFirst ? '{"items":[' : "\n"}],"has_more":${hasMore}}\n`),
+    end: (hasMore, further) => {
+      const others = further === undefined ? "}" : `,${jsonText(further.answer, isForPerson).slice(1)}`
+      return output.write(`${isFirst ? '{"items":[' : "\n"}],"has_more":${hasMore}${others}\n`)
+    },
   }
 }
 
@@ -94,9 +104,13 @@ const tableWriter = <Item>(
       count += items.length
       return output.write((header ? table.header : "") + table.lines(items))
     },
-    end: (hasMore) => {
-      if (count === 0) return output.note(`no ${none}\n`)
-      return hasMore ? noteMore(output, count, of) : Effect.void
+    end: (hasMore, further) => {
+      const rest =
+        further === undefined || further.text === ""
+          ? Effect.void
+          : output.write(count === 0 ? further.text : `\n${further.text}`)
+      if (count === 0) return Effect.andThen(output.note(`no ${none}\n`), rest)
+      return hasMore ? Effect.andThen(rest, noteMore(output, count, of)) : rest
     },
   }
 }
@@ -119,5 +133,6 @@ export const writeList = Effect.fnUntraced(function* <Item, E, R>(
     found += items.length
     return shown.length === 0 ? Effect.void : writer.rows(shown)
   })
-  yield* writer.end(found > limit)
+  const further = csv || list.further === undefined ? undefined : yield* list.further
+  yield* writer.end(found > limit, further)
 })

@@ -142,6 +142,10 @@ export function* statesOf<State>(
   return phases
 }
 
+/** Cut, never rounded: a failure of a second in a year is not 100. `null` if nothing is judged. */
+export const percentOf = (ok: number, judged: number): number | null =>
+  judged === 0 ? null : Math.floor((ok * 100_000) / judged) / 1_000
+
 /** Sums the phases of a span (docs/rules.md#availability). */
 export const sumPhases = (
   phases: ReadonlyArray<AvailabilityPhase>,
@@ -153,7 +157,5 @@ export const sumPhases = (
     seconds[phase.state] += Instant.secondsBetween(phase.from, phases[n + 1]?.from ?? to)
   })
   const judged = seconds.ok + seconds.warning + seconds.critical + seconds.unknown + seconds.late
-  // Cut, never rounded: a failure of a second in a year is not 100.
-  const percent = judged === 0 ? null : Math.floor((seconds.ok * 100_000) / judged) / 1_000
-  return { from, to, seconds, percent }
+  return { from, to, seconds, percent: percentOf(seconds.ok, judged) }
 }

@@ -22,11 +22,12 @@ import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 const LONGEST_DAYS = 400n
 const DAY = 86_400_000_000n
 /** Changes of status in one answer: more take too much of the memory of a small host. */
-const MOST_CHANGES = 200_000
+export const MOST_CHANGES = 200_000
 
 export type AvailabilityQuery = PageParameters & Omit<AvailabilityParameters, keyof PageParameters>
 
-const spanOf = Effect.fnUntraced(function* (
+/** A span of at most 400 days that has ended; without a `from`, a day. */
+export const spanOf = Effect.fnUntraced(function* (
   { from, to }: { readonly from: Instant.Instant | undefined; readonly to: Instant.Instant | undefined },
   now: Instant.Instant,
 ): Effect.fn.Return<Span, ValidationError> {
@@ -74,7 +75,7 @@ const readAvailability = Effect.fnUntraced(function* (
 })
 
 /** A page of checks that match. Reads no others where the query or its matchers name them. */
-const checksOf = Effect.fnUntraced(function* (
+export const checksOf = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
   {

@@ -49,7 +49,7 @@ export const withFacts = Effect.fnUntraced(function* (
       incident_key: check.incident_key ?? incidentRefOf(agent_id, check, sha256).incident_key,
       labels: mergeLabels(agent.labels, labelOf(check)?.labels),
     }
-    return [{ check, facts, isListed: agent.listed_as_of !== undefined }]
+    return [{ check, facts, labels: labelOf(check)?.labels, isListed: agent.listed_as_of !== undefined }]
   })
 })
 
@@ -127,7 +127,7 @@ export const noFacts = (): SharedFacts => ({ deaths: new Map(), changes: new Map
 export const readFacts = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
-  { check, facts, isListed }: CheckWithFacts,
+  { check, facts, isListed }: Pick<CheckWithFacts, "check" | "facts" | "isListed">,
   span: Span,
   windows: Effect.Success<ReturnType<typeof windowsIn>>,
   { known, room }: { readonly known: SharedFacts; readonly room: number },

@@ -1,0 +1,101 @@
+import { Effect } from "effect"
+import type * as Instant from "@tocsin/contract/formats/Instant"
+import { compileMatchers, type Matcher } from "@tocsin/contract/labels/Matcher"
+import type { Report } from "@tocsin/contract/report/Report"
+import type { Span } from "../../heart/availability/availability.ts"
+import { READ_TOGETHER } from "../../heart/availability/readFacts.ts"
+import { silencedFacts } from "../../heart/firings/loudMembers.ts"
+import type { IncidentRecord } from "../../heart/model/IncidentRecord.ts"
+import { incidentTitles } from "../../heart/notifications/incidentTitles.ts"
+import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import { toIncident } from "../../heart/usecases/shownIncidents.ts"
+import { eachPage } from "../../kernel/engine/lists/readPage.ts"
+import type { IncidentTimeline, Storage } from "../../kernel/ports/Storage.ts"
+
+/** As many rows as a page of a list has. */
+const MOST_INCIDENTS = 500
+/** Of an incident, the members that matchers compare, and its log. */
+const READ = { members: 200, changes: 1, log: 200, outbox: 1 }
+/** Newest resolved first, those that are open before them: the list ends with the first one that ended before the span. */
+const BY_END = { list: "incidents", filter: {}, sort: "resolved_at", direction: "desc" } as const
+
+type Reported = Report["incidents"][number]
+
+/** Whether a member of an incident matches, by the labels that its check has now. */
+const isMatched = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  match: ReadonlyArray<Matcher>,
+  { incident, labels, members }: IncidentTimeline,
+) {
+  const matches = compileMatchers(match)
+  const ids = Array.from(new Set(members.map(({ agent_id }) => agent_id)))
+  const agents = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
+  const agentOf = new Map(ids.map((id, place) => [id, agents[place]]))
+  return members.some((member, place) =>
+    matches(silencedFacts(incident, member, agentOf.get(member.agent_id), labels[place])),
+  )
+})
+
+/** An incident as reports show it; the first acknowledgement counts. */
+const toReported = (
+  record: IncidentRecord,
+  title: string | undefined,
+  log: IncidentTimeline["log"],
+  now: Instant.Instant,
+): Reported => {
+  const first = log.filter(({ action }) => action === "acknowledged").toSorted((a, b) => a.seq - b.seq)[0]
+  const secondsUntil = (at: Instant.Instant) =>
+    Math.max(0, Math.floor(Number(at - record.opened_at) / 1_000_000))
+  return {
+    ...toIncident(record),
+    title: title ?? null,
+    duration_seconds: secondsUntil(record.resolved_at ?? now),
+    acknowledged_by: first?.actor ?? null,
+    acknowledged_after_seconds: first === undefined ? null : secondsUntil(first.logged_at),
+  }
+}
+
+/** The incidents that were open in a span, the newest first (docs/rules.md#reports). */
+export const readIncidents = Effect.fnUntraced(function* (
+  { commits, storage }: Pick<OperationPorts, "commits" | "storage">,
+  span: Span,
+  match: ReadonlyArray<Matcher>,
+  now: Instant.Instant,
+) {
+  let [found, count]: [ReadonlyArray<IncidentRecord>, number] = [[], 0]
+  const isWanted = (row: IncidentRecord) =>
+    match.length === 0
+      ? Effect.succeed(true)
+      : Effect.flatMap(storage.incident(row.id, READ), (timeline) =>
+          timeline === undefined ? Effect.succeed(false) : isMatched(storage, match, timeline),
+        )
+  yield* eachPage(
+    storage,
+    BY_END,
+    Effect.fnUntraced(function* (rows) {
+      const end = rows.findIndex(({ resolved_at }) => resolved_at !== undefined && resolved_at <= span.from)
+      const open = (end === -1 ? rows : rows.slice(0, end)).filter(({ opened_at }) => opened_at < span.to)
+      const wanted = yield* Effect.filter(open, isWanted, { concurrency: READ_TOGETHER })
+      count += wanted.length
+      found = [...found, ...wanted]
+        .toSorted((a, b) =>
+          a.opened_at < b.opened_at ? 1 : a.opened_at > b.opened_at ? -1 : a.id < b.id ? 1 : -1,
+        )
+        .slice(0, MOST_INCIDENTS)
+      return end === -1
+    }),
+  )
+  const titles = yield* incidentTitles(storage, commits.transact)(found)
+  const incidents = yield* Effect.forEach(
+    found,
+    (record) =>
+      Effect.map(
+        record.log_entries === 0
+          ? Effect.succeed(undefined)
+          : storage.incident(record.id, { ...READ, members: 1 }),
+        (timeline) => toReported(record, titles.get(record.id), timeline?.log ?? [], now),
+      ),
+    { concurrency: READ_TOGETHER },
+  )
+  return { incidents, leftOut: count - found.length }
+})
