@@ -60,7 +60,7 @@ const Confirmation = () => {
 /** The pages besides the first ones, whose script comes while people read those. */
 const others = scriptOf(() => import("./pages/otherPages.ts"))
 /** The pages of the third script. */
-const DECIDED = ["policy", "receivers", "pages"]
+const DECIDED = ["policy", "receivers", "pages", "report"]
 
 /** Its link has a token, which no title shows. */
 const INVITATION = "invitation"

@@ -1,6 +1,7 @@
 import type { FunctionComponent } from "preact"
 import { Policy } from "./Policy.tsx"
 import { PublicPages } from "../features/publicPages/PublicPages.tsx"
+import { ReportPage } from "../features/report/Report.tsx"
 import { Receivers } from "../features/receivers/Receivers.tsx"
 
 export { Code } from "../features/signIn/Code.tsx"
@@ -14,4 +15,5 @@ export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["policy 0", Policy],
   ["receivers 0", Receivers],
   ["pages 0", PublicPages],
+  ["report 0", ReportPage],
 ])

@@ -81,6 +81,10 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Page>>>> = 
       subjects: { notification: "a notification" },
       topics: { outbox: ["outbox", "incidents", "silences", "rotas", "policy"] },
     },
+    report: {
+      key: "m",
+      line: "M3 1.8h10v12.4H3zM5.5 11V8.5M8 11V5M10.5 11V7",
+    },
     audit: {
       key: "u",
       line: "M3.5 1.8h6l3 3v9.4h-9zM6 8h4M6 11h4",
