@@ -73,7 +73,8 @@ export const respond = Effect.fnUntraced(function* (content: StaticContent) {
   const { headers: asked, url } = yield* HttpServerRequest.HttpServerRequest
   const etag = tagOf(content.version)
   const isOther = content.headers["cache-control"] === KEPT && !url.endsWith(`?v=${content.version}`)
-  const headers = { ...content.headers, ...(isOther && OTHER_VERSION), etag, vary: "accept-encoding" }
+  const vary = content.headers["vary"] ?? "accept-encoding"
+  const headers = { ...content.headers, ...(isOther && OTHER_VERSION), etag, vary }
   const form = formOf(etag, asked)
   if (form === "unchanged") return HttpServerResponse.empty({ status: 304, headers })
   return form === "gzip"

@@ -5,6 +5,7 @@ import { Duration, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { KnownRoute } from "../routes.ts"
 import { installable, installedPaths, MANIFEST } from "./installable.ts"
+import { MARKDOWN_FIELDS, markdownPage } from "./markdownPage.ts"
 import * as StaticContent from "../documents/StaticContent.ts"
 
 /** The service's public facts, shown without a token. */
@@ -86,7 +87,7 @@ export interface ConsoleFiles {
   readonly style: string
   /** Scripts that the first one loads on demand, by their names. */
   readonly scripts?: Readonly<Record<string, string>>
-  /** Pages of the documentation that it links, by their names. Browsers show their Markdown as text. */
+  /** Pages of the documentation that it links, by their names: Markdown, which browsers get as HTML. */
   readonly pages?: Readonly<Record<string, string>>
   /** The worker that shows notifications, beside the page. */
   readonly worker?: string
@@ -105,6 +106,7 @@ const linked = ({ pages = {}, scripts = {} }: ConsoleFiles) =>
       path: `/console/${name}` as const,
       text,
       headers: { "content-type": `${type}; charset=utf-8`, "cache-control": "no-cache" },
+      ...(texts === pages && { beside: new Set(Object.keys(pages)) }),
     })),
   )
 
@@ -180,7 +182,19 @@ const makeConsole = Effect.fnUntraced(function* (files: ConsoleFiles, trustedHop
   )
   const script = Effect.map(made, (content) => content.script)
   const style = Effect.map(made, (content) => content.style)
-  const serveLinked = Effect.fnUntraced(function* ({ headers, path, text }: Linked) {
+  const serveLinked = Effect.fnUntraced(function* ({ beside, headers, path, text }: Linked) {
+    if (beside !== undefined) {
+      const varying = { ...headers, vary: "accept-encoding, accept" }
+      const plain = yield* StaticContent.madeOnce(StaticContent.make(text, varying))
+      const html = yield* StaticContent.madeOnce(
+        Effect.suspend(() =>
+          StaticContent.make(markdownPage(text, beside), { ...varying, ...MARKDOWN_FIELDS }),
+        ),
+      )
+      return HttpRouter.add("GET", path, ({ headers: { accept } }) =>
+        Effect.flatMap(wantsHtml(accept) ? html : plain, StaticContent.respond),
+      )
+    }
     const content = Effect.flatMap(script, ({ version }) =>
       StaticContent.make(text.replaceAll(IMPORTED, `${IMPORTED}?v=${version}`), headers),
     )

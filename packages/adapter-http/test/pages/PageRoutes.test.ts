@@ -55,6 +55,35 @@ const document = Effect.map(
 )
 
 describe("the first page", () => {
+  it.live("links pages of the documentation: HTML for browsers, else their Markdown", () =>
+    served(
+      { console: { script: "1", style: "a{}", pages: { "policy.md": "# Policy\n\n## A route\n" } } },
+      Effect.gen(function* () {
+        const path = "/console/policy.md"
+        const browser = yield* send("GET", path, { headers: BROWSER })
+        assert.strictEqual(browser.headers["content-type"], "text/html; charset=utf-8")
+        assert.include(browser.body, '<h2 id="a-route">A route</h2>')
+        assert.notInclude(browser.body, "<script")
+        assert.match(
+          browser.headers["content-security-policy"] ?? "",
+          /^default-src 'none'; style-src 'sha256-/,
+        )
+        const program = yield* send("GET", path, { headers: { accept: "*/*" } })
+        assert.strictEqual(program.headers["content-type"], "text/plain; charset=utf-8")
+        assert.strictEqual(program.body, "# Policy\n\n## A route\n")
+        for (const { headers } of [browser, program])
+          assert.strictEqual(headers["vary"], "accept-encoding, accept")
+        const etag = String(program.headers["etag"])
+        const statusFor = (accept: string) =>
+          Effect.map(
+            send("GET", path, { headers: { accept, "if-none-match": etag } }),
+            ({ status }) => status,
+          )
+        assert.deepStrictEqual([yield* statusFor("*/*"), yield* statusFor("text/html")], [304, 200])
+      }),
+    ),
+  )
+
   it.live("is the console for browsers, if there is one", () =>
     served(
       { console: { script: "1", style: "a{}" } },
