@@ -126,7 +126,12 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, NonNullable<Form
   alert_router: { url: "http://alertmanager.example.org:9093" },
 }
 
-const LABELS: Readonly<Record<string, string>> = { url: "Address", cc: "Copies to", tls: "TLS" }
+const LABELS: Readonly<Record<string, string>> = {
+  url: "Address",
+  cc: "Copies to",
+  tls: "TLS",
+  tz: "Zone of its times",
+}
 const labelOf = (key: string): string => {
   const words = key.replaceAll("_", " ")
   return LABELS[key] ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
@@ -195,6 +200,40 @@ const plainField = (name: string, { form: { kind, type }, former, properties }: 
   return { [name]: { ...field, ...number, initial: textOf(former?.[name]), ...(example && { example }) } }
 }
 
+/** When it is not notified of milder incidents. */
+const QUIET = {
+  "quiet.hours": {
+    label: "Quiet hours",
+    example: "22:00-07:00",
+    hint: "Milder firings wait until they end.",
+  },
+  "quiet.below": {
+    label: "Below",
+    options: [["critical"], ["unknown"]],
+    initial: "critical",
+    hint: "Incidents that are milder wait.",
+  },
+  "quiet.tz": { label: "Zone", example: "Europe/Berlin", hint: "That of the policy by default." },
+} as const satisfies Fields
+
+const quietFields = ({ former, properties }: FieldsOf): Fields =>
+  properties["quiet"] === undefined
+    ? {}
+    : Object.fromEntries(
+        Object.entries(QUIET).map(([name, field]) => {
+          const value: unknown = Object(former?.["quiet"])[name.replace("quiet.", "")]
+          const refusedAs = new RegExp(`receivers\\.\\w+\\.${name.replace(".", "\\.")}\\b`)
+          return [name, { ...field, refusedAs, ...(value !== undefined && { initial: textOf(value) }) }]
+        }),
+      )
+
+/** Quiet hours as a form says them, with what it does not ask for, such as their days; none without hours. */
+const quietOf = (former: Entry, texts: Texts): Entry => {
+  const { tz: _, ...others } = Object(former["quiet"])
+  const { "quiet.below": below = "", "quiet.hours": hours = "", "quiet.tz": tz = "" } = texts
+  return hours === "" ? {} : { quiet: { ...others, hours, ...(tz !== "" && { tz }), below } }
+}
+
 const rare = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, isRare: true }]))
 
@@ -228,6 +267,7 @@ export const fieldsOf = (parts: FieldsOf): Fields => {
     {},
     ...form.needs.map(needed),
     ...form.takes.map((key) => rare(fieldsFor(key))),
+    rare(quietFields(parts)),
     ...common.map((name) => rare(plainField(name, parts))),
   )
 }
@@ -238,7 +278,7 @@ const valueOf = (property: Property, text: string, isList: boolean): unknown => 
   return isList ? text.split(/[,\s]+/).filter((part) => part !== "") : text
 }
 
-/** The entry that a form says. Keys that it does not ask for stay as they are, such as quiet hours. */
+/** The entry that a form says. Keys that it does not ask for stay as they are, such as digests. */
 export const entryOf = (
   { form, former = {}, hasValues, properties }: Omit<FieldsOf, "isFixed"> & { readonly hasValues: boolean },
   texts: Texts,
@@ -248,16 +288,24 @@ export const entryOf = (
   // Secrets that the service keeps take the place of those that files and variables hold.
   const replaced = hasValues ? secrets.flatMap((name) => [`${name}_file`, `${name}_env`]) : []
   const kept = Object.entries(former).filter(
-    ([name]) => !Object.hasOwn(texts, name) && !replaced.includes(name),
+    ([name]) =>
+      !Object.hasOwn(texts, name) &&
+      !replaced.includes(name) &&
+      (name !== "quiet" || !Object.hasOwn(texts, "quiet.hours")),
   )
   const from = type === "email" && texts["from"] === "" ? { from: senderIn(texts) } : {}
   const given = Object.entries({ ...texts, ...from }).flatMap(([name, text]) => {
-    if (text === "" || secrets.includes(name.replace(/\..*/, ""))) return []
+    if (text === "" || name.startsWith("quiet.") || secrets.includes(name.replace(/\..*/, ""))) return []
     const property = properties[name] ?? {}
     const isList = property.type === "array" || (name === "to" && type === "email")
     return [[name, valueOf(property, text, isList)] as const]
   })
-  return { kind, ...(type !== undefined && { type }), ...Object.fromEntries([...kept, ...given]) }
+  return {
+    kind,
+    ...(type !== undefined && { type }),
+    ...Object.fromEntries([...kept, ...given]),
+    ...quietOf(former, texts),
+  }
 }
 
 /** Files for the secrets of a receiver, as containers have them. */

@@ -32,7 +32,7 @@ const keysOf = (form: FormType): ReadonlyArray<string> => [
 ]
 
 /** Keys that every receiver of a kind takes. */
-const COMMON = new Set(["tz", "acknowledge", "concurrency", "details", "resolved", "shadow"])
+const COMMON = new Set(["quiet", "tz", "acknowledge", "concurrency", "details", "resolved", "shadow"])
 
 /** A text for each field: its example, which people write like that. */
 const exampleTexts = (form: FormType): Record<string, string> =>
@@ -88,10 +88,10 @@ describe("the forms of receivers", () => {
     const read = readPolicy({ receivers: { one: receiver } }, [])
     assert.isTrue(Result.isSuccess(read), JSON.stringify([receiver, read]))
     assert.strictEqual(typeNameOf(entry), title)
-    const again = fieldsOf(partsOf(form, { ...entry, quiet: "kept" }))
+    const again = fieldsOf(partsOf(form, { ...entry, digest: "kept" }))
     const shown = Object.fromEntries(Object.entries(again).map(([name, { initial = "" }]) => [name, initial]))
-    const kept = entryOf({ ...partsOf(form, { ...entry, quiet: "kept" }), hasValues: false }, shown)
-    assert.deepStrictEqual(kept, { ...entry, quiet: "kept" })
+    const kept = entryOf({ ...partsOf(form, { ...entry, digest: "kept" }), hasValues: false }, shown)
+    assert.deepStrictEqual(kept, { ...entry, digest: "kept" })
   })
 
   it.each(forms)("%s: names a blank field that the server needs", (_, form) => {
@@ -165,6 +165,34 @@ describe("the forms of receivers", () => {
       entryOf({ ...partsOf(form, former), hasValues: true }, { url: "https://x" }),
       others,
     )
+  })
+
+  it("ask for quiet hours, keep their days, and take them away with the hours", () => {
+    const form = FORM_TYPES["The server's log"] ?? assert.fail()
+    const quiet = { hours: "22:00-06:00", tz: "UTC", below: "unknown", days: ["sat", "sun"] }
+    const former = { kind: "debug", quiet }
+    const fields = fieldsOf(partsOf(form, former))
+    const asked = ["quiet.hours", "quiet.below", "quiet.tz"]
+    assert.deepStrictEqual(
+      asked.map((name) => [fields[name]?.label, fields[name]?.initial, fields[name]?.isRare]),
+      [
+        ["Quiet hours", "22:00-06:00", true],
+        ["Below", "unknown", true],
+        ["Zone", "UTC", true],
+      ],
+    )
+    const texts = Object.fromEntries(
+      Object.entries(fields).map(([name, { initial = "" }]) => [name, initial]),
+    )
+    const entryWith = (changes: Record<string, string>, before: Record<string, unknown> = former) =>
+      entryOf({ ...partsOf(form, before), hasValues: false }, { ...texts, ...changes })
+    assert.deepStrictEqual(entryWith({}), former)
+    assert.deepStrictEqual(entryWith({ "quiet.hours": "" }), { kind: "debug" })
+    assert.deepStrictEqual(entryWith({ "quiet.tz": "", "quiet.below": "critical" }, { kind: "debug" }), {
+      kind: "debug",
+      quiet: { hours: "22:00-06:00", below: "critical" },
+    })
+    assert.strictEqual(fieldsOf(partsOf(form))["quiet.below"]?.initial, "critical")
   })
 
   it("have each key whose form differs between types", () => {
