@@ -119,7 +119,9 @@ describe("a stored policy", () => {
         ),
       )
       yield* isInForce(seeing, first.body.hash)
-      assert.deepStrictEqual((yield* policyAt(seeing)).receivers, [{ name: "a", notifier: "webhook" }])
+      const [{ hint, ...seen }] = (yield* policyAt(seeing)).receivers
+      assert.deepStrictEqual(seen, { name: "a", notifier: "webhook" })
+      assert.match(String(hint), /^127\.0\.0\.1:\d+$/)
       const late = yield* put(seeing, policyOf("b"), before.hash)
       assert.strictEqual(late.status, 412)
       assert.include(late.message, "another policy is in force")
@@ -312,9 +314,32 @@ describe("a stored policy", () => {
         lacking.stderr,
         "this shell cannot use the receiver chat, as receivers.chat.url_file names a file that cannot be read",
       )
+      assert.match(
+        lacking.stderr,
+        /no server answers at http\S+, which .*: this shell's secrets were tried\n/,
+      )
+      const near = { ...environment, SERVICE_PORT: new URL(server.baseUrl).port }
+      const asking = tocsin({ cwd, environment: near }, "policy", "check", "policy.yaml")
+      const refused =
+        "the running server cannot use the receiver chat, as receivers.chat.url_file names a file"
+      assert.include((yield* asking).stderr, refused)
       writeFileSync(join(cwd, "chat-url"), "https://chat.example/hook")
+      const usable = yield* asking
+      assert.deepStrictEqual(
+        [usable.code, usable.stderr],
+        [0, "the running server can use all of its receivers\n"],
+      )
+      const mail = "{ kind: messenger, type: email, to: b@example.org }"
+      writeFileSync(
+        join(cwd, "policy.yaml"),
+        `mail: { url_env: TOCSIN_SECRET_MAIL, from: a@example.org }\nreceivers: { a: ${mail}, c: ${mail} }\n`,
+      )
+      const once =
+        "the running server cannot use the receivers a, c, as mail.url_env names a variable that is not set\n"
+      assert.strictEqual((yield* asking).stderr, once)
+      writeFileSync(join(cwd, "policy.yaml"), chat("url_file: chat-url"))
       const found = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml")
-      assert.deepStrictEqual([found.code, found.stderr.includes("this shell")], [0, false])
+      assert.deepStrictEqual([found.code, found.stderr.includes("this shell cannot use")], [0, false])
       symlinkSync(join(cwd, "chat-url"), join(cwd, "linked-url"))
       writeFileSync(join(cwd, "policy.yaml"), chat("url_file: linked-url"))
       const linked = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml")
@@ -474,7 +499,12 @@ describe("a stored policy", () => {
             routes: [{ to: ["b"] }],
           },
         })
-        assert.deepStrictEqual(JSON.parse(answer.text), { issues: [], warnings: [], firings })
+        assert.deepStrictEqual(JSON.parse(answer.text), {
+          issues: [],
+          warnings: [],
+          firings,
+          unavailable: [],
+        })
         const message =
           "the policy would send 101 firings to b immediately: narrow its routes, or confirm it with --confirm, ?confirm=true or { confirm: true }"
         const refused = yield* put(server, policyOf("b"))

@@ -3,7 +3,7 @@ import { loadWords } from "@tocsin/contract/languages/Languages"
 import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
-import { needsMailServer, withServer } from "@tocsin/contract/receivers/mailServer"
+import { atMail, needsMailServer, withServer } from "@tocsin/contract/receivers/mailServer"
 import type { Receiver } from "@tocsin/contract/receivers/Receiver"
 import { NO_MAIL_SERVER } from "@tocsin/core/heart/policy/receiverProblems"
 import type { Ids } from "@tocsin/core/kernel/ports/Ids"
@@ -11,6 +11,7 @@ import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
 import { alertRouter } from "./alertrouter/alertRouter.ts"
 import type { BadNotifierSetting, PostingOptions } from "./http/HttpPost.ts"
+import { addressHint } from "./addressHint.ts"
 import { email } from "./email/email.ts"
 import { debug } from "./debug/debug.ts"
 import { browser } from "./push/browser.ts"
@@ -44,7 +45,9 @@ export const policyReceivers = Effect.fnUntraced(function* (
           ),
         )
     if (Result.isSuccess(notifier)) {
-      made.set(name, receiver.shadow === true ? shadowOf(notifier.success) : notifier.success)
+      const hint = Result.isSuccess(secrets) ? addressHint(receiver, secrets.success) : undefined
+      const known = hint === undefined ? notifier.success : { ...notifier.success, hint }
+      made.set(name, receiver.shadow === true ? shadowOf(known) : known)
     } else problems.push(...notifier.failure.map(ofReceiver(name)))
   }
   return { made, problems }
@@ -66,10 +69,16 @@ const completed = (
 }
 
 /** Why receivers cannot be used, by name: their problems have it in their paths. */
-export const unavailableBy = (problems: ReadonlyArray<FieldProblem>): ReadonlyMap<NotifierName, string> => {
+export const unavailableBy = (
+  problems: ReadonlyArray<FieldProblem>,
+  policy: Pick<PolicyDocument, "mail" | "receivers"> = {},
+): ReadonlyMap<NotifierName, string> => {
   const unavailable = new Map<NotifierName, string>()
-  for (const { message, path } of problems) {
-    const problem = `${fieldPath(path)} ${message}`
+  for (const each of problems) {
+    const { message, path } = each
+    const problem = atMail(policy, [each])
+      .map((stated) => `${fieldPath(stated.path)} ${message}`)
+      .join()
     const name = String(path[1])
     const before = unavailable.get(name)
     unavailable.set(name, before === undefined ? problem : `${before}; ${problem}`)
@@ -108,8 +117,9 @@ export const acceptedReceivers = Effect.fnUntraced(function* <E, F = never>(
 const SHADOW = Effect.succeed({ outcome: "shadow" } as const)
 
 /** Sends nothing but tests (docs/rules.md#shadow-receivers). */
-const shadowOf = ({ browsersOf, kind, sendDigest, test }: Notifier): Notifier => ({
+const shadowOf = ({ browsersOf, hint, kind, sendDigest, test }: Notifier): Notifier => ({
   kind,
+  ...(hint !== undefined && { hint }),
   ...(browsersOf && { browsersOf: { ...browsersOf, isShadow: true } }),
   send: () => SHADOW,
   ...(sendDigest !== undefined && { sendDigest: () => SHADOW }),

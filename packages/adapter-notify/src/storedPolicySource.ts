@@ -70,7 +70,7 @@ export const storedPolicySource = Effect.fnUntraced(function* ({
       stored,
       mayReachLoopback,
     })
-    return { made, unavailable: unavailableBy(problems) }
+    return { made, unavailable: unavailableBy(problems, document) }
   })
   const warn = (warning: Effect.Effect<void>, problems: ReadonlyArray<string>) =>
     Effect.forEach(sends ? problems : [], (problem) => Effect.annotateLogs(warning, { problem }))

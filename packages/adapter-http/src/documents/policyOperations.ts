@@ -32,7 +32,14 @@ const IN_FORCE = {
     windows: [WINDOW],
   },
   hash: HASH,
-  receivers: [{ name: "chat", notifier: "messenger" }],
+  receivers: [
+    {
+      name: "chat",
+      notifier: "messenger",
+      hint: "chat.example.org",
+      tested_at: "2026-01-31T08:12:00.000Z",
+    },
+  ],
   replicas: [
     {
       id: "019c0ddc-3a00-7cc2-8b5a-2f1e6d0c9a47",
@@ -160,7 +167,7 @@ export const policy: Operations = {
   checkPolicy: {
     summary: "Check a policy",
     description:
-      "Names every problem of a policy by path and line. Opens no file and no variable that the text names, and changes nothing.",
+      "Names every problem of a policy by path and line. Says which of its receivers this server could not use, as applying it would. Changes nothing.",
     request: { usual: ["A route that names no receiver", "routes:\n  - to: [pager]\n"] },
     success: {
       valid: [
@@ -170,6 +177,7 @@ export const policy: Operations = {
           warnings: [],
           firings: [{ receiver: "pager", count: 3 }],
           lines: [{ page: "example", line: "web-shop", checks: [{ agent_id: "web-1", check_id: "http" }] }],
+          unavailable: [],
         },
       ],
       problem: [

@@ -99,7 +99,16 @@ export const policyUseCases = (services: Context.Context<Policies>) => {
         const listed = yield* policies.lines(read.success)
         const lost = yield* policies.lost(policy)
         const warnings = [...warningsOf(read.success, yield* Instant.now), ...lost, ...listed.warnings]
-        return { issues, ...listed, warnings, firings: yield* policies.firings(policy) }
+        const unavailable = yield* policies.unavailableUnder(read.success)
+        return {
+          issues,
+          ...listed,
+          warnings,
+          firings: yield* policies.firings(policy),
+          ...(unavailable && {
+            unavailable: Array.from(unavailable, ([receiver, reason]) => ({ receiver, reason })),
+          }),
+        }
       }),
     tryPolicy: ({ payload, query }) =>
       PolicyReader.pipe(

@@ -34,6 +34,11 @@ const ReceiverInForce = Schema.Struct({
   unavailable: Schema.optionalKey(Schema.Literal(true)).annotateKey({
     description: "This server cannot read its secrets, and leaves its notifications to the others.",
   }),
+  hint: optional(
+    Schema.String,
+    "Enough of its address to tell it from others: a host, or three characters and the domain of a mail address.",
+  ),
+  tested_at: optional(InstantFromString, "When it took a test last; absent if it never did."),
 }).annotate(named("ReceiverInForce", "A receiver of the policy in force."))
 
 const UnavailableReceiver = Schema.Struct({
@@ -187,6 +192,10 @@ export const PolicyCheck = Schema.Struct({
   }),
   firings: Schema.optionalKey(firings),
   lines: optional(Schema.Array(CheckedLine), "Of a valid policy with public pages: their lines."),
+  unavailable: optional(
+    Schema.Array(UnavailableReceiver),
+    "Of a valid policy: the receivers that this server could not use; absent where its policy is not stored.",
+  ),
 }).annotate(named("PolicyCheck", "Every problem of a policy."))
 export type PolicyCheck = typeof PolicyCheck.Type
 

@@ -1,3 +1,4 @@
+import type { FieldProblem } from "../formats/describeIssue.ts"
 import type { Language } from "../languages/Language.ts"
 import type { PolicyDocument } from "../policy/PolicyDocument.ts"
 import type { Mail, Receiver } from "./Receiver.ts"
@@ -34,3 +35,31 @@ export const completeReceivers = ({
 /** A receiver that people read has the language of the policy where it states none. */
 const withLanguage = (receiver: Receiver, lang: Language | undefined): Receiver =>
   lang !== undefined && receiver.kind === "messenger" ? { lang, ...receiver } : receiver
+
+/** Where a policy states what a problem is about: what its mail server adds to receivers, at `mail`. */
+const statedAt = (
+  { mail, receivers = {} }: Pick<PolicyDocument, "mail" | "receivers">,
+  path: FieldProblem["path"],
+): FieldProblem["path"] => {
+  const [root, name, ...field] = path
+  const [key] = field.map(String)
+  const isOfMail =
+    root === "receivers" &&
+    key !== undefined &&
+    Object.hasOwn(mail ?? {}, key) &&
+    !Object.hasOwn(receivers[String(name)] ?? {}, key)
+  return isOfMail ? ["mail", ...field] : path
+}
+
+/** The problems of receivers that have their mail server's fields, with those of the server once, at `mail`. */
+export const atMail = (
+  policy: Pick<PolicyDocument, "mail" | "receivers">,
+  problems: ReadonlyArray<FieldProblem>,
+): ReadonlyArray<FieldProblem> => {
+  const told = problems.map((problem) => ({ ...problem, path: statedAt(policy, problem.path) }))
+  const isSame = (a: FieldProblem, b: FieldProblem) =>
+    a.message === b.message && a.path.join("\0") === b.path.join("\0")
+  return told.filter(
+    (one, place) => one.path[0] !== "mail" || told.findIndex((each) => isSame(each, one)) === place,
+  )
+}

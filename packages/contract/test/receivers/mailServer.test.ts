@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { policyNames } from "../../src/policy/policyNames.ts"
 import type { Mail, Receiver } from "../../src/receivers/Receiver.ts"
-import { completeReceivers } from "../../src/receivers/mailServer.ts"
+import { atMail, completeReceivers } from "../../src/receivers/mailServer.ts"
 
 const mails = { kind: "messenger", type: "email", to: ["ops@example.org"] } as const
 const mail = { url_file: "smtp", from: "tocsin@example.org", tls: "off" } as const
@@ -45,6 +45,24 @@ const CASES: ReadonlyArray<readonly [string, Mail, Receiver, Receiver]> = [
 describe("a receiver beside a mail server", () => {
   it.each(CASES)("%s", (_, server, receiver, expected) => {
     assert.deepStrictEqual(completeReceivers({ mail: server, receivers: { a: receiver } }), { a: expected })
+  })
+
+  it("has the problems of that server once, at mail, and its own where they are", () => {
+    const [unset, unread] = ["names a variable that is not set", "names a file that cannot be read"]
+    const policy = {
+      mail: { url_env: "MAIL_URL", from: "tocsin@example.org" },
+      receivers: { a: mails, b: mails, c: { ...mails, url_file: "own" } },
+    } as const
+    const problems = [
+      { message: unset, path: ["receivers", "a", "url_env"] },
+      { message: unset, path: ["receivers", "b", "url_env"] },
+      { message: unread, path: ["receivers", "c", "url_file"] },
+    ]
+    assert.deepStrictEqual(atMail(policy, problems), [
+      { message: unset, path: ["mail", "url_env"] },
+      { message: unread, path: ["receivers", "c", "url_file"] },
+    ])
+    assert.deepStrictEqual(atMail({ receivers: policy.receivers }, problems), problems)
   })
 
   it("stays as it is without one, and needs servers that know it", () => {

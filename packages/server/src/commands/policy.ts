@@ -29,6 +29,7 @@ import { policySource, presentPolicy } from "../policy/policySource.ts"
 import { policyNotifiers } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import * as flags from "./flags.ts"
+import { judgedReceivers } from "../features/receivers/judgedReceivers.ts"
 import { liveReceivers } from "../features/receivers/liveReceivers.ts"
 import { unusableText } from "./doctor/replicaFindings.ts"
 import { testPolicy } from "../features/trial/policyTest.ts"
@@ -53,10 +54,17 @@ const followersOf = ({ followers }: Policies["Service"], hash: string) =>
 
 type Followers = Effect.Success<ReturnType<Policies["Service"]["followers"]>>
 
-/** A line for each receiver that a server cannot use, and for servers that do not follow the policy. */
-const followersText = ({ others, unusable }: Followers): string =>
+/** Which of its receivers running servers can use, and a line if some do not follow it. */
+const followersText = ({ following, others, unusable }: Followers): string =>
   [
     ...unusable.map(unusableText),
+    ...(unusable.length > 0
+      ? []
+      : following > 0
+        ? [`${plural(following, "running server")} can use all of its receivers`]
+        : others === 0
+          ? ["no server runs that could be asked which of its receivers it can use"]
+          : []),
     ...(others === 0
       ? []
       : [`${plural(others, "running server")} did not follow it within 6 s: see GET /ops/v1/policy`]),
@@ -201,15 +209,12 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument, known: 
 type Effects = Effect.Success<ReturnType<typeof effectsOf>>
 
 /** A policy without the receivers whose secrets are stored: these are judged where they are. */
-const withoutStored = ({ mail, receivers, ...others }: PolicyDocument): PolicyDocument => ({
-  ...others,
-  ...(receivers && {
-    receivers: Record.filter(
-      completeReceivers({ ...(mail && { mail }), receivers }),
-      (one) => storedNameOf(one) === undefined,
-    ),
-  }),
-})
+const withoutStored = (policy: PolicyDocument): PolicyDocument => {
+  const mailing = completeReceivers(policy)
+  const isKept = (name: string) => mailing[name] !== undefined && storedNameOf(mailing[name]) === undefined
+  const { receivers } = policy
+  return { ...policy, ...(receivers && { receivers: Record.filter(receivers, (_, name) => isKept(name)) }) }
+}
 
 /**
  * Reads a policy as servers with the settings would: as their file, or by `apply`, which takes fewer secrets.
@@ -221,7 +226,7 @@ const readAsGiven = Effect.fnUntraced(
     const settings = Result.getOrUndefined(commandSettings(process.env))
     const source = settings && (yield* policySource(settings))
     const policy = Result.isSuccess(asFile) ? asFile.success : {}
-    const unavailable = unavailableBy(secretProblems(policy))
+    const unavailable = unavailableBy(secretProblems(policy), policy)
     if (source?.source !== "stored") return { read: asFile, refusal: [], unavailable }
     const applied = yield* Effect.result(
       Effect.flatMap(readPolicyFileText(file), (text) => source.read(text, known.elsewhere ?? [])),
@@ -241,7 +246,8 @@ const check = command({
   description:
     "Check a policy, and name its problems by line and path; correcting some may show others. Of a valid one,\n" +
     "  count the firings that each receiver would get immediately and list the checks of each line of its public\n" +
-    "  pages, if the settings name a database, and name the receivers whose secrets this shell cannot read",
+    "  pages, if the settings name a database, and name the receivers that the running server cannot use; without one,\n" +
+    "  those whose secrets this shell cannot read",
   short: "Check a policy",
   parameters: { file: flags.argument("FILE", "A policy in YAML or JSON"), json: flags.json },
   run: Effect.fnUntraced(function* ({ file, json }) {
@@ -256,17 +262,23 @@ const check = command({
       const counted = yield* Effect.result(effectsOf(read.success, known))
       const { firings, lines, lost = [] } = Result.getOrElse(counted, () => ({}) as Partial<Effects>)
       const all = [...warnings, ...lost]
+      const judged = yield* judgedReceivers(file, read.success, unavailable)
       yield* writeResult(
         json,
-        { issues: [], warnings: all, ...(firings && { firings }), ...(lines && { lines }) },
+        {
+          issues: [],
+          warnings: all,
+          ...(firings && { firings }),
+          ...(lines && { lines }),
+          ...(judged.unavailable && { unavailable: judged.unavailable }),
+        },
         () => `${file} is valid\n${firingsText(firings ?? [])}${linesText(lines)}`,
       )
       yield* warn(all)
       if (Result.isFailure(counted)) yield* note(`firings are not counted: ${counted.failure.message}\n`)
       for (const line of issueLines(file, refused))
         yield* note(`tocsin policy apply would refuse it: ${line}\n`)
-      for (const [name, reason] of unavailable)
-        yield* note(`this shell cannot use the receiver ${name}, as ${reason}; the servers' secrets count\n`)
+      if (judged.text !== "") yield* note(judged.text)
       return
     }
     const issues = read.failure

@@ -4,7 +4,7 @@ import { acceptedReceivers } from "@tocsin/adapter-notify/policyReceivers"
 import { readBoundedFile } from "@tocsin/adapter-notify/readBoundedFile"
 import type { FieldProblem } from "@tocsin/contract/formats/describeIssue"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
-import { completeReceivers } from "@tocsin/contract/receivers/mailServer"
+import { atMail, completeReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/heart/policy/compilePolicy"
@@ -106,12 +106,16 @@ const openGiven = Effect.fnUntraced(function* (
   const opened = () => openPolicyText(text, policyNotifiers(settings))
   if (Result.isFailure(read)) {
     const { accept, sound } = yield* Effect.fromResult(opened())
-    return { accept, receivers: completeReceivers(sound()) }
+    const parts = sound()
+    return { accept: (found) => accept(atMail(parts, found)), receivers: completeReceivers(parts) }
   }
   return {
     receivers: completeReceivers(read.success),
     // The lines of receivers whose secrets cannot be read are found here.
-    accept: (found) => (found.length === 0 ? read : Result.flatMap(opened(), ({ accept }) => accept(found))),
+    accept: (found) =>
+      found.length === 0
+        ? read
+        : Result.flatMap(opened(), ({ accept }) => accept(atMail(read.success, found))),
   }
 })
 

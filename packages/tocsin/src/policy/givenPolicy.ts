@@ -5,7 +5,7 @@ import { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
 import { compileGiven, withUnavailable } from "@tocsin/core/heart/policy/compilePolicy"
-import { completeReceivers } from "@tocsin/contract/receivers/mailServer"
+import { atMail, completeReceivers } from "@tocsin/contract/receivers/mailServer"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { soundParts } from "@tocsin/core/heart/policy/readPolicy"
 import { readPolicy } from "@tocsin/core/lists/readPolicy"
@@ -48,14 +48,15 @@ type Receivers = NonNullable<PolicyDocument["receivers"]>
 /** Reads a policy. `accept` names every problem by its path, with those that the caller has found in `receivers`. */
 const openGivenPolicy = (given: unknown, notifiers: ReadonlyArray<NotifierName>) => {
   const read = readPolicy(given, notifiers)
-  const receivers = completeReceivers(soundParts(given, read))
+  const parts = soundParts(given, read)
+  const receivers = completeReceivers(parts)
   const twice = Object.keys(receivers)
     .filter((name) => notifiers.includes(name))
     .map((name) => ({ path: ["receivers", name], message: "is the name of a notifier of this monitor" }))
   return {
     receivers: Record.filter(receivers, (_, name) => !notifiers.includes(name)),
     accept: (found: ReadonlyArray<FieldProblem>): Result.Result<PolicyDocument, ReadonlyArray<string>> => {
-      const problems = [...(Result.isFailure(read) ? read.failure : []), ...twice, ...found]
+      const problems = [...(Result.isFailure(read) ? read.failure : []), ...twice, ...atMail(parts, found)]
       return Result.isSuccess(read) && problems.length === 0
         ? Result.succeed(read.success)
         : Result.fail(sentences(problems))
@@ -85,7 +86,9 @@ export const withReceivers = <E>(
       const own = yield* Notifiers
       const { made, problems } = yield* policyReceivers(completeReceivers(document), posting)
       if (problems.length > 0)
-        return yield* Effect.fail(new TocsinError("options", sentences(problems).join("\n")))
+        return yield* Effect.fail(
+          new TocsinError("options", sentences(atMail(document, problems)).join("\n")),
+        )
       return new Map([...own, ...made])
     }),
   ).pipe(Layer.provide(notifiers))

@@ -1,5 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { AgentDownload, HeldOutboxItem, PolicyInForce } from "@tocsin/client"
+import { asFailure } from "../../api/ApiFailure.ts"
+import type { Query } from "../../api/request.ts"
 import { countText } from "../../format/times.ts"
 import { faultOf } from "../../state/health.ts"
 import { byName, MOST } from "../../state/lists.ts"
@@ -11,7 +13,7 @@ import { linkTo } from "../../state/Route.ts"
 import { base } from "../../state/base.ts"
 import { call, mayAdminister, mayRespond } from "../../state/session.ts"
 import { ActionButton, QuietButton } from "../../view/forms.tsx"
-import { Mark, ReadingNote } from "../../view/states.tsx"
+import { Mark, ReadingNote, TimeAfter } from "../../view/states.tsx"
 import { type Reading, useRead, useResource } from "../../view/usePages.ts"
 import { ReceiverForms } from "./ReceiverForm.tsx"
 
@@ -24,14 +26,25 @@ const LETTERS = [
 
 type Letters = ReadonlyArray<readonly [tab: string, words: string, items: ReadonlyArray<HeldOutboxItem>]>
 
-const readLetters = (): Promise<Letters> =>
-  Promise.all(
-    LETTERS.map(async ([state, words]) => {
-      const query = { state, limit: MOST }
-      const { items } = await call<Answered<HeldOutboxItem>>("GET", "ops/v1/outbox", { query })
-      return [state, words, items] as const
-    }),
+interface Sendings {
+  readonly letters: Letters
+  /** When a notification last arrived, as far as the newest of those that were sent show. */
+  readonly arrived: ReadonlyMap<string, string>
+}
+
+const readOutbox = async (query: Query) =>
+  (await call<Answered<HeldOutboxItem>>("GET", "ops/v1/outbox", { query: { limit: MOST, ...query } })).items
+
+const readSendings = async (): Promise<Sendings> => {
+  const sent = await readOutbox({ state: "sent", sort: "updated_at" })
+  const letters = await Promise.all(
+    LETTERS.map(async ([state, words]) => [state, words, await readOutbox({ state })] as const),
   )
+  const arrived = new Map(
+    sent.toReversed().flatMap(({ receiver, updated_at: at }) => (at === undefined ? [] : [[receiver, at]])),
+  )
+  return { letters, arrived }
+}
 
 /** How many notifications of a receiver have not arrived, as far as the first of each kind show. */
 const LettersOf = ({ letters, name }: { readonly letters: Letters; readonly name: string }) => (
@@ -56,13 +69,43 @@ const LettersOf = ({ letters, name }: { readonly letters: Letters; readonly name
 interface ReceiverProps {
   readonly policy: PolicyInForce
   readonly receiver: PolicyInForce["receivers"][number]
-  readonly letters: Letters
+  /** Undefined until they are read. */
+  readonly sendings: Sendings | undefined
   /** The name of the one that the form changes. */
   readonly changed: Signal<string | undefined>
+  /** The outcomes of tests of this page, by the names of receivers. */
+  readonly tested: Signal<Readonly<Record<string, string>>>
 }
 
-const Receiver = ({ changed, letters, policy, receiver: { name, notifier } }: ReceiverProps) => {
-  const tested = useSignal("")
+const test = async (name: string, tested: ReceiverProps["tested"]) => {
+  const { [name]: _, ...others } = tested.value
+  tested.value = others
+  const text = await testReceiver(name)
+  tested.value = { ...tested.value, [name]: text }
+  return { text: `${name}: ${text}` }
+}
+
+/** When a notification last arrived, and a test. */
+const Arrived = ({
+  name,
+  sendings,
+  tested_at,
+}: Pick<ReceiverProps, "sendings"> & ReceiverProps["receiver"]) => {
+  const at = sendings?.arrived.get(name)
+  return (
+    <small>
+      {at === undefined ? (
+        sendings !== undefined && "nothing arrived lately"
+      ) : (
+        <TimeAfter text="arrived " at={at} />
+      )}
+      {tested_at === undefined ? " · never tested" : <TimeAfter text=" · tested " at={tested_at} />}
+    </small>
+  )
+}
+
+const Receiver = ({ changed, policy, receiver, sendings, tested }: ReceiverProps) => {
+  const { hint, name, notifier } = receiver
   const fault = faultOf(policy, name)
   const entry = entriesOf(policy)[name]
   const [state, word] =
@@ -71,24 +114,23 @@ const Receiver = ({ changed, letters, policy, receiver: { name, notifier } }: Re
       : entry?.["shadow"] === true
         ? ["past", "shadow"]
         : ["ok", "usable"]
-  const test = async () => {
-    tested.value = ""
-    tested.value = await testReceiver(name)
-    return { text: `${name}: ${tested.value}` }
-  }
   return (
     <li class="row receiver">
       <b>{name}</b>
       <Mark state={state} word={word} />
       <span class="subject">
-        <span>{entry === undefined ? `${notifier}, by the server's settings` : typeNameOf(entry)}</span>
+        <span>
+          {entry === undefined ? `${notifier}, by the server's settings` : typeNameOf(entry)}
+          {hint !== undefined && ` · ${hint}`}
+        </span>
+        <Arrived {...receiver} sendings={sendings} />
         {fault !== undefined && <span class="failure">no server can use it: {fault}</span>}
-        <LettersOf letters={letters} name={name} />
-        {tested.value !== "" && <b role="status">{tested}</b>}
+        {sendings !== undefined && <LettersOf letters={sendings.letters} name={name} />}
+        {tested.value[name] !== undefined && <b role="status">{tested.value[name]}</b>}
       </span>
       <span class="actions">
         {mayRespond.value && (
-          <ActionButton describes={`Send a test message to ${name}`} does={test}>
+          <ActionButton describes={`Send a test message to ${name}`} does={() => test(name, tested)}>
             Test
           </ActionButton>
         )}
@@ -115,8 +157,37 @@ const Receiver = ({ changed, letters, policy, receiver: { name, notifier } }: Re
   )
 }
 
+/** Sends a test to each receiver, one after another, after a question that names them. */
+const TestAll = ({ policy, tested }: Pick<ReceiverProps, "policy" | "tested">) => {
+  const names = policy.receivers.map(({ name }) => name).toSorted()
+  const testEach = async () => {
+    let failed = 0
+    for (const name of names) {
+      const { text } = await test(name, tested).catch((cause: unknown) => {
+        tested.value = { ...tested.value, [name]: asFailure(cause).message }
+        return { text: "" }
+      })
+      if (!text.includes("the test was delivered")) failed += 1
+    }
+    return {
+      text: `Tested ${countText(names.length, "receiver")}${failed === 0 ? "" : `, ${failed} did not take it`}`,
+    }
+  }
+  return (
+    <p class="actions">
+      <ActionButton
+        does={testEach}
+        confirms={[`Send a test message to each of these: ${names.join(", ")}?`, "Send the tests"]}
+      >
+        Test all
+      </ActionButton>
+    </p>
+  )
+}
+
 export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInForce> }) => {
-  const letters = useResource("letters of receivers", ["outbox"], readLetters, true).value ?? []
+  const sendings = useResource("letters of receivers", ["outbox"], readSendings, true).value
+  const tested = useSignal<Readonly<Record<string, string>>>({})
   const changed = useSignal<string | undefined>(undefined)
   const { value: policy } = reading
   const { value: download } = useRead<AgentDownload>("ops/v1/agent_download")
@@ -126,9 +197,10 @@ export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInF
       <ReadingNote reading={reading} />
       <ul class="plain" aria-label="Receivers">
         {policy.receivers.toSorted(byName).map((receiver) => (
-          <Receiver key={receiver.name} {...{ changed, letters, policy, receiver }} />
+          <Receiver key={receiver.name} {...{ changed, policy, receiver, sendings, tested }} />
         ))}
       </ul>
+      {mayRespond.value && policy.receivers.length > 1 && <TestAll policy={policy} tested={tested} />}
       <h2>Browsers</h2>
       <NotifyBrowser />
       {mayAdminister.value && <ReceiverForms policy={policy} changed={changed} />}

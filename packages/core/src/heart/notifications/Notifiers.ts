@@ -188,6 +188,8 @@ export interface Notifier {
     readonly lang?: Language | undefined
     readonly isShadow?: true
   }
+  /** Enough of its address to tell it from others, without a secret. */
+  readonly hint?: string
   /** A danger of its settings, which the doctor names; absent without one. */
   readonly caution?: string
   readonly test: Effect.Effect<TestReceipt>

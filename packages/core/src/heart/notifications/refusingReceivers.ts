@@ -20,6 +20,21 @@ export const noteTested = commandOf(function* (
   unit.raise(name, newStamp)
 })
 
+/** When receivers took their last test, by their names. */
+export const testedReceivers = Effect.fnUntraced(function* (
+  { rows }: Pick<Storage["Service"], "rows">,
+  receivers: ReadonlyArray<NotifierName>,
+) {
+  const keys = receivers.map((receiver) => `tested ${receiver}` as const)
+  const stamps = new Map((yield* rows("change_stamp", keys)).map(({ name, stamp }) => [name, stamp]))
+  return new Map(
+    receivers.flatMap((receiver) => {
+      const stamp = stamps.get(`tested ${receiver}`)
+      return stamp === undefined ? [] : [[receiver, timeIn(stamp)]]
+    }),
+  )
+})
+
 /** The time in an ID, to the millisecond. */
 const timeIn = (id: string): Instant.Instant =>
   Instant.fromMillis(Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16))
@@ -47,12 +62,8 @@ export const refusingReceivers = Effect.fnUntraced(function* (
   const clear = (receiver: NotifierName, at: Instant.Instant): void => {
     if (at >= (refusing.get(receiver)?.updated_at ?? at)) refusing.delete(receiver)
   }
-  const keys = Array.from(refusing.keys(), (receiver) => `tested ${receiver}` as const)
-  const stamps = new Map((yield* storage.rows("change_stamp", keys)).map(({ name, stamp }) => [name, stamp]))
-  for (const receiver of Array.from(refusing.keys())) {
-    const stamp = stamps.get(`tested ${receiver}`)
-    if (stamp !== undefined) clear(receiver, timeIn(stamp))
-  }
+  for (const [receiver, at] of yield* testedReceivers(storage, Array.from(refusing.keys())))
+    clear(receiver, at)
   yield* eachPage(storage, newestIn("sent"), (rows) => {
     for (const { receiver, updated_at } of rows) clear(receiver, updated_at)
     const oldest = Instant.earliest(Array.from(refusing.values(), ({ updated_at }) => updated_at))

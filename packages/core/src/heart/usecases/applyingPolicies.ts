@@ -143,6 +143,12 @@ export const applyingPolicies = Effect.fnUntraced(function* ({
   /** The secrets that a policy names: the given ones, or else the stored ones. */
   const openWith = (document: PolicyDocument, values: OpenedSecrets = new Map()) =>
     Effect.map(readSecrets(document), ({ open }): OpenedSecrets => new Map([...open(), ...values]))
+  /** Why this server could not use receivers of a policy, with the given secrets beside the stored ones. */
+  const unavailableUnder = Effect.fnUntraced(function* (document: PolicyDocument, values?: OpenedSecrets) {
+    if (source.source === "given") return undefined
+    const opened = yield* openWith(document, values)
+    return new Map([...(yield* source.unavailable(document, opened)), ...(yield* unreachable(document))])
+  })
   const none = policyHash({}, hashing)
 
   const store = Effect.fnUntraced(function* (
@@ -159,10 +165,7 @@ export const applyingPolicies = Effect.fnUntraced(function* ({
     const warnings = yield* lost(policy)
     if (!confirm) {
       if (receiver !== undefined) yield* refuseOtherAudience(inForce.current(), policy)
-      const opened = yield* openWith(document, values)
-      const broken = yield* unusable(
-        new Map([...(yield* source.unavailable(document, opened)), ...(yield* unreachable(document))]),
-      )
+      const broken = yield* unusable((yield* unavailableUnder(document, values)) ?? new Map())
       // A change of one receiver leaves the others as they are.
       yield* refuseUnusable(broken.filter(([name]) => receiver === undefined || name === receiver.name))
       yield* refuseMany(counts)
@@ -189,6 +192,7 @@ export const applyingPolicies = Effect.fnUntraced(function* ({
     firings,
     lost,
     unusable,
+    unavailableUnder,
     plainSecrets,
     openWith,
     store,

@@ -12,6 +12,7 @@ import { Receivers } from "../notifications/Receivers.ts"
 import { policyHash } from "../policy/applyPolicy.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
+import { testedReceivers } from "../notifications/refusingReceivers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { currentReceivers, unavailableReceivers, unusableReceivers } from "../replicas/listedReceivers.ts"
 import { policyHashes } from "../replicas/policyDifference.ts"
@@ -23,12 +24,20 @@ const shownPolicy = (
   live: ReadonlyArray<ReplicaRecord>,
   hashing: Hashing["Service"],
   source: PolicySource,
+  tested: ReadonlyMap<NotifierName, Instant.Instant>,
 ): PolicyInForceState => ({
   policy: document,
   hash: policyHash(document, hashing),
-  receivers: Array.from(receivers, ([name, { kind: notifier }]) =>
-    sending.has(name) ? { name, notifier } : { name, notifier, unavailable: true as const },
-  ).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  receivers: Array.from(receivers, ([name, { kind: notifier }]) => {
+    const [hint, tested_at] = [sending.get(name)?.hint, tested.get(name)]
+    return {
+      name,
+      notifier,
+      ...(!sending.has(name) && { unavailable: true as const }),
+      ...(hint !== undefined && { hint }),
+      ...(tested_at !== undefined && { tested_at }),
+    }
+  }).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   replicas: live
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map(({ id, policy_hash: hash, receivers: listed, seen_at, started_at, version }) => ({
@@ -123,9 +132,11 @@ export const shownPolicies = Effect.gen(function* () {
     /** Where the policy of this process comes from, which is how a new one is read. */
     source,
     /** The policy in force in this process, and what the live replicas follow. */
-    current: Effect.zipWith(storage.replicas, Instant.now, (replicas, now) =>
-      shownPolicy(inForce.current(), sending(), liveReplicas(replicas, now), hashing, source),
-    ),
+    current: Effect.gen(function* () {
+      const live = liveReplicas(yield* storage.replicas, yield* Instant.now)
+      const tested = yield* testedReceivers(storage, Array.from(inForce.current().receivers.keys()))
+      return shownPolicy(inForce.current(), sending(), live, hashing, source, tested)
+    }),
     windows: readWindows(inForce),
   }
 })

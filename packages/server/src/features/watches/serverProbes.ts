@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import type { WatchProbe } from "@tocsin/contract/watches/WatchProbe"
+import { encodeProbe, type WatchProbe } from "@tocsin/contract/watches/WatchProbe"
 import type { WatchTrial } from "@tocsin/contract/watches/Watches"
 import { WatchProbes } from "@tocsin/core/kernel/ports/WatchProbes"
 import { Effect, Layer, Result } from "effect"
@@ -39,8 +39,10 @@ export const serverProbes = (settings: Settings) =>
       let asked: { readonly trial: WatchTrial | undefined } | undefined
       const ask = Effect.fnUntraced(function* (watch: WatchProbe) {
         if (asked !== undefined) return asked.trial
-        const { askServer } = yield* Effect.promise(() => import("./askServer.ts"))
-        const trial = yield* askServer(addressOf(settings), settings, watch)
+        const { askServer } = yield* Effect.promise(() => import("../../commands/askServer.ts"))
+        const trial = yield* askServer(addressOf(settings), settings, (client) =>
+          client.watches.try(encodeProbe(watch)),
+        )
         asked = { trial }
         if (trial === undefined)
           yield* note(

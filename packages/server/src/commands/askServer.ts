@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
-import { encodeProbe, type WatchProbe } from "@tocsin/contract/watches/WatchProbe"
-import { type WatchTrial } from "@tocsin/contract/watches/Watches"
 import { Effect, Redacted, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { TocsinClient } from "tocsin/effect"
-import type { Settings } from "../../settings/Settings.ts"
+import { type Calls, TocsinClient } from "tocsin/effect"
+import type { Settings } from "../settings/Settings.ts"
 
 /** An operator's token: of the settings, or the one that the server keeps beside the embedded database. */
 const tokenOf = ({ DATABASE_URL, SERVICE_AUTH_TOKEN, SERVICE_DATA_DIR }: Settings) => {
@@ -26,16 +24,16 @@ const isTocsin = (address: string): Effect.Effect<boolean> =>
     Effect.orElseSucceed(() => false),
   )
 
-/** The running server's trial of a watch, or its refusal; nothing if no server answers. */
-export const askServer = Effect.fnUntraced(function* (
+/** The answer of the running server to a call, or its refusal; nothing if no server answers. */
+export const askServer = Effect.fnUntraced(function* <A>(
   baseUrl: string,
   settings: Settings,
-  watch: WatchProbe,
-): Effect.fn.Return<WatchTrial | undefined, ValidationError> {
+  call: (client: Calls) => Effect.Effect<A, { readonly code: string; readonly message: string }>,
+): Effect.fn.Return<A | undefined, ValidationError> {
   const token = tokenOf(settings)
   if (token === undefined || !(yield* isTocsin(baseUrl))) return undefined
   return yield* TocsinClient.make({ baseUrl, token, timeout: "75s" }).pipe(
-    Effect.flatMap((client) => client.watches.try(encodeProbe(watch))),
+    Effect.flatMap(call),
     Effect.provide(FetchHttpClient.layer),
     Effect.catch(({ code, message }) =>
       code === "validation" ? Effect.fail(new ValidationError({ message })) : Effect.succeed(undefined),
