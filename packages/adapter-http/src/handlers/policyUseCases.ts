@@ -1,5 +1,6 @@
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { compileGiven } from "@tocsin/core/heart/policy/compilePolicy"
 import { policyWarnings } from "@tocsin/core/lists/policyWarnings"
@@ -41,6 +42,9 @@ const flattened = (node: unknown): unknown => {
 
 const warningsOf = (document: PolicyDocument, now: Instant.Instant) =>
   policyWarnings(document, now).map(({ message, path }) => ({ path: fieldPath(path), message }))
+
+const toUnavailable = (reasons: ReadonlyMap<NotifierName, string>) =>
+  Array.from(reasons, ([receiver, reason]) => ({ receiver, reason }))
 
 /** The use cases of the policy, by endpoint. */
 export const policyUseCases = (services: Context.Context<Policies>) => {
@@ -105,9 +109,7 @@ export const policyUseCases = (services: Context.Context<Policies>) => {
           ...listed,
           warnings,
           firings: yield* policies.firings(policy),
-          ...(unavailable && {
-            unavailable: Array.from(unavailable, ([receiver, reason]) => ({ receiver, reason })),
-          }),
+          ...(unavailable && { unavailable: toUnavailable(unavailable) }),
         }
       }),
     tryPolicy: ({ payload, query }) =>

@@ -65,7 +65,7 @@ describe("the first page", () => {
         assert.include(browser.body, '<h2 id="a-route">A route</h2>')
         assert.notInclude(browser.body, "<script")
         assert.match(
-          browser.headers["content-security-policy"] ?? "",
+          String(browser.headers["content-security-policy"]),
           /^default-src 'none'; style-src 'sha256-/,
         )
         const program = yield* send("GET", path, { headers: { accept: "*/*" } })
