@@ -28,14 +28,23 @@ const valuesOf = ({ auth, body, headers = {} }: ProbeSecrets): ReadonlyArray<str
   ]
 }
 
+const inSmallLetters = (encoded: string): string =>
+  encoded.replaceAll(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase())
+
 /** How an answer may repeat a text. */
-const formsOf = (text: string): ReadonlyArray<string> => [
-  text,
-  encodeURIComponent(text.toWellFormed()),
-  JSON.stringify(text).slice(1, -1),
-  // As results show it: in one line.
-  text.replaceAll(/\s+/g, " "),
-]
+const formsOf = (text: string): ReadonlyArray<string> => {
+  const part = encodeURIComponent(text.toWellFormed())
+  // As a part of an address, as a path, and as a field of a form.
+  const encoded = [part, encodeURI(text.toWellFormed()), part.replaceAll("%20", "+")]
+  return [
+    text,
+    ...encoded,
+    ...encoded.map(inSmallLetters),
+    JSON.stringify(text).slice(1, -1),
+    // As results show it: in one line.
+    text.replaceAll(/\s+/g, " "),
+  ]
+}
 
 /** An output in which secrets are `***`, also one that is cut within a secret. */
 export const withoutSecretTexts = (output: string, secrets: ProbeSecrets): string => {

@@ -7,6 +7,7 @@ describe("an output", () => {
       "X-Key": 'k€y 1"2',
       Accept: "text/plain",
       "x-short": "abc",
+      "x-path": "one/two three",
       authorization: "Bearer t0ken-of-header",
     },
     auth: { basic: { user: "robot", password: "p4ss/word" } },
@@ -16,6 +17,11 @@ describe("an output", () => {
   it.each([
     ['is "k€y 1"2"', 'is "***"'],
     ["percent k%E2%82%ACy%201%222", "percent ***"],
+    [
+      "in small letters k%e2%82%acy%201%222, as a form k%E2%82%ACy+1%222",
+      "in small letters ***, as a form ***",
+    ],
+    ["a path /one/two%20three", "a path /***"],
     ['JSON k€y 1\\"2', "JSON ***"],
     [`Basic ${Buffer.from("robot:p4ss/word").toString("base64")}`, "Basic ***"],
     ["robot and p4ss%2Fword", "*** and ***"],

@@ -44,15 +44,17 @@ const readProbe = (watch: WatchProbe): Result.Result<Run, ValidationError> => {
   if ("problem" in read) return Result.fail(new ValidationError({ message: read.problem }))
   return Result.succeed(async (signal, targets) => {
     const { output, status } = judge(kind, await read.probe.run({ clock: systemClock, signal, targets }))
-    return { status, output: cleanOutput(output).slice(0, LONGEST_OUTPUT).toWellFormed() }
+    return { status, output: cleanOutput(output) }
   })
 }
 
-/** Replaces secrets in an output. */
+/** Replaces secrets in an output, and cuts it afterwards: no part of one is left at its end. */
 const hiding =
-  (secrets: ProbeSecrets | undefined) =>
-  (trial: Omit<WatchTrial, "duration_ms">): Omit<WatchTrial, "duration_ms"> =>
-    secrets === undefined ? trial : { ...trial, output: withoutSecretTexts(trial.output, secrets) }
+  (secrets: ProbeSecrets = {}) =>
+  ({ output, status }: Omit<WatchTrial, "duration_ms">): Omit<WatchTrial, "duration_ms"> => ({
+    status,
+    output: withoutSecretTexts(output, secrets).slice(0, LONGEST_OUTPUT).toWellFormed(),
+  })
 
 /** The secrets at the places that a policy names. */
 const openSecrets =
