@@ -19,7 +19,9 @@ export const askPage = async (url: URL, { body, options }: Asked, around: Omit<P
   // Loaded only where it is used: TLS takes some megabytes.
   const { Agent, request } =
     url.protocol === "https:" ? await import("node:https") : await import("node:http")
-  const headers = { host: hostField(url), ...options.headers }
+  // Node.js states the length of a body by itself only for the methods that usually have one.
+  const sized = body === undefined ? {} : { "content-length": Buffer.byteLength(body) }
+  const headers = { host: hostField(url), ...options.headers, ...sized }
   const isLocal = options.socketPath !== undefined
   const agent = !isLocal && connectingBy(new Agent(), (host, port) => connected(host, port, around))
   const sent = request(url, { ...LENIENT, ...options, headers, agent, signal: around.signal })

@@ -85,6 +85,16 @@ describe("the http probe with conditions", () => {
     assert.deepInclude(requests[1]?.headers, { "content-type": "x/y", authorization: "Bearer t0ken" })
   })
 
+  it.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("sends the whole body by %s", async (method) => {
+    requests.length = 0
+    const { output, status } = await page({ method, body: "päge" })
+    assert.strictEqual(status, "ok", output)
+    assert.deepStrictEqual(
+      requests.map(({ body }) => body),
+      ["päge"],
+    )
+  })
+
   it("sends no body and no credentials to another origin", async () => {
     requests.length = 0
     const { output, status } = await page({ url: `${url}/away`, method: "PATCH", body: "s3cret" })
