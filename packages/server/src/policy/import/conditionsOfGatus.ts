@@ -72,7 +72,7 @@ const jsonPart = (pointer: string, operator: string, wanted: string): Part => {
 const LONGEST = 30_000
 const MOST_DAYS = 3_650
 
-/** What must be so of a page, a line of a connection, or the records of a name. */
+/** The part for a condition of a page, of what a connection sends, or of the records of a name. */
 const bodyPart = ([kind, { method, type }]: GatusProbe, operator: string, right: string): Part => {
   if (operator !== "==" || method === "HEAD") return undefined
   if (kind === "dns") {

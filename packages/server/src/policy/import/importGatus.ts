@@ -144,10 +144,13 @@ const takeExternal = (moving: Moving, endpoint: Options): void => {
   routeOf(moving, both, alerts, check, "gatus")
 }
 
+/** Several for each endpoint; those of aliases count as often as these are used. */
+const MOST_ALIASES = 10_000
+
 /** Turns a configuration of Gatus into a policy; a text says why it cannot be read. */
 export const importGatus = (given: string): Result.Result<MovedText, string> => {
   const read = Result.try({
-    try: (): unknown => parse(given, { merge: true, maxAliasCount: 100, logLevel: "error" }),
+    try: (): unknown => parse(given, { merge: true, maxAliasCount: MOST_ALIASES, logLevel: "error" }),
     catch: notYaml,
   })
   if (Result.isFailure(read)) return Result.fail(read.failure)

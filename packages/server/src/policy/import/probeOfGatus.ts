@@ -37,7 +37,7 @@ const nameOf = (url: string, dns: Options, leave: Leave): Probe => {
   ]
 }
 
-/** What an endpoint sends on a connection. */
+/** The text that an endpoint sends on a connection. */
 const sent = (endpoint: Options): Options => {
   const { body } = endpoint
   return typeof body === "string" && body !== "" ? { send: body } : {}

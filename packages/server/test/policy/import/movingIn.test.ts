@@ -575,6 +575,18 @@ external-endpoints:
     assert.include(secrets, "TOCSIN_SECRET_EMAIL_URL='smtps://a%40b.example:p%20w@mail.example:465'\n")
   })
 
+  it("takes aliases of many endpoints over", () => {
+    const { watches } = gatus(
+      '  - { name: first, url: "https://a.example/", conditions: &ok ["[STATUS] == 200"] }',
+      ...Array.from(
+        { length: 200 },
+        (_, n) => `  - { name: n${n}, url: "https://a.example/", conditions: *ok }`,
+      ),
+    )
+    assert.lengthOf(watches ?? [], 201)
+    assert.containSubset(watches?.at(-1), { http: { expect: { status: [200] } } })
+  })
+
   it("refuses aliases that multiply, and what is no configuration of Gatus", () => {
     const bomb = [
       "a: &a [x,x,x,x,x,x,x,x,x]",
