@@ -67,7 +67,7 @@ const OUTPUT =
 
 /** The address of an alert, which is all of its line, leads where it says. */
 const linked = (line: string, reader: Reader): string => {
-  const { labelled, source } = readerTexts(reader).words.message
+  const { labelled, source } = readerTexts(reader).words.notification
   const before = fill(labelled, { name: source, value: "" })
   const address = line.startsWith(before) ? line.slice(before.length) : ""
   return /^https?:[^\s"'<>]+$/u.test(address) ? `${before}<a href="${address}">${address}</a>` : line

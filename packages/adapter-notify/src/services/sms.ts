@@ -29,7 +29,7 @@ const written = (
 ): string => {
   const why = sharedWhy(message.notifications, "brief")
   if (message.about === "digest") {
-    const { firing } = readerTexts(message.notifications[0] ?? {}, "brief").words.message
+    const { firing } = readerTexts(message.notifications[0] ?? {}, "brief").words.notification
     const limit = septetsOf(firing.other) === undefined ? MOST.units : MOST.septets
     const medium = { ...MEDIUM, limit, nameOf, hasWhy: true } as const
     return smsText(digestText(message.notifications, medium), undefined, { why })

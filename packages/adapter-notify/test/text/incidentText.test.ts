@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Severity } from "@tocsin/contract/formats/Status"
 import { headlineOf } from "@tocsin/contract/formats/headline"
 import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers"
-import { Schema } from "effect"
+import { Duration, Schema } from "effect"
 import * as fc from "fast-check"
 import { slackMedium, telegramMedium } from "../../src/messenger/messenger.ts"
 import { cutText, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
@@ -375,6 +375,31 @@ describe("a digest", () => {
       const [head, ...rest] = digestText(many(count), slackMedium).split("\n")
       assert.deepStrictEqual([head, rest.length, rest.at(-1)], [`${count} incidents are firing`, lines, last])
     }
+  })
+
+  it("has at its first ten lines the link that acknowledges, else the incident's, where it has room", () => {
+    const acknowledge = { url: "https://t.example/a/1", for: Duration.hours(1) }
+    const incident = "https://t.example/#/incidents/1"
+    const firings = many(15).map((one, n) => ({
+      ...one,
+      links: { incident, acknowledge: n < 5 ? acknowledge : undefined },
+    }))
+    const endsIn = (medium: TextMedium) =>
+      digestText(firings, medium)
+        .split("\n")
+        .slice(1)
+        .map((line) => /https:.*$/.exec(line)?.[0] ?? "")
+    assert.deepStrictEqual(endsIn(telegramMedium), [
+      ...Array.from({ length: 5 }, () => acknowledge.url),
+      ...Array.from({ length: 5 }, () => incident),
+      ...Array.from({ length: 5 }, () => ""),
+    ])
+    const titles = digestText(firings, { ...plain, hasNoLinks: true }).length
+    const some = endsIn({ ...plain, limit: titles + 3 * (acknowledge.url.length + 1) })
+    assert.lengthOf(some, 15)
+    assert.isAtLeast(some.filter((end) => end !== "").length, 1)
+    assert.isBelow(some.filter((end) => end !== "").length, 10)
+    assert.deepStrictEqual(new Set(endsIn({ ...telegramMedium, hasNoLinks: true })), new Set([""]))
   })
 
   it.each([280, 500, 1_024, 2_000, 4_096])(

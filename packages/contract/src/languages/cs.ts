@@ -50,8 +50,8 @@ export const cs = {
     no_fault_since: "bez výpadku od {day}",
     now: "nyní: {state}",
     more: "a ještě {n}",
-    available: "dostupnost {percent} %",
-    available_since: "dostupnost {percent} % od {day}",
+    available: "dostupnost {percent} %",
+    available_since: "dostupnost {percent} % od {day}",
     renews: "Tato stránka se obnovuje každou minutu. Také jako {json}.",
     renews_feed: "Tato stránka se obnovuje každou minutu. Také jako {json} a jako {feed}.",
     feed: "kanál",
@@ -61,7 +61,7 @@ export const cs = {
     unready:
       "Tuto stránku zatím nelze zobrazit, protože se její stavy ještě načítají, nebo je teď nelze načíst. Prohlížeč to zkouší znovu každých 15 sekund.",
   },
-  message: {
+  notification: {
     statuses: { ok: "v pořádku", warning: "varování", critical: "kritický stav", unknown: "neznámý stav" },
     titles: {
       critical: "KRITICKÝ STAV: {name}",
@@ -80,7 +80,7 @@ export const cs = {
       reminder: "Připomínka: trvá již {length}",
       ran_out: "Potvrzení vypršelo ({name})",
     },
-    acknowledged: "Potvrzeno: {name}, do: {time}",
+    acknowledged: "Potvrdil(a): {name}, do: {time}",
     since: "Od: {time}",
     span: "Od: {from}, do: {to} ({length})",
     span_over: "Od: {from}, do: {to} ({length}), mezitím vyřešeno",
@@ -101,9 +101,9 @@ export const cs = {
     ended: {
       recovered: "opět v pořádku (doba: {length})",
       reported: "hlášeno jako: {status} (doba: {length})",
-      deleted: "smazáno: {name}",
-      agent_deleted: "agent smazán: {name}",
-      resolved: "vyřešeno: {name}",
+      deleted: "smazal(a): {name}",
+      agent_deleted: "agenta smazal(a): {name}",
+      resolved: "vyřešil(a): {name}",
       not_expected: "již se neočekává",
       not_checked: "již se nekontroluje",
       moved: "přesunuto do: {name}",
@@ -159,7 +159,7 @@ export const cs = {
     worse:
       "Nic není potvrzeno: výpadek je nyní horší, než říkal tento hovor ({status}). Podívejte se na něj v konzoli.",
     done: "Potvrzeno, doba: {length}. Děkujeme.",
-    before: "Již bylo potvrzeno: {name}. Zbývá: {length}.",
+    before: "Již předtím potvrdil(a): {name}. Zbývá: {length}.",
     some: "Potvrzeno {done} z {count}.",
     some_for: "Potvrzeno {done} z {count}, doba: {length}.",
   },
@@ -172,7 +172,7 @@ export const cs = {
       old: "Zpráva je starší než týden.",
     },
     unchanged: "Nic se nezměnilo. Otevřete konzoli a podívejte se, co právě trvá.",
-    acknowledged: "Potvrzeno: {name}, do: {time}, do úrovně „{status}“.",
+    acknowledged: "Potvrdil(a): {name}, do: {time}, do úrovně „{status}“.",
     anyone: "Tento odkaz může použít každý, kdo může zprávu číst. Potvrzuje jako {actor}.",
     worse:
       "Výpadek je nyní horší, než uváděla tato zpráva ({status}). Použijte odkaz z novější zprávy nebo konzoli.",
@@ -180,7 +180,7 @@ export const cs = {
     nothing: "{ended} Nic není potvrzeno.",
     worse_now: "Nic není potvrzeno: výpadek je nyní horší. Otevřete jej v konzoli.",
     done: "Potvrzeno do: {time}.",
-    before: "Již potvrzeno: {name}, do: {time}.",
+    before: "Již potvrdil(a): {name}, do: {time}.",
     open: "Otevřít",
     no_answer: "Žádná odpověď nepřišla. Není známo, zda je něco potvrzeno.",
   },

@@ -34,14 +34,14 @@ export const de = {
     planned: "Geplant",
     past: "Frühere Meldungen",
     announcements: "Meldungen",
-    last_days: { one: "Letzter {n} Tag", other: "Letzte {n} Tage" },
+    last_days: { one: "Letzter Tag ({n})", other: "Letzte {n} Tage" },
     day: "{day}: {state}, {lasted}",
     no_fault: "ohne Störung",
     no_fault_since: "ohne Störung seit {day}",
     now: "jetzt {state}",
     more: "und {n} weitere",
-    available: "{percent} % verfügbar",
-    available_since: "{percent} % verfügbar seit {day}",
+    available: "{percent} % verfügbar",
+    available_since: "{percent} % verfügbar seit {day}",
     renews: "Diese Seite erneuert sich jede Minute. Auch als {json}.",
     renews_feed: "Diese Seite erneuert sich jede Minute. Auch als {json} und als {feed}.",
     feed: "Feed",
@@ -51,7 +51,7 @@ export const de = {
     unready:
       "Diese Seite kann noch nicht gezeigt werden, weil ihre Zustände noch gelesen werden oder gerade nicht gelesen werden können. Ihr Browser versucht es alle 15 Sekunden erneut.",
   },
-  message: {
+  notification: {
     statuses: { ok: "in Ordnung", warning: "Warnung", critical: "kritisch", unknown: "unbekannt" },
     titles: {
       critical: "KRITISCH: {name}",

@@ -56,7 +56,7 @@ export const en = {
       "This page cannot be shown yet, because its states are still being read, or cannot be read now. Your browser tries again every 15 seconds.",
   },
   /** A message to a receiver. A colon or a bracket keeps what is inserted from needing a case or a gender. */
-  message: {
+  notification: {
     /** A state within a line. */
     statuses: { ok: "ok", warning: "warning", critical: "critical", unknown: "unknown" },
     titles: {

@@ -24,7 +24,7 @@ export const es = {
       no_data: "Todavía no hay datos",
     },
     kinds: { incident: "Incidente", maintenance: "Mantenimiento", notice: "Aviso" },
-    begins: { scheduled: "Comienza: {time}", open: "Desde: {time}", ended: "De: {time}" },
+    begins: { scheduled: "Comienza: {time}", open: "Desde: {time}", ended: "Desde: {time}" },
     ends: { scheduled: "Termina: {time}", open: "Termina: {time}", ended: "Terminó: {time}" },
     called_off: "Cancelado: {time}",
     planned_for: "Previsto para: {time}",
@@ -44,10 +44,10 @@ export const es = {
     no_fault_since: "sin fallos desde el {day}",
     now: "ahora {state}",
     more: "y {n} más",
-    available: "{percent} % disponible",
-    available_since: "{percent} % disponible desde el {day}",
-    renews: "Esta página se renueva cada minuto. También como {json}.",
-    renews_feed: "Esta página se renueva cada minuto. También como {json} y como {feed}.",
+    available: "{percent} % disponible",
+    available_since: "{percent} % disponible desde el {day}",
+    renews: "Esta página se actualiza cada minuto. También como {json}.",
+    renews_feed: "Esta página se actualiza cada minuto. También como {json} y como {feed}.",
     feed: "canal",
     update: "{title} (novedad)",
     ended: "{title} (terminado)",
@@ -55,7 +55,7 @@ export const es = {
     unready:
       "Esta página todavía no se puede mostrar, porque sus estados aún se están leyendo o no se pueden leer ahora. Su navegador lo intenta de nuevo cada 15 segundos.",
   },
-  message: {
+  notification: {
     statuses: { ok: "normal", warning: "advertencia", critical: "crítico", unknown: "desconocido" },
     titles: {
       critical: "CRÍTICO: {name}",
@@ -65,9 +65,9 @@ export const es = {
     },
     over: "{title} (ya resuelto)",
     headed: "{title}: {line}",
-    test: "PRUEBA: Tocsin le avisa aquí. No ocurre nada.",
+    test: "PRUEBA: Tocsin le avisa aquí. No hay ningún problema.",
     why: {
-      not_reached: "Sin respuesta de {names}",
+      not_reached: "No se pudo contactar con {names}",
       on_call: "De guardia en {rota} desde: {time}",
       worse: "Peor que antes (antes: {status})",
       unacknowledged: "Sin confirmar durante {length}",
@@ -143,7 +143,7 @@ export const es = {
     worse:
       "No se ha confirmado nada: el incidente está ahora peor de lo que decía esta llamada ({status}). Consúltelo en la consola.",
     done: "Confirmado por {length}. Gracias.",
-    before: "Ya estaba confirmado, por {name}, durante otros {length}.",
+    before: "Ya estaba confirmado, por {name}. Tiempo restante: {length}.",
     some: "Confirmados {done} de {count}.",
     some_for: "Confirmados {done} de {count}, por {length}.",
   },

@@ -24,8 +24,8 @@ export const fr = {
       no_data: "Il n’y a pas encore de données",
     },
     kinds: { incident: "Incident", maintenance: "Maintenance", notice: "Avis" },
-    begins: { scheduled: "Début : {time}", open: "Depuis le {time}", ended: "Du {time}" },
-    ends: { scheduled: "Fin : {time}", open: "Fin : {time}", ended: "Terminé le {time}" },
+    begins: { scheduled: "Début : {time}", open: "Depuis le {time}", ended: "Du {time}" },
+    ends: { scheduled: "Fin : {time}", open: "Fin : {time}", ended: "Terminé le {time}" },
     called_off: "Annulé le {time}",
     planned_for: "Prévu pour le {time}",
     open_incidents: {
@@ -39,13 +39,13 @@ export const fr = {
     past: "Annonces passées",
     announcements: "Annonces",
     last_days: { one: "Dernier jour ({n})", many: "{n} derniers jours", other: "{n} derniers jours" },
-    day: "{day} : {state}, {lasted}",
+    day: "{day} : {state}, {lasted}",
     no_fault: "aucune panne",
     no_fault_since: "aucune panne depuis le {day}",
     now: "maintenant {state}",
     more: "et {n} de plus",
-    available: "disponible à {percent} %",
-    available_since: "disponible à {percent} % depuis le {day}",
+    available: "disponible à {percent} %",
+    available_since: "disponible à {percent} % depuis le {day}",
     renews: "Cette page se met à jour chaque minute. Aussi en {json}.",
     renews_feed: "Cette page se met à jour chaque minute. Aussi en {json} et comme {feed}.",
     feed: "flux",
@@ -55,7 +55,7 @@ export const fr = {
     unready:
       "Cette page ne peut pas encore être affichée, car ses états sont en cours de lecture ou ne peuvent pas être lus en ce moment. Votre navigateur réessaie toutes les 15 secondes.",
   },
-  message: {
+  notification: {
     statuses: { ok: "normal", warning: "avertissement", critical: "critique", unknown: "inconnu" },
     titles: {
       critical: "CRITIQUE : {name}",
@@ -67,10 +67,10 @@ export const fr = {
     headed: "{title} : {line}",
     test: "ESSAI : Tocsin vous joint ici. Tout va bien.",
     why: {
-      not_reached: "Injoignable : {names}",
+      not_reached: "Impossible de joindre {names}",
       on_call: "D’astreinte pour {rota} depuis : {time}",
       worse: "Pire qu’avant (avant : {status})",
-      unacknowledged: "Sans acquittement pendant {length}",
+      unacknowledged: "Sans acquittement depuis {length}",
       reminder: "Rappel : ouvert depuis {length}",
       ran_out: "Acquittement expiré (par {name})",
     },

@@ -44,8 +44,8 @@ export const it = {
     no_fault_since: "nessun guasto dal {day}",
     now: "ora {state}",
     more: "e altri {n}",
-    available: "disponibile al {percent} %",
-    available_since: "disponibile al {percent} % dal {day}",
+    available: "disponibile al {percent}%",
+    available_since: "disponibile al {percent}% dal {day}",
     renews: "Questa pagina si aggiorna ogni minuto. Anche come {json}.",
     renews_feed: "Questa pagina si aggiorna ogni minuto. Anche come {json} e come {feed}.",
     feed: "feed",
@@ -55,7 +55,7 @@ export const it = {
     unready:
       "Questa pagina non può ancora essere mostrata, perché i suoi stati sono in corso di lettura o al momento non possono essere letti. Il browser riprova ogni 15 secondi.",
   },
-  message: {
+  notification: {
     statuses: { ok: "regolare", warning: "avviso", critical: "critico", unknown: "sconosciuto" },
     titles: {
       critical: "CRITICO: {name}",
@@ -68,9 +68,9 @@ export const it = {
     test: "PROVA: Tocsin la raggiunge qui. Non è successo nulla.",
     why: {
       not_reached: "Non raggiungibile: {names}",
-      on_call: "Di reperibilità per {rota} da: {time}",
+      on_call: "Reperibile per {rota} da: {time}",
       worse: "Peggio di prima (prima: {status})",
-      unacknowledged: "Nessuna conferma per {length}",
+      unacknowledged: "Nessuna conferma da {length}",
       reminder: "Promemoria: aperto da {length}",
       ran_out: "Conferma scaduta (di {name})",
     },
@@ -141,7 +141,7 @@ export const it = {
       old: "Questa chiamata ha più di una settimana, quindi il tasto non ha effetto.",
     },
     worse:
-      "Nulla è confermato: il guasto ora è peggiore di quanto diceva questa chiamata ({status}). Lo guardi nella console.",
+      "Non è stato confermato nulla: il guasto ora è peggiore di quanto diceva questa chiamata ({status}). Lo verifichi nella console.",
     done: "Confermato per {length}. Grazie.",
     before: "Era già confermato, da {name}, ancora per {length}.",
     some: "Confermati {done} su {count}.",
@@ -157,12 +157,12 @@ export const it = {
     },
     unchanged: "Non è cambiato nulla. Apra la console per vedere che cosa è in corso.",
     acknowledged: "Confermato da {name} fino al {time}, fino al livello «{status}».",
-    anyone: "Chiunque può leggere il messaggio può usare questo link. Conferma come {actor}.",
+    anyone: "Chiunque possa leggere il messaggio può usare questo link. Conferma come {actor}.",
     worse:
       "Il guasto ora è peggiore di quanto diceva questo messaggio ({status}). Usi il link di un messaggio più recente o la console.",
     console: "Apri il guasto nella console",
-    nothing: "{ended} Nulla è confermato.",
-    worse_now: "Nulla è confermato: il guasto ora è peggiore. Lo apra nella console.",
+    nothing: "{ended} Non è stato confermato nulla.",
+    worse_now: "Non è stato confermato nulla: il guasto ora è peggiore. Lo apra nella console.",
     done: "Confermato fino al {time}.",
     before: "È già confermato, da {name}, fino al {time}.",
     open: "Apri",

@@ -51,7 +51,7 @@ export const ja = {
     unready:
       "状態を読み取り中か、現在読み取れないため、このページはまだ表示できません。ブラウザーは15秒ごとに再試行します。",
   },
-  message: {
+  notification: {
     statuses: { ok: "正常", warning: "警告", critical: "重大", unknown: "不明" },
     titles: {
       critical: "重大：{name}",
@@ -77,7 +77,7 @@ export const ja = {
     members: { other: "異常のある監視項目：{n}件" },
     agent: "エージェント：{name}",
     check: "監視項目：{name}",
-    acknowledge: "{length}の間確認済みにする",
+    acknowledge: "確認済みにする（{length}）",
     incident: "障害",
     runbook: "手順書",
     labelled: "{name}：{value}",
@@ -101,7 +101,7 @@ export const ja = {
     took: "所要時間：{length}",
     since_and_took: "{status}：{time} から、所要時間：{length}",
     labels: "ラベル：{labels}",
-    source: "情報元",
+    source: "情報源",
     last_result: "前回の結果：{status}",
   },
   call: {

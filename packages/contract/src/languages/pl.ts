@@ -61,17 +61,22 @@ export const pl = {
     unready:
       "Tej strony nie można jeszcze pokazać, ponieważ jej stany są jeszcze odczytywane lub nie można ich teraz odczytać. Przeglądarka ponawia próbę co 15 sekund.",
   },
-  message: {
-    statuses: { ok: "w porządku", warning: "ostrzeżenie", critical: "krytyczny", unknown: "nieznany" },
+  notification: {
+    statuses: {
+      ok: "w porządku",
+      warning: "ostrzeżenie",
+      critical: "stan krytyczny",
+      unknown: "stan nieznany",
+    },
     titles: {
-      critical: "KRYTYCZNY: {name}",
+      critical: "STAN KRYTYCZNY: {name}",
       warning: "OSTRZEŻENIE: {name}",
-      unknown: "NIEZNANY: {name}",
+      unknown: "STAN NIEZNANY: {name}",
       resolved: "ROZWIĄZANO: {name}",
     },
     over: "{title} (już rozwiązano)",
     headed: "{title}: {line}",
-    test: "TEST: Tocsin dociera tutaj. Nic się nie stało.",
+    test: "TEST: powiadomienia z Tocsin docierają tutaj. Nic się nie stało.",
     why: {
       not_reached: "Nie udało się dotrzeć do: {names}",
       on_call: "Dyżur {rota} od: {time}",
@@ -80,7 +85,7 @@ export const pl = {
       reminder: "Przypomnienie: trwa już {length}",
       ran_out: "Potwierdzenie wygasło ({name})",
     },
-    acknowledged: "Potwierdzono: {name}, do: {time}",
+    acknowledged: "Potwierdzone przez: {name}, do: {time}",
     since: "Od: {time}",
     span: "Od: {from}, do: {to} ({length})",
     span_over: "Od: {from}, do: {to} ({length}), już rozwiązano",
@@ -101,9 +106,9 @@ export const pl = {
     ended: {
       recovered: "znów w porządku (czas: {length})",
       reported: "zgłoszono jako: {status} (czas: {length})",
-      deleted: "usunięto: {name}",
-      agent_deleted: "usunięto agenta: {name}",
-      resolved: "rozwiązano: {name}",
+      deleted: "usunięte przez: {name}",
+      agent_deleted: "agent usunięty przez: {name}",
+      resolved: "rozwiązane przez: {name}",
       not_expected: "już nieoczekiwane",
       not_checked: "już niesprawdzane",
       moved: "przeniesiono do: {name}",
@@ -159,7 +164,7 @@ export const pl = {
     worse:
       "Niczego nie potwierdzono: awaria jest teraz poważniejsza, niż mówiło to połączenie ({status}). Zobacz ją w konsoli.",
     done: "Potwierdzono, czas: {length}. Dziękujemy.",
-    before: "Już wcześniej potwierdzono: {name}. Pozostało: {length}.",
+    before: "Potwierdzone już wcześniej przez: {name}. Pozostało: {length}.",
     some: "Potwierdzono {done} z {count}.",
     some_for: "Potwierdzono {done} z {count}, czas: {length}.",
   },
@@ -172,7 +177,7 @@ export const pl = {
       old: "Wiadomość ma ponad tydzień.",
     },
     unchanged: "Niczego nie zmieniono. Otwórz konsolę, aby zobaczyć, co teraz trwa.",
-    acknowledged: "Potwierdzono: {name}, do: {time}, do poziomu „{status}”.",
+    acknowledged: "Potwierdzone przez: {name}, do: {time}, do poziomu „{status}”.",
     anyone: "Każdy, kto może przeczytać wiadomość, może użyć tego linku. Potwierdza on jako {actor}.",
     worse:
       "Awaria jest teraz poważniejsza, niż podano w tej wiadomości ({status}). Użyj linku z nowszej wiadomości albo konsoli.",
@@ -180,7 +185,7 @@ export const pl = {
     nothing: "{ended} Niczego nie potwierdzono.",
     worse_now: "Niczego nie potwierdzono: awaria jest teraz poważniejsza. Otwórz ją w konsoli.",
     done: "Potwierdzono do: {time}.",
-    before: "Już potwierdzono: {name}, do: {time}.",
+    before: "Już potwierdzone przez: {name}, do: {time}.",
     open: "Otwórz",
     no_answer: "Brak odpowiedzi. Nie wiadomo, czy coś potwierdzono.",
   },

@@ -25,7 +25,7 @@ export const pt = {
       no_data: "Ainda não há dados",
     },
     kinds: { incident: "Incidente", maintenance: "Manutenção", notice: "Aviso" },
-    begins: { scheduled: "Começa: {time}", open: "Desde: {time}", ended: "De: {time}" },
+    begins: { scheduled: "Começa: {time}", open: "Desde: {time}", ended: "Início: {time}" },
     ends: { scheduled: "Termina: {time}", open: "Termina: {time}", ended: "Terminou: {time}" },
     called_off: "Cancelado: {time}",
     planned_for: "Previsto para: {time}",
@@ -56,7 +56,7 @@ export const pt = {
     unready:
       "Esta página ainda não pode ser mostrada, porque seus estados ainda estão sendo lidos ou não podem ser lidos agora. Seu navegador tenta de novo a cada 15 segundos.",
   },
-  message: {
+  notification: {
     statuses: { ok: "normal", warning: "aviso", critical: "crítico", unknown: "desconhecido" },
     titles: {
       critical: "CRÍTICO: {name}",
@@ -66,9 +66,9 @@ export const pt = {
     },
     over: "{title} (já resolvido)",
     headed: "{title}: {line}",
-    test: "TESTE: o Tocsin alcança você aqui. Não há nada de errado.",
+    test: "TESTE: o Tocsin avisa você aqui. Não há nada de errado.",
     why: {
-      not_reached: "Sem resposta de {names}",
+      not_reached: "Não foi possível contatar {names}",
       on_call: "De plantão em {rota} desde: {time}",
       worse: "Pior que antes (antes: {status})",
       unacknowledged: "Sem confirmação por {length}",

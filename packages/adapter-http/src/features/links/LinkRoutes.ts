@@ -111,7 +111,8 @@ const pageOf = (link: FollowedLink): Page => {
   if (link.outcome === "ended") return endedPage(link)
   const { acknowledgement, notification, outcome } = link
   const { time, words: all } = readerTexts(notification)
-  const { link: words, message } = all
+  const { link: words } = all
+  const { statuses } = all.notification
   const incident = notification.incident.id
   const text = incidentText({ ...notification, links: { incident, acknowledge: undefined } }, LINKED)
   const [title = "", said = "", ...facts] = text.split("\n")
@@ -120,7 +121,7 @@ const pageOf = (link: FollowedLink): Page => {
     fill(words.acknowledged, {
       name: acknowledgement.by,
       time: time(acknowledgement.until, "minute"),
-      status: message.statuses[acknowledgement.severity],
+      status: statuses[acknowledgement.severity],
     })
   const page = {
     status: 200,
@@ -142,7 +143,7 @@ const pageOf = (link: FollowedLink): Page => {
     case "acknowledged":
       return page
     case "worse": {
-      const now = fill(words.worse, { status: message.statuses[link.severity] })
+      const now = fill(words.worse, { status: statuses[link.severity] })
       return { ...page, lead: now, lines: [page.lead, ...page.lines] }
     }
   }

@@ -24,11 +24,12 @@ const readerOf = (link: FollowedLink): Reader => (link.outcome === "ended" ? lin
 /** Says what a key did, or would do; says the call once more where one may still press 1. */
 const spokenLink = (link: FollowedLink, now: Instant.Instant): Spoken => {
   const { length, words } = readerTexts(readerOf(link), "spoken")
-  const { call, link: linked, message } = words
+  const { call, link: linked } = words
   if (link.outcome === "ended") return { text: call.ends[link.reason] }
   const { acknowledgement, notification, outcome, severity } = link
   if (outcome === "open") return { text: spokenText([notification]), action: "" }
-  if (outcome === "worse") return { text: fill(call.worse, { status: message.statuses[severity] }) }
+  if (outcome === "worse")
+    return { text: fill(call.worse, { status: words.notification.statuses[severity] }) }
   if (link.isNew === true) return { text: fill(call.done, { length: length(Duration.toSeconds(link.for)) }) }
   const { by = "", until = now } = acknowledgement ?? {}
   const left = length(Instant.secondsBetween(now, until))

@@ -198,7 +198,7 @@ describe("a page in a language", () => {
     const text = seen(await fileOf(german, ""))
     assert.include(text, "Alle Dienste sind in Betrieb|1 offene Störung|Stand:|7. Dez. 2026, 11:00 MEZ|.")
     assert.include(text, "|Wartung|Other work|Abgesagt:|27. Nov. 2026, 18:50 MEZ|· Geplant war:|")
-    assert.include(text, "|vor 3 Tagen|99,98 % verfügbar seit 06.12.2026|heute|")
+    assert.include(text, "|vor 3 Tagen|99,98\u00a0% verfügbar seit 06.12.2026|heute|")
     assert.include(await fileOf(german, ""), '<html lang="de">')
     assert.include(await fileOf(german, ""), "<title>Example: in Betrieb</title>")
     const atom = await fileOf(german, ".atom")

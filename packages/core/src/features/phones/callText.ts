@@ -27,9 +27,9 @@ const sentence = (text: string): string => (/^$|[.!?…。！？]$/.test(text) ?
 
 const stateOf = (notification: DeliveryAttempt): string => {
   const { event_type, severity } = notification
-  const { call, message } = readerTexts(notification).words
+  const { call, notification: words } = readerTexts(notification).words
   if (event_type === "resolved") return call.resolved
-  const status = message.statuses[severity]
+  const status = words.statuses[severity]
   return isOver(notification) ? fill(call.over, { status }) : status
 }
 

@@ -47,7 +47,7 @@ export const digestText = (notifications: ReadonlyArray<DeliveryAttempt>, medium
       [
         digestTitle(notifications, form),
         ...lines,
-        ...(lines.length < total ? [counted(words.message.more, total - lines.length)] : []),
+        ...(lines.length < total ? [counted(words.notification.more, total - lines.length)] : []),
       ],
       why,
       medium,
@@ -76,7 +76,7 @@ export const worstFirst = (notifications: ReadonlyArray<DeliveryAttempt>): Reado
 export const digestTitle = (notifications: ReadonlyArray<DeliveryAttempt>, form?: TextForm): string => {
   const total = notifications.length
   const { counted, words } = readerTexts(notifications[0] ?? {}, form)
-  const { fired, firing, resolved } = words.message
+  const { fired, firing, resolved } = words.notification
   if (notifications.every(({ event_type }) => event_type === "resolved")) return counted(resolved, total)
   const over = notifications.filter(isOver).length
   return over === 0 ? counted(firing, total) : fill(counted(fired, total), { over })

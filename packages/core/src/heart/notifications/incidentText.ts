@@ -17,7 +17,7 @@ export type NotifiedIncident = DeliveryAttempt["incident"]
 
 /** A test to a reader. */
 export const testText = (reader: Reader = {}, form?: TextForm): string =>
-  readerTexts(reader, form).words.message.test
+  readerTexts(reader, form).words.notification.test
 
 /** How a line is written, as far as it does not depend on its room. */
 export type Written = Pick<TextMedium, "form" | "nameOf">
@@ -59,7 +59,7 @@ const secondsOf = (from: Instant.Instant, to: Instant.Instant): number =>
 /** The severity and place of an event: `CRITICAL: web-1/disk`. */
 const titleOf = (notification: DeliveryAttempt, { form, nameOf = plain }: Written = {}): string => {
   const { event_type, severity, incident, title } = notification
-  const { titles } = readerTexts(notification, form).words.message
+  const { titles } = readerTexts(notification, form).words.notification
   return fill(titles[event_type === "firing" ? severity : "resolved"], {
     name: nameOf(whereText(incident, title)),
   })
@@ -72,13 +72,13 @@ export const endingIn = (notification: DeliveryAttempt, form?: TextForm): string
   if (event_type === "firing" || resolution === undefined) return undefined
   const texts = readerTexts(notification, form)
   const seconds = secondsOf(opened_at, resolved_at ?? opened_at)
-  return resolutionText(resolution, texts.length(seconds), texts.words.message)
+  return resolutionText(resolution, texts.length(seconds), texts.words.notification)
 }
 
 const timeOf = (notification: DeliveryAttempt): string => {
   const { opened_at, resolved_at } = notification.incident
   const texts = readerTexts(notification)
-  const { since, span, span_over } = texts.words.message
+  const { since, span, span_over } = texts.words.notification
   const from = texts.time(opened_at, "second")
   if (resolved_at === undefined) return fill(since, { time: from })
   return fill(notification.event_type === "firing" ? span_over : span, {
@@ -97,14 +97,14 @@ export const acknowledgedIn = (
   if (event_type !== "firing" || acknowledgement === undefined) return undefined
   const { time, words } = readerTexts(notification, form)
   const until = time(acknowledgement.until, form === "written" ? "second" : "minute")
-  return fill(words.message.acknowledged, { name: acknowledgement.by, time: until })
+  return fill(words.notification.acknowledged, { name: acknowledgement.by, time: until })
 }
 
 const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   const { event_type, incident } = notification
   const check = checkOf(notification)
   const { counted, words } = readerTexts(notification)
-  const { agent, check: named, members } = words.message
+  const { agent, check: named, members } = words.notification
   return [
     ...[acknowledgedIn(notification) ?? []].flat(),
     timeOf(notification),
@@ -119,7 +119,7 @@ const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
 export const acknowledgeText = (length: Duration.Duration, reader: Reader): string => {
   const texts = readerTexts(reader)
   const isEnglish = (reader.lang ?? "en") === "en"
-  return fill(texts.words.message.acknowledge, {
+  return fill(texts.words.notification.acknowledge, {
     length: isEnglish ? formatDuration(length) : texts.length(Duration.toSeconds(length)),
   })
 }
@@ -135,7 +135,7 @@ export interface NamedLink {
 export const linksOf = (notification: DeliveryAttempt): ReadonlyArray<NamedLink> => {
   const { links, runbook } = notification
   const acknowledge = links?.acknowledge
-  const { message: words } = readerTexts(notification).words
+  const { notification: words } = readerTexts(notification).words
   return [
     ...(links === undefined ? [] : [{ title: words.incident, url: links.incident }]),
     ...(runbook === undefined ? [] : [{ title: runbook.note ?? words.runbook, url: runbook.url }]),
@@ -153,7 +153,7 @@ export const linksOf = (notification: DeliveryAttempt): ReadonlyArray<NamedLink>
 
 /** The last lines. No character of an address needs an escape, which would break it. */
 const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium): ReadonlyArray<string> => {
-  const { incident, labelled } = readerTexts(notification).words.message
+  const { incident, labelled } = readerTexts(notification).words.notification
   return [
     // A link leads to the incident; without one, its ID is how to find it.
     ...(notification.links === undefined
@@ -170,7 +170,7 @@ export const headlineIn = (notification: DeliveryAttempt): string => {
   const { event_type, severity, summary = "" } = notification
   const line = cutHeadline(plainLine(summary), severity)
   return event_type === "resolved" && line !== ""
-    ? fill(readerTexts(notification).words.message.was, { line })
+    ? fill(readerTexts(notification).words.notification.was, { line })
     : line
 }
 
@@ -180,7 +180,7 @@ const endingLines = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   const now = cutHeadline(plainLine(headlineNow(notification.incident.resolution) ?? ""), "ok")
   return ending === undefined
     ? []
-    : [ending, ...(now === "" ? [] : [fill(readerTexts(notification).words.message.now, { line: now })])]
+    : [ending, ...(now === "" ? [] : [fill(readerTexts(notification).words.notification.now, { line: now })])]
 }
 
 /** Lines with one that says why they come: first, or behind a title that the medium shows apart. */
@@ -219,7 +219,9 @@ export const isOver = ({ event_type, incident }: DeliveryAttempt): boolean =>
 export const withSummary = (title: string, notification: DeliveryAttempt, form?: TextForm): string => {
   const { severity, summary = "" } = notification
   const line = endingIn(notification, form) ?? cutHeadline(plainLine(summary), severity)
-  return line === "" ? title : fill(readerTexts(notification, form).words.message.headed, { title, line })
+  return line === ""
+    ? title
+    : fill(readerTexts(notification, form).words.notification.headed, { title, line })
 }
 
 /** A notification in one line, the same at each attempt: the summary names the check of an incident that checks share. */
@@ -233,6 +235,6 @@ export const lineOf = (notification: DeliveryAttempt, medium: Written = {}): str
 export const lineTitleOf = (notification: DeliveryAttempt, medium: Written): string => {
   const title = titleOf(notification, medium)
   return isOver(notification)
-    ? fill(readerTexts(notification, medium.form).words.message.over, { title })
+    ? fill(readerTexts(notification, medium.form).words.notification.over, { title })
     : title
 }

@@ -69,7 +69,7 @@ const timesOf = (notification: DeliveryAttempt, details: MessageDetails): string
   const { incident } = notification
   const { check, duration_seconds, severity, since } = details
   const { time, took, words } = readerTexts(notification)
-  const { labelled, since_and_took, state_since, statuses, took: lasted } = words.message
+  const { labelled, since_and_took, state_since, statuses, took: lasted } = words.notification
   const isSince = Instant.wholeSecond(since) !== Instant.wholeSecond(incident.opened_at)
   const isState = incident.members > 1 || isSince
   if (!isState && duration_seconds === undefined) return ""
@@ -108,7 +108,7 @@ const labelLine = (
 ): string => {
   const texts = Object.entries(labels).map(labelText)
   let line = ""
-  do line = texts.length === 0 ? "" : escape(fill(words.message.labels, { labels: texts.join(", ") }))
+  do line = texts.length === 0 ? "" : escape(fill(words.notification.labels, { labels: texts.join(", ") }))
   while (line.length > room && texts.pop() !== undefined)
   return line
 }
@@ -120,7 +120,7 @@ const sourceLine = (
 ): string => {
   if (source === undefined) return ""
   const value = RUNBOOK_URL.test(source) ? source : escape(source)
-  return fill(words.message.labelled, { name: escape(words.message.source), value })
+  return fill(words.notification.labelled, { name: escape(words.notification.source), value })
 }
 
 /**
@@ -152,7 +152,7 @@ export const detailLines = (
   const output = cutText(shown.join("\n"), { limit, escape: plain, isEnd })
   if (output === "") return lines
   if (last_status !== undefined)
-    add(escape(fill(words.message.last_result, { status: words.message.statuses[last_status] })))
+    add(escape(fill(words.notification.last_result, { status: words.notification.statuses[last_status] })))
   const quoted = (text: string): string => {
     const parts = text.split("\n")
     return parts.map((line) => quote + escape(line)).join("\n")

@@ -7,7 +7,7 @@ import type { Resolution } from "../model/IncidentRecord.ts"
 export const resolutionText = (
   resolution: Resolution,
   length: string,
-  words: AnyWords["message"],
+  words: AnyWords["notification"],
 ): string => {
   const { ended, statuses } = words
   switch (resolution.reason) {

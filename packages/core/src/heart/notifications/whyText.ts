@@ -21,7 +21,7 @@ export const whyText = (notification: DeliveryAttempt, form?: TextForm): string 
   const { age_starts_at, cause, event_type, incident, reason = {} } = notification
   if (event_type !== "firing") return undefined
   const { length, names, time, words } = readerTexts(notification, form)
-  const { statuses, why } = words.message
+  const { statuses, why } = words.notification
   const { beside, by, rota, since, was } = reason
   const lasted = (from: Instant.Instant) => ({ length: length(secondsOf(from, age_starts_at)) })
   if (beside !== undefined) return fill(why.not_reached, { names: names(beside) })
