@@ -4,6 +4,7 @@ import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { isLabels, MAX_LABELS } from "@tocsin/contract/labels/Labels"
 import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { LONGEST_TITLE } from "@tocsin/contract/titles/Titles"
+import { MOST_WATCHES } from "@tocsin/contract/watches/Watches"
 import { Result } from "effect"
 import { namesOf } from "./receiverNames.ts"
 
@@ -94,8 +95,13 @@ export class MovedPolicy {
 
   /** Whether a policy can state a watch, which it then has. */
   watch(watch: Taken & { readonly name: string; readonly title?: string }): boolean {
+    const { watches } = this.#parts
+    if (watches.length === MOST_WATCHES) {
+      this.leave(watch.title ?? watch.name, `a policy has at most ${MOST_WATCHES} watches`)
+      return false
+    }
     const isTaken = this.#fits(watch.title ?? watch.name, { watches: [watch] })
-    if (isTaken) this.#parts.watches.push(watch)
+    if (isTaken) watches.push(watch)
     return isTaken
   }
 

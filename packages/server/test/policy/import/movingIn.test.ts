@@ -422,13 +422,14 @@ describe("moving in from Uptime Kuma", () => {
     rmSync(folder, { recursive: true })
   })
 
-  it("takes 500 monitors over", async () => {
-    const { watches } = policyOf(
+  it("takes 1000 monitors over, and names the others", async () => {
+    const { not_taken_over, watches } = policyOf(
       await moved((database) => {
-        for (let n = 0; n < 500; n++) monitor(database, { name: `Monitor ${n}` })
+        for (let n = 0; n < 1_001; n++) monitor(database, { name: `Monitor ${n}` })
       }),
     )
-    assert.lengthOf(watches ?? [], 500)
+    assert.lengthOf(watches ?? [], 1_000)
+    assert.deepStrictEqual(not_taken_over, ["Monitor 1000: a policy has at most 1000 watches"])
   })
 })
 
