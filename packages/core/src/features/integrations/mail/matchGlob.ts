@@ -9,19 +9,35 @@ const folded = (text: string): string => {
       }).join("")
 }
 
-/** Where a part of a glob without stars fits from a place on; -1 if nowhere. */
-const placeOf = (part: string, value: string, from: number, isFixed: boolean): number => {
-  if (!part.includes("?")) {
-    if (!isFixed) return value.indexOf(part, from)
-    return value.startsWith(part, from) ? from : -1
+const ANY = "?".codePointAt(0)
+
+const widthOf = (point: number): number => (point > 0xffff ? 2 : 1)
+
+/** Where a part of a glob without stars ends that begins at a place; -1 if it does not fit there. */
+const endOf = (part: string, value: string, begin: number): number => {
+  let [place, at] = [0, begin]
+  while (place < part.length) {
+    const wanted = part.codePointAt(place) ?? 0
+    const given = value.codePointAt(at)
+    if (given === undefined || (wanted !== ANY && wanted !== given)) return -1
+    place += widthOf(wanted)
+    at += widthOf(given)
   }
-  const last = isFixed ? from : value.length - part.length
-  for (let at = from; at <= last && at + part.length <= value.length; at++) {
-    let length = 0
-    while (length < part.length && (part[length] === "?" || part[length] === value[at + length])) length += 1
-    if (length === part.length) return at
-  }
+  return at
+}
+
+/** Where a part fits from a place on; -1 if nowhere. */
+const placeOf = (part: string, value: string, from: number): number => {
+  if (!part.includes("?")) return value.indexOf(part, from)
+  for (let at = from; at < value.length; at += widthOf(value.codePointAt(at) ?? 0))
+    if (endOf(part, value, at) !== -1) return at
   return -1
+}
+
+/** Where a part begins that ends with the value. */
+const lastPlaceOf = (part: string, value: string): number => {
+  if (!part.includes("?")) return value.length - part.length
+  return Array.from(part).reduce((at) => at - widthOf(value.codePointAt(at - 2) ?? 0), value.length)
 }
 
 /**
@@ -31,19 +47,19 @@ const placeOf = (part: string, value: string, from: number, isFixed: boolean): n
 const matchGlob = (glob: string, text: string): ReadonlyArray<string> | undefined => {
   const [first = "", ...rest] = folded(glob).split("*")
   const value = folded(text)
-  if (placeOf(first, value, 0, true) === -1) return undefined
+  let at = endOf(first, value, 0)
+  if (at === -1) return undefined
   const last = rest.pop()
-  if (last === undefined) return value.length === first.length ? [] : undefined
+  if (last === undefined) return value.length === at ? [] : undefined
   const taken: Array<string> = []
-  let at = first.length
   for (const part of rest) {
-    const place = placeOf(part, value, at, false)
+    const place = placeOf(part, value, at)
     if (place === -1) return undefined
     taken.push(text.slice(at, place))
-    at = place + part.length
+    at = endOf(part, value, place)
   }
-  const end = value.length - last.length
-  if (end < at || placeOf(last, value, end, true) === -1) return undefined
+  const end = lastPlaceOf(last, value)
+  if (end < at || endOf(last, value, end) !== value.length) return undefined
   return [...taken, text.slice(at, end)]
 }
 

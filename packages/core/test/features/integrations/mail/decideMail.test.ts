@@ -172,6 +172,22 @@ describe("rules", () => {
     assert.strictEqual(by(rules, { subject: "axxcd" }), "critical (subject)")
   })
 
+  it.each([
+    ["x ? y", "x 😀 y", ""],
+    ["*? y", "x😀 y", "x"],
+    ["??*", "😀😀z", "z"],
+    ["*?", "a😀", "a"],
+    ["*?b?*", "😀xb😀c", "😀"],
+    ["*😀*", "a😀b", "a"],
+    ["???", "x😀", undefined],
+    ["*?x", "x", undefined],
+    ["a?", "a", undefined],
+    ["", "a", undefined],
+  ])("%s takes of %s: %s", (subject, given, taken) => {
+    const seen = by([{ match: { subject }, check: "c$1" }], { subject: given, check: "other" })
+    assert.strictEqual(seen, taken === undefined ? "critical other (address)" : `critical c${taken} (rule 1)`)
+  })
+
   it("match the first line, the address and all given fields", () => {
     const rules = [
       {
