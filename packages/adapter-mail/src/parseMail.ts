@@ -94,6 +94,7 @@ export const parseMail = async (mail: Uint8Array): Promise<ParsedMail> => {
   // The types leave out the tree, which alone says which part is the first.
   const { root } = parser as unknown as { readonly root: Part }
   const leaves = leavesOf(root)
+  if (root.contentType.multipart !== false && root.childNodes.length === 0) throw new Error("no part begins")
   const { fields } = readFields(mail)
   const isReport = isReportOf(root)
   return {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { htmlText } from "../src/htmlText.ts"
-import { parseMail } from "../src/parseMail.ts"
+import { mailAsSent, parseMail } from "../src/parseMail.ts"
 
 const textOf = async (...lines: ReadonlyArray<string>): Promise<string> => {
   const { text } = await parseMail(new TextEncoder().encode(lines.join("\r\n")))
@@ -27,6 +27,15 @@ describe("the text of a mail", () => {
     const attached = "Content-Disposition: ATTACHMENT; filename=a\r\n\r\nattached"
     assert.strictEqual(await parts(html, attached, "\r\n  ", "\r\nfirst", "\r\nsecond"), "first")
     assert.strictEqual(await parts(attached, "\r\n \t", html), "html")
+  })
+})
+
+describe("a mail of parts without a boundary", () => {
+  it("cannot be read, and counts as it was sent", async () => {
+    const mail = new TextEncoder().encode("Content-Type: multipart/mixed\r\n\r\n--B\r\n\r\ntext\r\n")
+    const error = await parseMail(mail).catch(String)
+    assert.strictEqual(error, "Error: no part begins")
+    assert.strictEqual(mailAsSent(mail, "").text.trim(), "--B\n\ntext")
   })
 })
 
