@@ -18,12 +18,16 @@ const rangesOf = (days: object): object =>
   Object.fromEntries(Object.entries(days).map(([name, least]) => [name, `${least}:`]))
 
 /** The options of a watch as the agent's probes have them. */
-const optionsOf = (
-  kind: WatchKind,
-  { days, timeout, ...options }: { readonly timeout?: unknown; readonly days?: object },
-): object => ({
+const optionsOf = ({
+  days,
+  timeout,
+  ...options
+}: {
+  readonly timeout?: unknown
+  readonly days?: object
+}): object => ({
   ...options,
-  ...(days !== undefined && (kind === "tls" ? rangesOf(days) : { days: rangesOf(days) })),
+  ...(days !== undefined && { days: rangesOf(days) }),
   ...(timeout !== undefined && { wait: timeout }),
 })
 
@@ -40,7 +44,7 @@ export const readWatch = (
     path: [],
     refuse: (message, path = []) => void problems.push(`${[kind, ...path].join(".")} ${message}`),
   }
-  const probe = PROBES[kind](optionsOf(kind, options), place)
+  const probe = PROBES[kind](optionsOf(options), place)
   if (probe === undefined || problems.length > 0) return { problem: problems.join("; ") }
   const { url }: { readonly url?: unknown } = options
   const isPlain = ADDRESSES[kind]?.test(String(url)) ?? true

@@ -35,6 +35,7 @@ const fields = {
   starttls,
   wait,
   ...trustFields,
+  days: record(leftFields),
   ...leftFields,
   ...timeFields,
 }
@@ -42,6 +43,8 @@ const fields = {
 const reader = checked(record(fields, ["host"]), (settings, place) => {
   judgeTrust(settings, place)
   judgeOptions("tls")(settings, place)
+  if (settings.days !== undefined && (settings.warning ?? settings.critical) !== undefined)
+    place.refuse("stands in warning or critical too: remove one of them", [...place.path, "days"])
 })
 
 /** The days that a server's certificate has left, and whether it is trusted and names the server. */
@@ -54,7 +57,7 @@ export const tls = probe({ name: "tls", lane: "network" }, reader, async (settin
     const opening = (signal: AbortSignal) => connected(to, at, { signal, targets: around.targets })
     const handshaking = (signal: AbortSignal) => handshake(opening, { name, by, trust: settings }, signal)
     const { seconds, value: shown } = await timed(around.clock, () => limited(millis, around, handshaking))
-    const days = daysLeft(shown.certificates, around.clock.wall(), settings)
+    const days = daysLeft(shown.certificates, around.clock.wall(), settings.days ?? settings)
     const words = `${target}: ${days.words}`
     const refusals = verify ? refusalsOf(shown, days.value < 0) : []
     const faults = refusals.map((why): Fault => ({ status: "critical", words: `${target}: ${why}` }))

@@ -70,9 +70,9 @@ afterAll(() => {
 })
 
 /** The first words of both probes that show a certificate. */
-const both = async (port: number, settings: object = {}, ca = "root.pem") => {
+const both = async (port: number, settings: Readonly<Record<string, unknown>> = {}, ca = "root.pem") => {
   const byTls = await probed("tls", { host: "127.0.0.1", port, ca: at(ca), ...settings })
-  const page = { url: `https://127.0.0.1:${port}/`, ca: at(ca), days: settings }
+  const page = { url: `https://127.0.0.1:${port}/`, ca: at(ca), days: settings["days"] ?? settings }
   const byHttp = await probed("http", page)
   assert.strictEqual(byTls.status, byHttp.status, `${byTls.output}\n${byHttp.output}`)
   return byTls
@@ -108,6 +108,7 @@ describe.skipIf(withoutOpenssl !== undefined)(`the days of a certificate${unless
     assert.strictEqual((await both(port, { warning: "1d:", critical: "90m:" })).status, "ok")
     assert.strictEqual((await both(port, { warning: "41h:", critical: "40h:" })).status, "warning")
     assert.strictEqual((await both(port, { critical: "2:" })).status, "critical")
+    assert.strictEqual((await both(port, { days: { critical: "2:" } })).status, "critical")
     assert.throws(() => configured("tls", { host: "a", warning: "2GiB:" }), /units are m, h, d$/)
   })
 

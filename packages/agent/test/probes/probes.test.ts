@@ -454,6 +454,11 @@ describe("settings that can never work", () => {
     ],
     ["http", { url: "http://a/", method: "HEAD", pattern: "b" }, /^pattern searches a page, and HEAD/],
     ["http", { url: "ftp://shop.example/" }, /^url must be an address/],
+    [
+      "tls",
+      { host: "a", days: { warning: "2:" }, critical: "1:" },
+      /^days stands in warning or critical too/,
+    ],
     ["systemd", { units: "a b.service" }, /^units must be the name of a unit/],
   ])("of %s are refused: %j", (name, settings, problem) => {
     assert.throws(() => configured(name, settings), problem)
