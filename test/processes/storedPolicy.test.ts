@@ -329,14 +329,14 @@ describe("a stored policy", () => {
         [usable.code, usable.stderr],
         [0, "the running server can use all of its receivers\n"],
       )
-      const mail = "{ kind: messenger, type: email, to: b@example.org }"
+      const mail = "{ kind: messenger, type: email, to: [b@example.org] }"
       writeFileSync(
         join(cwd, "policy.yaml"),
         `mail: { url_env: TOCSIN_SECRET_MAIL, from: a@example.org }\nreceivers: { a: ${mail}, c: ${mail} }\n`,
       )
       const once =
         "the running server cannot use the receivers a, c, as mail.url_env names a variable that is not set\n"
-      assert.strictEqual((yield* asking).stderr, once)
+      assert.include((yield* asking).stderr, once)
       writeFileSync(join(cwd, "policy.yaml"), chat("url_file: chat-url"))
       const found = yield* tocsin({ cwd, environment }, "policy", "check", "policy.yaml")
       assert.deepStrictEqual([found.code, found.stderr.includes("this shell cannot use")], [0, false])

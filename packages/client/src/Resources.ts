@@ -6,7 +6,6 @@ import type { Answer, Body, Item, Path, Query } from "./calls/endpoints.ts"
 
 export type * from "./ExportResources.ts"
 export type * from "./PolicyResources.ts"
-export type * from "./ReportResources.ts"
 
 /** The status that a check reported. */
 export type CheckStatus = CheckState["status"]

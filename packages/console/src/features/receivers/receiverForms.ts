@@ -1,5 +1,6 @@
 import { type ReceiverType, receiverTypes, type TypeKeys } from "@tocsin/contract/receivers/ReceiverTypes"
 import type { FormField, Texts } from "../../view/FormField.ts"
+import { quietFields, quietOf } from "./quietHours.ts"
 
 /** A type of receiver as its form asks for it: a row of the table, or a kind that needs no type. */
 export interface FormType extends Pick<TypeKeys, "needs" | "takes"> {
@@ -200,40 +201,6 @@ const plainField = (name: string, { form: { kind, type }, former, properties }: 
   return { [name]: { ...field, ...number, initial: textOf(former?.[name]), ...(example && { example }) } }
 }
 
-/** When it is not notified of milder incidents. */
-const QUIET = {
-  "quiet.hours": {
-    label: "Quiet hours",
-    example: "22:00-07:00",
-    hint: "Milder firings wait until they end.",
-  },
-  "quiet.below": {
-    label: "Below",
-    options: [["critical"], ["unknown"]],
-    initial: "critical",
-    hint: "Incidents that are milder wait.",
-  },
-  "quiet.tz": { label: "Zone", example: "Europe/Berlin", hint: "That of the policy by default." },
-} as const satisfies Fields
-
-const quietFields = ({ former, properties }: FieldsOf): Fields =>
-  properties["quiet"] === undefined
-    ? {}
-    : Object.fromEntries(
-        Object.entries(QUIET).map(([name, field]) => {
-          const value: unknown = Object(former?.["quiet"])[name.replace("quiet.", "")]
-          const refusedAs = new RegExp(`receivers\\.\\w+\\.${name.replace(".", "\\.")}\\b`)
-          return [name, { ...field, refusedAs, ...(value !== undefined && { initial: textOf(value) }) }]
-        }),
-      )
-
-/** Quiet hours as a form says them, with what it does not ask for, such as their days; none without hours. */
-const quietOf = (former: Entry, texts: Texts): Entry => {
-  const { tz: _, ...others } = Object(former["quiet"])
-  const { "quiet.below": below = "", "quiet.hours": hours = "", "quiet.tz": tz = "" } = texts
-  return hours === "" ? {} : { quiet: { ...others, hours, ...(tz !== "" && { tz }), below } }
-}
-
 const rare = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, isRare: true }]))
 
@@ -267,7 +234,7 @@ export const fieldsOf = (parts: FieldsOf): Fields => {
     {},
     ...form.needs.map(needed),
     ...form.takes.map((key) => rare(fieldsFor(key))),
-    rare(quietFields(parts)),
+    rare(properties["quiet"] === undefined ? {} : quietFields(former)),
     ...common.map((name) => rare(plainField(name, parts))),
   )
 }

@@ -1,0 +1,36 @@
+import type { FormField, Texts } from "../../view/FormField.ts"
+
+type Fields = Readonly<Record<string, FormField>>
+type Entry = Readonly<Record<string, unknown>>
+
+/** The fields of the hours in which a receiver is not notified of milder incidents. */
+const QUIET = {
+  "quiet.hours": {
+    label: "Quiet hours",
+    example: "22:00-07:00",
+    hint: "Milder firings wait until they end.",
+  },
+  "quiet.below": {
+    label: "Below",
+    options: [["critical"], ["unknown"]],
+    initial: "critical",
+    hint: "Incidents that are milder wait.",
+  },
+  "quiet.tz": { label: "Zone", example: "Europe/Berlin", hint: "That of the policy by default." },
+} as const satisfies Fields
+
+export const quietFields = (former: Entry | undefined): Fields =>
+  Object.fromEntries(
+    Object.entries(QUIET).map(([name, field]) => {
+      const value: unknown = Object(former?.["quiet"])[name.replace("quiet.", "")]
+      const refusedAs = new RegExp(`receivers\\.\\w+\\.${name.replace(".", "\\.")}\\b`)
+      return [name, { ...field, refusedAs, ...(value !== undefined && { initial: String(value) }) }]
+    }),
+  )
+
+/** Quiet hours as a form says them, with what it does not ask for, such as their days; none without hours. */
+export const quietOf = (former: Entry, texts: Texts): Entry => {
+  const { tz: _, ...others } = Object(former["quiet"])
+  const { "quiet.below": below = "", "quiet.hours": hours = "", "quiet.tz": tz = "" } = texts
+  return hours === "" ? {} : { quiet: { ...others, hours, ...(tz !== "" && { tz }), below } }
+}
