@@ -61,6 +61,8 @@ export interface Service extends TextMedium {
   readonly triedAgain?: { readonly status: number; readonly after: ReadonlyArray<number> }
   /** It rings a phone: whether it may have rung matters. */
   readonly isPhone?: true
+  /** Ends the alarm of an incident, where a receiver has `emergency`. */
+  readonly endAlarm?: (incident: string, keys: ServiceKeys) => ServiceRequest
   /** Writes the text, where that is not what all services get. */
   readonly textOf?: (message: ChatMessage) => string
   /** Pure: the same message makes the same request. */

@@ -1,8 +1,13 @@
 import { plain } from "@tocsin/core/heart/notifications/cutText"
-import { form, type Service } from "./Service.ts"
+import { form, type Service, type ServiceKeys } from "./Service.ts"
 
 /** Rings every minute for half an hour, unless one acknowledges it in the app. */
 const EMERGENCY = { priority: "2", retry: "60", expire: "1800" }
+
+const cancelling = (tag: string, { path, token }: Pick<ServiceKeys, "path" | "token">) => ({
+  path: `${path}/1/receipts/cancel_by_tag/${tag}.json`,
+  ...form({ token }),
+})
 
 /**
  * A message of 1,024 characters, without HTML; only 429 and 5xx are worth a repeat (pushover.net/api, November 2026).
@@ -12,6 +17,7 @@ export const pushover: Service = {
   address: "https://api.pushover.net",
   limit: 1_024,
   escape: plain,
+  endAlarm: cancelling,
   request: (
     { incident, links, tags, text, tone },
     { definition: { emergency = false }, path, token, user },
@@ -33,7 +39,6 @@ export const pushover: Service = {
       }),
     }
     if (!emergency || tone !== "resolved" || incident === undefined) return request
-    const cancel = { path: `${path}/1/receipts/cancel_by_tag/${incident.id}.json`, ...form({ token }) }
-    return { ...request, before: cancel }
+    return { ...request, before: cancelling(incident.id, { path, token }) }
   },
 }

@@ -67,7 +67,8 @@ export const notifierOver = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Notifier, never, Ids> {
   const ids = yield* Ids
   const service = services[type]
-  const { lang } = Redacted.value(keys).definition
+  const { emergency, lang } = Redacted.value(keys).definition
+  const { endAlarm } = service
   const { kind } = receiverTypes[type]
   const postAll: (request: ServiceRequest) => Effect.Effect<TestReceipt> = Effect.fnUntraced(function* ({
     before,
@@ -81,10 +82,9 @@ export const notifierOver = Effect.fnUntraced(function* (
     return otherwise !== undefined && status >= 400 && status < 500 ? yield* postAll(otherwise) : receipt
   })
   const late: TestReceipt = { status: undefined, result: noAnswerWithin(timeout) }
-  const postWritten = (message: Written) =>
-    postAll(service.request(message, Redacted.value(keys))).pipe(
-      Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.succeed(late) }),
-    )
+  const postInTime = (request: ServiceRequest) =>
+    Effect.timeoutOrElse(postAll(request), { duration: timeout, orElse: () => Effect.succeed(late) })
+  const postWritten = (message: Written) => postInTime(service.request(message, Redacted.value(keys)))
   const write = (message: ChatMessage) => {
     const about = message.about === "notification" ? message.notifications[0] : undefined
     return postWritten({
@@ -111,6 +111,11 @@ export const notifierOver = Effect.fnUntraced(function* (
     // Services that write their text themselves have no room for them.
     ...(kind === "messenger" && service.textOf === undefined && { takesDetails: true }),
     ...(kind === "messenger" && { sendDigest: (notifications) => send(aboutSeveral(notifications)) }),
+    ...(endAlarm !== undefined &&
+      emergency === true && {
+        endAlarm: (incident) =>
+          Effect.map(postInTime(endAlarm(incident, Redacted.value(keys))), ({ result }) => result),
+      }),
     ...(kind === "alert_router" && {
       remembers: true,
       resend: Effect.fnUntraced(function* (claimed: ReadonlyArray<ClaimedAlert>) {

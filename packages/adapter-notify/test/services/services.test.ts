@@ -308,6 +308,17 @@ describe("the types of receivers", () => {
     }),
   )
 
+  it.effect("pushover: an alarm ends by its tag, where there are alarms", () =>
+    Effect.gen(function* () {
+      const definition = { ...fakes.pushover.definition, emergency: true } as const
+      const { endAlarm, requests } = yield* start("pushover", () => ({ status: 200 }), {}, definition)
+      assert.deepStrictEqual(yield* endAlarm?.(firing.incident.id) ?? assert.fail(), { outcome: "delivered" })
+      const { path } = yield* Queue.take(requests)
+      assert.strictEqual(path, `/1/receipts/cancel_by_tag/${firing.incident.id}.json`)
+      assert.isUndefined((yield* start("pushover")).endAlarm)
+    }),
+  )
+
   it.effect("pushover: the end of an alarm decides nothing, and takes a third of the time", () =>
     Effect.gen(function* () {
       const definition = { ...fakes.pushover.definition, emergency: true } as const

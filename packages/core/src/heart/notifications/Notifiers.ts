@@ -8,7 +8,7 @@ import type {
   Severity,
 } from "@tocsin/contract/formats/Status"
 import type { Acknowledgement } from "../model/Acknowledgement.ts"
-import type { OutboxId } from "@tocsin/contract/formats/Identifiers"
+import type { IncidentId, OutboxId } from "@tocsin/contract/formats/Identifiers"
 import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { Language } from "@tocsin/contract/languages/Language"
 import type { CheckName } from "../../kernel/model/CheckRef.ts"
@@ -169,6 +169,11 @@ export interface Notifier {
    * (docs/rules.md#alertmanager). Alerts with `ended_at` are sent as ended. Never fails.
    */
   readonly resend?: (alerts: ReadonlyArray<ClaimedAlert>) => Effect.Effect<DeliveryResult>
+  /**
+   * Ends the alarm of an incident that the receiver repeats until one acknowledges; absent for all others. Never fails.
+   * The caller may repeat it.
+   */
+  readonly endAlarm?: (incident: IncidentId) => Effect.Effect<DeliveryResult>
   /**
    * The receiver keeps an alert until it is sent as ended: `resend` gets only alerts whose incident resolved
    * without a notification, once and one at a time (docs/rules.md#notifiers).

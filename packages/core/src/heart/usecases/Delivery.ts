@@ -6,6 +6,7 @@ import { makeRepairs, repairReceivers } from "../evaluation/repairReceivers.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
 import type { Policy, PolicyReceiver } from "../policy/compilePolicy.ts"
 import { deliverItems, type ReceiverOptions } from "../notifications/deliverItems.ts"
+import { endAlarms } from "../notifications/endAlarms.ts"
 import { resendAlerts } from "../notifications/resendAlerts.ts"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { Receivers } from "../notifications/Receivers.ts"
@@ -60,8 +61,8 @@ const entriesOf = ({ browserMarks, receivers, secretMarks }: Policy): ReadonlyMa
     }),
   )
 
-type WorkerName = `${NotifierName}/${"items" | "alerts"}`
-type Worker = ReturnType<typeof deliverItems> | ReturnType<typeof resendAlerts>
+type WorkerName = `${NotifierName}/${"items" | "alerts" | "alarms"}`
+type Worker = ReturnType<typeof deliverItems | typeof resendAlerts | typeof endAlarms>
 
 // A stop may take ten seconds; running attempts get these to finish.
 const FINISH_WITHIN = Duration.seconds(4)
@@ -116,7 +117,7 @@ export const layer = Layer.effectDiscard(
       FiberMap.run(workers, name, worker, { onlyIfMissing: true })
 
     const follow = Effect.gen(function* () {
-      for (const [receiver, { kind, resend }] of current()) {
+      for (const [receiver, { endAlarm, kind, resend }] of current()) {
         const options = () =>
           optionsOf(policy.current().receivers.get(receiver), { concurrency, messageDetails })
         const onWorks = (at: Instant.Instant) => repairs.works(receiver, "attempt", at)
@@ -124,6 +125,8 @@ export const layer = Layer.effectDiscard(
         yield* run(`${receiver}/items`, deliverItems(given))
         if (resend !== undefined)
           yield* run(`${receiver}/alerts`, resendAlerts({ receiver, lease, underWay }))
+        if (endAlarm !== undefined)
+          yield* run(`${receiver}/alarms`, endAlarms({ receiver, isOwner: owns(receiver) }))
       }
       yield* followEntries
       yield* signal.raise
