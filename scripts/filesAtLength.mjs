@@ -2,7 +2,7 @@
 import process from "node:process"
 
 /**
- * What `npm test` leaves to `npm run test:long`, as globs. Each needs much processor time, for browsers, processes,
+ * Files that `npm test` leaves to `npm run test:long`, as globs. Each needs much processor time, for browsers, processes,
  * databases or compilers, and proves with them what cheaper tests prove of the same code (CONTRIBUTING.md, "Tests at
  * length").
  *

@@ -7,7 +7,7 @@ import { mailAsSent } from "../src/parseMail.ts"
 
 const BYTES = new TextEncoder().encode("Subject: disk failed\n\nx")
 
-/** What the reader uses of a thread. */
+/** The part of a thread that the reader uses. */
 class Thread extends EventEmitter {
   postMessage(mail: Uint8Array): void {
     setImmediate(() => this.emit("message", mailAsSent(mail, "")))

@@ -191,7 +191,7 @@ const answered = (
     },
   })
 
-/** What a request asks for: a refusal, or a call. */
+/** A request as it asks: a refusal, or a call. */
 type Asked =
   | { readonly failure: Failure }
   | {

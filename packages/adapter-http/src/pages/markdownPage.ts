@@ -121,7 +121,7 @@ export const MARKDOWN_FIELDS = {
   "content-security-policy": `default-src 'none'; style-src 'sha256-${HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
 } as const
 
-/** A page of the documentation as HTML, whose headings have anchors (docs/rules.md#the-console). */
+/** A page of the documentation as HTML, whose headings have anchors (docs/console.md). */
 export const markdownPage = (markdown: string, pages: ReadonlySet<string>): string => {
   const lines = markdown.split("\n")
   const blocks: Array<string> = []
