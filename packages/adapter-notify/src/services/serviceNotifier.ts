@@ -53,17 +53,15 @@ const VISIBLE_ASCII = /^[\x21-\x7e]*$/
 
 const DELIVERED: DeliveryResult = { outcome: "delivered" }
 
+interface ServiceOf {
+  readonly type: keyof typeof services
+  readonly keys: Redacted.Redacted<ServiceKeys>
+}
+
 /** Writes to the service of a type by a client of it. Needs the path of its address, without a slash at its end. */
 export const notifierOver = Effect.fnUntraced(function* (
   post: HttpPost,
-  {
-    keys,
-    timeout,
-    type,
-  }: {
-    readonly type: keyof typeof services
-    readonly keys: Redacted.Redacted<ServiceKeys>
-  } & Pick<PostingOptions, "timeout">,
+  { keys, timeout, type }: ServiceOf & Pick<PostingOptions, "timeout">,
 ): Effect.fn.Return<Notifier, never, Ids> {
   const ids = yield* Ids
   const service = services[type]

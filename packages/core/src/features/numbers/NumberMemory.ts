@@ -4,7 +4,7 @@ import { CurrentInstruments } from "../../kernel/engine/metrics/Instruments.ts"
 import type { CheckRef } from "../../kernel/model/CheckRef.ts"
 import { Ids } from "../../kernel/ports/Ids.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
-import { Gathering } from "./Gathering.ts"
+import { Gathering, type LastOfSeries } from "./Gathering.ts"
 import type { Measured } from "../../kernel/model/Measured.ts"
 import type { SeriesBound } from "./NumberBounds.ts"
 import { partKey } from "./NumberPart.ts"
@@ -30,6 +30,15 @@ const patternOf = (series: SeriesRef): SeriesRef => ({
   ...series,
   name: series.name.replaceAll(CHANGING, "*"),
 })
+
+/** The complaint about a check with too many numbers: most of their names may be one name that changes. */
+const complaintOf = (series: SeriesRef, all: ReadonlyArray<LastOfSeries>) => {
+  const pattern = patternOf(series)
+  const alike = all.filter(({ ref }) => patternOf(ref).name === pattern.name)
+  return pattern.name !== series.name && alike.length > all.length / 2
+    ? (["changing", pattern] as const)
+    : (["check", series] as const)
+}
 
 /** The numbers that this server has not yet written (docs/rules.md#numbers). */
 export class NumberMemory extends Context.Service<NumberMemory>()(
@@ -101,13 +110,9 @@ export class NumberMemory extends Context.Service<NumberMemory>()(
         /** Forgets what is written or lost, and the bound that a series exceeded. */
         forget: Effect.map(Instant.now, (now) => {
           numbersLost.value += gathering.forget(Instant.toMillis(now))
-          const complaints = Array.from(refused, ([bound, series]): [SeriesBound | "changing", SeriesRef] => {
-            if (bound !== "check") return [bound, series]
-            const pattern = patternOf(series)
-            const alike = gathering.lastOf(series).map(({ ref }) => patternOf(ref).name === pattern.name)
-            const isOne = pattern.name !== series.name && alike.filter(Boolean).length > alike.length / 2
-            return isOne ? ["changing", pattern] : [bound, series]
-          })
+          const complaints = Array.from(refused, ([bound, series]) =>
+            bound === "check" ? complaintOf(series, gathering.lastOf(series)) : ([bound, series] as const),
+          )
           refused.clear()
           return complaints
         }),
