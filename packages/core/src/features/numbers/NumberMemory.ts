@@ -4,7 +4,7 @@ import { CurrentInstruments } from "../../kernel/engine/metrics/Instruments.ts"
 import type { CheckRef } from "../../kernel/model/CheckRef.ts"
 import { Ids } from "../../kernel/ports/Ids.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
-import { Gathering, type LastOfSeries } from "./Gathering.ts"
+import { Gathering } from "./Gathering.ts"
 import type { Measured } from "../../kernel/model/Measured.ts"
 import type { SeriesBound } from "./NumberBounds.ts"
 import { partKey } from "./NumberPart.ts"
@@ -31,13 +31,15 @@ const patternOf = (series: SeriesRef): SeriesRef => ({
   name: series.name.replaceAll(CHANGING, "*"),
 })
 
-/** The complaint about a check with too many numbers: most of their names may be one name that changes. */
-const complaintOf = (series: SeriesRef, all: ReadonlyArray<LastOfSeries>) => {
+type Complaint = readonly [bound: SeriesBound | "changing", series: SeriesRef]
+
+/** Most names of a check with too many numbers may be one name that changes. */
+const complaintOf = ([bound, series]: Complaint, gathering: Gathering): Complaint => {
   const pattern = patternOf(series)
+  if (bound !== "check" || pattern.name === series.name) return [bound, series]
+  const all = gathering.lastOf(series)
   const alike = all.filter(({ ref }) => patternOf(ref).name === pattern.name)
-  return pattern.name !== series.name && alike.length > all.length / 2
-    ? (["changing", pattern] as const)
-    : (["check", series] as const)
+  return alike.length > all.length / 2 ? ["changing", pattern] : [bound, series]
 }
 
 /** The numbers that this server has not yet written (docs/rules.md#numbers). */
@@ -110,9 +112,7 @@ export class NumberMemory extends Context.Service<NumberMemory>()(
         /** Forgets what is written or lost, and the bound that a series exceeded. */
         forget: Effect.map(Instant.now, (now) => {
           numbersLost.value += gathering.forget(Instant.toMillis(now))
-          const complaints = Array.from(refused, ([bound, series]) =>
-            bound === "check" ? complaintOf(series, gathering.lastOf(series)) : ([bound, series] as const),
-          )
+          const complaints = Array.from(refused, (one) => complaintOf(one, gathering))
           refused.clear()
           return complaints
         }),
