@@ -10,6 +10,8 @@ export interface RequestOptions {
   readonly query?: Query | undefined
   /** A text is sent as it is, anything else as JSON. */
   readonly body?: unknown
+  /** Of a body that is no text; JSON without. */
+  readonly contentType?: string | undefined
   /** The hash of what a change replaces. */
   readonly ifMatch?: string | undefined
   readonly timeoutMillis?: number | undefined
@@ -67,7 +69,8 @@ export const request = async <Answer>(
   options: RequestOptions = {},
 ): Promise<Answer> => {
   const { base, token, fetch: send = fetch, known } = connection
-  const { query = {}, body, ifMatch, key, timeoutMillis = TIMEOUT_MILLIS } = options
+  const { query = {}, body, contentType = "application/json", ifMatch, key } = options
+  const { timeoutMillis = TIMEOUT_MILLIS } = options
   const address = `${base}${path}${queryText(query)}`
   const timeout = AbortSignal.timeout(timeoutMillis)
   const isText = typeof body === "string"
@@ -78,7 +81,7 @@ export const request = async <Answer>(
       method,
       headers: {
         authorization: `Bearer ${token}`,
-        ...(body !== undefined && { "content-type": isText ? "application/yaml" : "application/json" }),
+        ...(body !== undefined && { "content-type": isText ? "application/yaml" : contentType }),
         ...(ifMatch !== undefined && { "if-match": `"${ifMatch}"` }),
         ...(key !== undefined && { "idempotency-key": key }),
       },

@@ -9,7 +9,7 @@ const CONFIRMATION = /[,;:]?(?: or)? confirm [^;]*confirm[=:][^;]*$/
 
 /** Changes the policy in force. What the service does only with a confirmation, it asks first. */
 export const changePolicy = async (
-  method: "PUT" | "DELETE",
+  method: "PATCH" | "PUT" | "DELETE",
   path: string,
   options: RequestOptions,
 ): Promise<AppliedPolicy | undefined> => {

@@ -1,4 +1,4 @@
-import type { PolicyInForce, Override, RotaList, RotaPlan } from "@tocsin/client"
+import type { Override, RotaList, RotaPlan } from "@tocsin/client"
 import { momentText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { topicsOf } from "../../state/lists.ts"
@@ -10,6 +10,7 @@ import { call, mayRespond } from "../../state/session.ts"
 import { ActionButton, CopyText } from "../../view/forms.tsx"
 import { Empty, Mark, Missing, ReadingNote } from "../../view/states.tsx"
 import { useRead, useResource } from "../../view/usePages.ts"
+import { PolicyFormButton } from "../../view/PolicyFormButton.tsx"
 import { TakeOver } from "./TakeOver.tsx"
 import { Names, Turns } from "./Turns.tsx"
 
@@ -92,41 +93,12 @@ const Plan = ({ name }: { readonly name: string }) => {
   )
 }
 
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
-/** A rota between receivers that the policy has, so that it can be pasted there as it stands. */
-const exampleOf = ({ policy, receivers }: PolicyInForce): string => {
-  const [ann = "ann", bob] = receivers.map(({ name }) => name)
-  const rota = `rotas:
-  primary: { tz: ${ZONE}, order: [${bob === undefined ? ann : `${ann}, ${bob}`}], every: 7d, from: "2026-12-07T09:00" }`
-  return policy.routes === undefined ? `${rota}\nroutes:\n  - { to: [primary] }` : rota
-}
-
-const NoRota = () => {
-  const { value: policy } = useRead<PolicyInForce>("ops/v1/policy")
-  return (
-    <>
-      <Empty title="No rota yet">
-        A rota of the policy names who is on call, one turn after the other. Routes name it like a receiver.{" "}
-        <a href={`${base}console/on-call.md`}>How to write one</a>
-      </Empty>
-      {policy !== undefined && (
-        <>
-          <p>It changes every week between these receivers:</p>
-          <CopyText text={exampleOf(policy)} />
-          <p>
-            Add it to <a href={linkTo("policy")}>the policy</a>
-            {policy.policy.routes !== undefined && (
-              <>
-                , and write <code>primary</code> in the <code>to</code> of a route
-              </>
-            )}
-            .
-          </p>
-        </>
-      )}
-    </>
-  )
-}
+const NoRota = () => (
+  <Empty title="No rota yet">
+    A rota of the policy names who is on call, one turn after the other. Routes name it like a receiver.{" "}
+    <a href={`${base}console/on-call.md`}>How to write one</a>
+  </Empty>
+)
 
 export const OnCall = () => {
   const reading = useRead<RotaList>("ops/v1/rotas")
@@ -138,6 +110,11 @@ export const OnCall = () => {
       <ReadingNote reading={reading} />
       {reading.value?.items.length === 0 && <NoRota />}
       {items.length > 0 && <Rotas items={items} chosen={name} />}
+      {reading.value !== undefined && (
+        <p class="after">
+          <PolicyFormButton form="RotaForm" label="Add a rota" />
+        </p>
+      )}
       {items.length > 0 && name === undefined && (
         <Missing what="rota" name={wanted} others={linkTo("on-call")} />
       )}

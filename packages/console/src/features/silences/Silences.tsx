@@ -12,6 +12,7 @@ import { ActionButton } from "../../view/forms.tsx"
 import { column, type Columns, Listing } from "../../view/Listing.tsx"
 import { Empty, Mark, ReadingNote, Time } from "../../view/states.tsx"
 import { chosen, Tabs } from "../../view/navigation.tsx"
+import { PolicyFormButton } from "../../view/PolicyFormButton.tsx"
 import { usePages, useRead } from "../../view/usePages.ts"
 import { SilenceForm } from "./SilenceForm.tsx"
 
@@ -138,6 +139,9 @@ export const Silences = () => {
       <h2>Maintenance windows</h2>
       <ReadingNote reading={windows} />
       {windows.value !== undefined && <Windows {...windows.value} />}
+      <p class="after">
+        <PolicyFormButton form="WindowForm" label="Add a window" />
+      </p>
       <p class="after">
         <a href={linkTo("system")}>The policy in force</a>
       </p>
