@@ -54,10 +54,15 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await worst.waitFor()
           const rows = page.getByRole("list", { name: "Incidents" })
           await rows.getByText("debug").first().waitFor()
-          assert.deepStrictEqual(await rows.getByRole("link").allTextContents(), [HOSTILE, "LOAD WARNING"])
+          assert.deepStrictEqual(await rows.getByRole("link").allTextContents(), [
+            "web-1/disk",
+            HOSTILE,
+            "web-1/load",
+            "LOAD WARNING",
+          ])
 
           await worst.click()
-          await page.getByRole("heading", { name: HOSTILE }).waitFor()
+          await page.getByRole("heading", { name: "web-1/disk" }).waitFor()
           await page.getByLabel("Note").fill(HOSTILE)
           await page.getByRole("button", { name: "Add note" }).click()
           await page.getByText(`noted: ${HOSTILE}`).waitFor()
@@ -89,7 +94,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.goto(address)
           await page.getByRole("button", { name: "Sign out" }).click()
           await signIn(page)
-          await page.getByRole("heading", { name: HOSTILE }).waitFor()
+          await page.getByRole("heading", { name: "web-1/disk" }).waitFor()
           assert.strictEqual(page.url(), address)
           await page
             .getByText(/ silenced it until .*: /)
@@ -230,7 +235,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await demo.call("PATCH", "ops/v1/operators/eve", { expires_at })
           await other.getByRole("alert").getByText("no longer valid").waitFor()
           await signIn(other)
-          await other.getByRole("heading", { name: "b is down" }).waitFor()
+          await other.getByRole("heading", { name: "host-keys/b" }).waitFor()
           assert.strictEqual(other.url(), address)
         })
       }),

@@ -206,7 +206,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
             const streaming = page.waitForResponse((response) => response.url().includes("/ops/v1/stream"))
             await signIn(page)
             await streaming
-            await shown(page, "disk is full")
+            await shown(page, "web-1/disk-is-full")
             const body = '<script src="console/app.js?v=0123456789abcdef"></script>'
             await page.route(`${first.baseUrl}/`, (route) =>
               route.fulfill({ contentType: "text/html", body }),
@@ -220,7 +220,7 @@ describe.skipIf(chromium === undefined)(`a console that stays open${skipped}`, (
             await page.getByText("The server has another version of this page").waitFor()
             await page.unroute(`${first.baseUrl}/`)
             await page.getByRole("button", { name: "Reload" }).click()
-            await shown(page, "disk is full")
+            await shown(page, "web-1/disk-is-full")
             assert.strictEqual(await page.getByRole("button", { name: "Reload" }).count(), 0)
           })
         }),

@@ -126,6 +126,7 @@ describe.skipIf(chromium === undefined)(`a page beside a stream that works${skip
               await page
                 .locator(`.rows li[aria-posinset="${row + 10}"]`)
                 .getByRole("link")
+                .first()
                 .waitFor()
             }
             const read = page.waitForResponse((response) => response.url().includes("cursor="))

@@ -5,7 +5,7 @@ import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skippedAtLength } from "./Console.ts"
 import { Site } from "./Site.ts"
 
-const rowOf = (page: Page, row: number) => page.locator(`.rows li[aria-posinset="${row}"]`).getByRole("link")
+const rowOf = (page: Page, row: number) => page.locator(`.rows li[aria-posinset="${row}"] a.main`)
 
 /** Opens the list. The list of agents has a first row too, and stays until the page knows its new address. */
 const openIncidents = async (page: Page): Promise<void> => {

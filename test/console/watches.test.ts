@@ -28,7 +28,8 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByLabel("Address").fill("tcp://127.0.0.1:9")
           await click("Watch")
           await page.getByRole("alert").waitFor()
-          await page.getByLabel("Name").fill("discard")
+          await page.getByLabel("Title").fill("Discard")
+          await page.getByText("ID: discard").waitFor()
           await click("Watch")
           const row = page.locator('[data-id="discard"]')
           await row.getByText(/TCP CRITICAL/).waitFor()
@@ -93,7 +94,10 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           })
 
           // Beside the results of its check.
-          await row.getByRole("link", { name: "discard" }).click()
+          await row.getByRole("link", { name: "Discard" }).click()
+          await page.getByRole("heading", { name: "Discard", exact: true }).waitFor()
+          assert.match(await page.title(), /Discard · Tocsin$/)
+          await page.getByText("watches/discard", { exact: true }).first().waitFor()
           await page.getByTitle("Change the watch discard").click()
           await page.getByLabel("Every").selectOption("1h")
           await click("Save")
@@ -104,6 +108,66 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByText("Resumed discard").waitFor()
           const changed = (await demo.call("GET", "ops/v1/watches/discard")) as { readonly every: unknown }
           assert.strictEqual(changed.every, "1h")
+        })
+      }),
+    )
+
+    it.effect("a watch of several places names each, is copied, and is titled on its page", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const tcp = { host: "127.0.0.1", port: 9 }
+          const from = ["here", "berlin"]
+          await demo.call("POST", "ops/v1/watches", {
+            name: "discard",
+            tcp,
+            every: "10s",
+            from,
+            fails: "any",
+          })
+          const { page } = await openConsole(context, `${baseUrl}/#/watches`)
+          const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
+          await signIn(page)
+          const places = page.getByRole("region", { name: "Places" })
+          await places.getByText("here", { exact: true }).waitFor()
+          await places.getByRole("link", { name: "berlin" }).waitFor()
+          await places.getByText("has not asked").waitFor()
+
+          await page.locator('[data-id="discard"]').getByRole("button", { name: "Copy" }).click()
+          assert.strictEqual(await page.getByLabel("Address").inputValue(), "tcp://127.0.0.1:9")
+          assert.strictEqual(await page.getByLabel("Title").inputValue(), "Copy of discard")
+          const fails = page.getByLabel("Fails by")
+          assert.strictEqual(await fails.inputValue(), "any")
+          await page.getByLabel("Title").fill("Discard twice")
+          await fails.selectOption("2")
+          await click("Watch")
+          await page.getByText("Created discard-twice").waitFor()
+          const made = (await demo.call("GET", "ops/v1/watches/discard-twice")) as object
+          assert.deepInclude(made, { title: "Discard twice", every: "10s", from, fails: 2 })
+
+          // The service alone.
+          const row = page.locator('[data-id="discard-twice"]')
+          await row.getByRole("button", { name: "Change" }).click()
+          const form = page.getByRole("dialog")
+          await form.getByLabel("berlin").uncheck()
+          await form.getByLabel("Title").fill("discard")
+          await click("Save")
+          await page.getByText("Changed discard-twice").waitFor()
+          const changed = (await demo.call("GET", "ops/v1/watches/discard-twice")) as object
+          assert.deepInclude(changed, { title: "discard", from: ["here"], fails: "majority" })
+
+          await page.goto(`${baseUrl}/#/checks/watches/discard`)
+          await places.getByRole("listitem").filter({ hasText: "berlin" }).getByText("not heard").waitFor()
+          await places.getByText("does not count now").first().waitFor()
+          await page.getByRole("heading", { name: "Newest output" }).waitFor({ timeout: 60_000 })
+          await click("Edit title")
+          await form.getByLabel("Title").fill("Old discard port")
+          await click("Save")
+          await page.getByRole("heading", { name: "Old discard port" }).waitFor()
+          assert.match(await page.title(), /Old discard port/)
+          await page.goto(`${baseUrl}/#/incidents`)
+          await page.getByRole("link", { name: "Old discard port", exact: true }).waitFor()
         })
       }),
     )
@@ -134,10 +198,10 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
             await page.locator('[data-id="full"]').getByText("1 of 1 checks").waitFor()
             assert.strictEqual(await page.locator('[data-id="watches"]').count(), 0)
             await page.locator('[data-id="waiting"]').getByText("waits for the first Watchdog").waitFor()
-            await page.getByLabel("Job", { exact: true }).fill("nightly")
+            await page.getByLabel("Title").first().fill("Nightly")
             await click("Add a job")
             await page.getByText("?every=1d&after=26h").waitFor()
-            await page.getByLabel("Name").fill("backup")
+            await page.getByLabel("Title").last().fill("backup")
             await click("Create integration")
             await page.getByText("Lines to paste for backup").waitFor()
             await page.locator('[data-id="nightly"]').getByRole("button", { name: "New key" }).click()

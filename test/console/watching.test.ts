@@ -126,8 +126,8 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
           const { page } = await openConsole(context, `${baseUrl}/#/incidents?filter=host-groups/`)
           await signIn(page)
           const names = (list: string) =>
-            page.getByRole("list", { name: list, exact: true }).getByRole("link").allTextContents()
-          await page.getByLabel("Select http is bad").click()
+            page.getByRole("list", { name: list, exact: true }).locator("a.subject").allTextContents()
+          await page.getByLabel("Select host-groups/http").click()
           await page.keyboard.press("a")
           await page
             .getByRole("list", { name: "Acknowledged incidents" })

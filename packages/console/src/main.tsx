@@ -10,6 +10,7 @@ import { SignIn } from "./features/signIn/SignIn.tsx"
 import { BROWSER_KEY, keptText } from "./state/kept.ts"
 import { titleOfPage } from "./state/keys.ts"
 import { startLive } from "./state/live.ts"
+import { pageName } from "./state/names.ts"
 import { route } from "./state/location.ts"
 import { revisionOf } from "./state/revisions.ts"
 import { HOME, linkTo } from "./state/Route.ts"
@@ -90,9 +91,10 @@ const App = () => {
     if (isSignedIn) loadMe().catch(() => undefined)
   }, [isSignedIn, now])
   useEffect(() => {
-    const name = subject.length === 0 || page === INVITATION ? titleOfPage(page) : subject.join("/")
+    const subjectName = pageName.value ?? subject.join("/")
+    const name = subject.length === 0 || page === INVITATION ? titleOfPage(page) : subjectName
     document.title = isSignedIn ? `${waiting === 0 ? "" : `(${waiting}) `}${name} · Tocsin` : "Tocsin"
-  }, [isSignedIn, key, waiting])
+  }, [isSignedIn, key, pageName.value, waiting])
   useEffect(() => {
     // A browser that rings makes sure that it still can.
     if (reader !== undefined && keptText("localStorage", BROWSER_KEY) !== null) decide.load()

@@ -98,6 +98,25 @@ export const enrolmentSuite = <Place>(subject: StorageUnderTest<Place>): void =>
     }),
   )
 
+  scenario("a token for any agent admits none that a watch names as a place", () =>
+    Effect.gen(function* () {
+      const [berlin, other] = [yield* pendingAgent("berlin"), yield* pendingAgent()]
+      const tcp = { host: "home.example", port: 443 }
+      const json = { name: "home", tcp, from: ["here", "berlin"], fails: "any" }
+      assert.strictEqual((yield* operate("POST", "/ops/v1/watches", { json })).status, 201)
+      const { token } = yield* created({ uses: 2 })
+      expectError(yield* enrol(berlin, token), 409, "conflict")
+      assert.strictEqual(yield* stateOf(berlin), "pending")
+      // It took no use.
+      assert.strictEqual((yield* enrol(other, token)).status, 200)
+      const [row] = yield* itemsOf(ENROLMENTS)
+      assert.deepInclude(row, { state: "open", used: 1 })
+      const meant = yield* created({ agent_id: "berlin" })
+      assert.strictEqual((yield* enrol(berlin, meant.token)).status, 200)
+      assert.strictEqual(yield* stateOf(berlin), "accepted")
+    }),
+  )
+
   scenario(
     "a token that is not valid costs what a failed authentication costs",
     () =>

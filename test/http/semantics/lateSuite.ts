@@ -226,6 +226,40 @@ export const lateSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 
   scenario(
+    "a silenced check is silenced wherever its incident is shown, and fails all the same",
+    () =>
+      Effect.gen(function* () {
+        const agent = yield* acceptedAgent(AGENT)
+        yield* push(agent, event({ check_id: "backup", status: "critical", exit_code: 2 }))
+        const matchers = [{ field: "check_id", op: "=", value: "backup" }]
+        const json = { matchers, for: "1h", comment: "known" }
+        const made = yield* operate("POST", "/ops/v1/silences", { json })
+        assert.strictEqual(made.status, 201, made.text)
+        const hold = `silence:${String((made.body as Found)["id"])}`
+        const [incident] = ((yield* operate("GET", "/ops/v1/incidents")).body as Items).items
+        assert.deepInclude(incident, { state: "open", held_by: [hold] })
+        for (const path of pathsOf(String(incident?.["id"]))) {
+          const { body, status, text } = yield* operate("GET", path)
+          assert.strictEqual(status, 200, `${path}: ${text}`)
+          const forgotten = objectsIn(body).filter(
+            (each) => "held_by" in each && !(each["held_by"] as ReadonlyArray<string>).includes(hold),
+          )
+          assert.deepStrictEqual(forgotten, [], path)
+          // A silence holds messages. It hides no failure.
+          const shown = objectsIn(body).filter(
+            (each) => each["check_id"] === "backup" && "state" in each && "exit_code" in each,
+          )
+          for (const each of shown) assert.strictEqual(each["state"], "critical", path)
+        }
+        const { body: counts } = yield* operate("GET", "/ops/v1/summary")
+        const states = { ok: 0, warning: 0, critical: 1, unknown: 0, late: 0, withdrawn: 0 }
+        assert.deepInclude(counts as Found, { open_incidents: 1, states })
+        assert.include((yield* call("GET", "/status/jobs.json")).text, '"down"')
+      }),
+    { rules: { policy } },
+  )
+
+  scenario(
     "a withdrawn check is withdrawn wherever it is shown, fails nowhere, and is on no public page",
     () =>
       Effect.gen(function* () {

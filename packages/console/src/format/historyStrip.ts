@@ -61,11 +61,18 @@ export const timeInStates = (
 
 const COUNTED = ["ok", "warning", "critical", "unknown", "late"] as const
 
-/** The availability in per cent, cut to two decimals: `100` only if it was ok at all times; undefined without data. */
+/** Whether a check warned, and was in no other state that is known. */
+export const hasOnlyWarned = (times: ReadonlyMap<State, number>): boolean =>
+  COUNTED.every((state) => times.has(state) === (state === "warning"))
+
+/**
+ * The availability in per cent, cut to two decimals: `100` only if it was ok at all times; undefined without data, and
+ * of a check that only warned.
+ */
 export const availabilityOf = (times: ReadonlyMap<State, number>): string | undefined => {
   const millisOf = (state: State) => Math.round(times.get(state) ?? 0)
   const sum = COUNTED.reduce((all, state) => all + millisOf(state), 0)
-  if (sum === 0) return undefined
+  if (sum === 0 || hasOnlyWarned(times)) return undefined
   const hundredths = Math.floor((millisOf("ok") * 10_000) / sum)
   const isAlways = COUNTED.every((state) => state === "ok" || !times.has(state))
   return isAlways ? "100" : (Math.min(hundredths, 9_999) / 100).toFixed(2)

@@ -1,4 +1,4 @@
-import type { Agent, CheckExplanation, HeldIncident, Silence } from "@tocsin/client"
+import type { Agent, CheckExplanation, HeldIncident, Silence, TitledAgent } from "@tocsin/client"
 import { limitsAgents } from "@tocsin/contract/labels/matcherText"
 import { segment } from "../api/request.ts"
 import { accept, block, blockQuestion, isWaiting, removeAgent } from "../state/agentActions.ts"
@@ -11,13 +11,15 @@ import { concerns, silenceOf } from "../features/silences/silenceActions.ts"
 import { ContactMark, ContactTime, reporting } from "../view/Contact.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { Empty, Facts, labelsFact, Missing, ReadingNote } from "../view/states.tsx"
+import { Empty, Facts, labelsFact, Missing, ReadingNote, withoutTitle } from "../view/states.tsx"
 import { Outdated, useServerVersion } from "../view/Outdated.tsx"
 import { TwoHosts, TwoHostsNote } from "../view/TwoHosts.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { SilencedBy } from "../view/NotifiedMarks.tsx"
+import { NamedHead, TitleEditor } from "../view/titles.tsx"
 import { usePages, useRead } from "../view/usePages.ts"
-import { IncidentsOf, skewOf } from "./CheckPage.tsx"
+import { skewOf } from "./CheckPage.tsx"
+import { IncidentsOf } from "./IncidentsOf.tsx"
 import { CheckListing } from "./Checks.tsx"
 
 const Clock = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
@@ -40,7 +42,7 @@ const factsOf = (agent: Agent, checkId: string | undefined) => ({
       {agent.features.metrics && ", exposes metrics"}
     </>
   ),
-  Labels: labelsFact(agent.labels),
+  Labels: labelsFact(withoutTitle(agent.labels)),
   Clock: checkId === undefined ? undefined : <Clock agent_id={agent.agent_id} check_id={checkId} />,
 })
 
@@ -83,8 +85,9 @@ const Silences = ({ agent }: { readonly agent: Agent }) => {
 
 export const AgentPage = () => {
   const [id = ""] = route.value.subject
-  const reading = useRead<Agent>(`api/v1/agents/${segment(id)}`)
-  const { value: agent, failure } = reading
+  // The first agent from this ID on: v1 shows no titles.
+  const reading = useRead<Answered<TitledAgent>>("ops/v1/agents", { from_agent: id, limit: 1 })
+  const agent = reading.value?.items.find(({ agent_id }) => agent_id === id)
   const server = useServerVersion()
   reporting.useCurrent()
   const listed = usePages(checksOf({ agent_id: id }))
@@ -99,13 +102,13 @@ export const AgentPage = () => {
   return (
     <article>
       <BackLink to={backTo("agents")} />
-      <h1>{id}</h1>
-      {failure?.code === "not_found" ? (
+      <NamedHead id={id} title={agent?.title} />
+      {reading.value !== undefined && agent === undefined ? (
         <Missing what="agent" name={id} others={linkTo("agents")} />
       ) : (
         <ReadingNote reading={reading} />
       )}
-      {agent !== undefined && failure?.code !== "not_found" && (
+      {agent !== undefined && (
         <>
           <p class="facts">
             <ContactMark {...agent} /> <ContactTime agent={agent} isAlone /> <TwoHosts agent={agent} />{" "}
@@ -117,6 +120,7 @@ export const AgentPage = () => {
           {mayRespond.value && (
             <div class="actions">
               <QuietButton does={silence}>Silence</QuietButton>
+              <TitleEditor path={`ops/v1/agents/${segment(id)}`} id={id} title={agent.title} />
               {mayAdminister.value && <Administer agent={agent} />}
             </div>
           )}

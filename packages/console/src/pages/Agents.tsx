@@ -1,14 +1,16 @@
 import { csvColumns } from "@tocsin/contract/formats/csvText"
-import type { Agent } from "@tocsin/client"
+import type { TitledAgent } from "@tocsin/client"
 import { useMemo } from "preact/hooks"
 import { listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
+import { nameAmong, sharedTitles } from "../state/names.ts"
+import { itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { agentsText, summary } from "../state/summary.ts"
 import { Export } from "../view/Export.tsx"
 import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { ContactMark, ContactTime, reporting } from "../view/Contact.tsx"
-import { Empty, Labels } from "../view/states.tsx"
+import { Empty, Labels, withoutTitle } from "../view/states.tsx"
 import { Outdated, useServerVersion } from "../view/Outdated.tsx"
 import { TwoHosts, TwoHostsNote } from "../view/TwoHosts.tsx"
 import { chosen, BeginAt, FilterField, Tabs } from "../view/navigation.tsx"
@@ -22,17 +24,22 @@ const TABS = [
   ["waiting", "Waiting", { is_waiting: true }],
 ] as const
 
-const columnsOf = (server: string | undefined): Columns<Agent> => [
+const idOf = ({ agent_id }: TitledAgent): string => agent_id
+
+const columnsOf = (server: string | undefined, shared: string): Columns<TitledAgent> => [
   column("State", "5.5rem", (agent) => <ContactMark {...agent} />),
-  column("Agent", 1.2, ({ agent_id }) => mainLink(linkTo("agents", [agent_id]), agent_id)),
+  column("Agent", 1.2, (agent) =>
+    mainLink(linkTo("agents", [agent.agent_id]), nameAmong(shared, idOf)(agent)),
+  ),
   column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
   column("Labels", 1.6, (agent) => (
     <span class="notes">
+      {nameAmong(shared, idOf)(agent) === agent.title && <em class="label">{agent.agent_id}</em>}
       {agent.admission_state === "pending" && <em class="is-taken">waits for admission</em>}
       {agent.rotation_pending && <em class="is-taken">a new key waits</em>}
       <TwoHosts agent={agent} />
       <Outdated agent={agent} server={server} />
-      <Labels labels={agent.labels} />
+      <Labels labels={withoutTitle(agent.labels)} />
     </span>
   )),
   column("Last seen", "6.75rem", (agent) => <ContactTime agent={agent} />),
@@ -43,10 +50,11 @@ export const Agents = () => {
   const [tab, , query] = chosen(TABS, wanted)
   const search = filter.trim()
   const found = { search, from_agent: from, ...query }
-  const listed = usePages(listOf<Agent>("ops/v1/agents", found))
+  const listed = usePages(listOf<TitledAgent>("ops/v1/agents", found))
   const counts = summary.value
   const server = useServerVersion()
-  const columns = useMemo(() => columnsOf(server), [server])
+  const shared = sharedTitles(itemsOf(listed.pages), idOf)
+  const columns = useMemo(() => columnsOf(server, shared), [server, shared])
   reporting.useCurrent()
   return (
     <>
@@ -54,12 +62,12 @@ export const Agents = () => {
         {counts !== undefined && <span class="total">{agentsText(counts)}</span>}
       </Tabs>
       <div class="filters">
-        <FilterField what="ID, host or label" />
+        <FilterField what="title, ID, host or label" />
         <BeginAt />
         <Export
           name="agents"
           columns={csvColumns.agents}
-          lists={[listOf<Agent>("ops/v1/agents", found, MOST)]}
+          lists={[listOf<TitledAgent>("ops/v1/agents", found, MOST)]}
         />
       </div>
       <TwoHostsNote />
@@ -68,7 +76,7 @@ export const Agents = () => {
         kind="agent"
         columns={columns}
         listed={listed}
-        keyOf={({ agent_id }) => agent_id}
+        keyOf={idOf}
         empty={
           search !== "" || tab !== "all" ? (
             <Empty title="No agent matches">Change the search to see the others.</Empty>

@@ -4,8 +4,8 @@ import { withoutSequences } from "@tocsin/contract/formats/headline"
 import { segment } from "../api/request.ts"
 import { localTimes, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
-import { titleOf } from "../state/incidentActions.ts"
 import { MOST } from "../state/lists.ts"
+import { idOfCheck, type Titled } from "../state/names.ts"
 import { asBack, go, route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -14,7 +14,6 @@ import { silenceOf } from "../features/silences/silenceActions.ts"
 import { reporting } from "../view/Contact.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
-import { mainLink } from "../view/Listing.tsx"
 import {
   CheckMark,
   Facts,
@@ -25,10 +24,12 @@ import {
   ReadingNote,
   Time,
   TimeAfter,
+  withoutTitle,
 } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
-import { NotifiedMark } from "../view/NotifiedMarks.tsx"
-import { type Reading, useRead, useResource } from "../view/usePages.ts"
+import { NamedHead, TitleEditor } from "../view/titles.tsx"
+import { useRead, useResource } from "../view/usePages.ts"
+import { IncidentsOf } from "./IncidentsOf.tsx"
 import { CheckPicture } from "../features/numbers/CheckPicture.tsx"
 import { ResolveCheck } from "../features/integrations/ResolveCheck.tsx"
 import { WatchActions, WATCHER } from "../features/watches/Watches.tsx"
@@ -106,42 +107,6 @@ const Administer = ({ agent_id, check_id }: CheckName) => {
   )
 }
 
-interface IncidentsOfProps {
-  readonly label: string
-  readonly reading: Reading<Answered<HeldIncident>>
-  readonly none: string
-  /** The address of all of them, if a page about one subject has not all. */
-  readonly more?: string
-}
-
-export const IncidentsOf = ({ label, reading, none, more }: IncidentsOfProps) => {
-  const { value } = reading
-  return (
-    <>
-      <ReadingNote reading={reading} />
-      {value?.items.length === 0 && <p class="lead">{none}</p>}
-      <ul class="plain" aria-label={label}>
-        {value?.items.map((incident) => (
-          <li class="row member" key={incident.id}>
-            <Mark
-              state={incident.state === "open" ? incident.severity : "ok"}
-              word={incident.state === "open" ? incident.severity : "resolved"}
-            />
-            {mainLink(linkTo("incidents", [incident.id]), titleOf(incident))}
-            <NotifiedMark incident={incident} />
-            <Time at={incident.opened_at} />
-          </li>
-        ))}
-      </ul>
-      {more !== undefined && typeof value?.next_cursor === "string" && (
-        <p>
-          <a href={more}>All of its incidents</a>
-        </p>
-      )}
-    </>
-  )
-}
-
 const useRunbook = (incidents: ReadonlyArray<HeldIncident>): IncidentDetail["runbook"] | undefined => {
   const id = incidents.find(({ state }) => state === "open")?.id
   return useResource(`runbook of ${id}`, ["incidents"], async () =>
@@ -198,11 +163,14 @@ const Why = ({ check, isSilent, reasons }: CheckExplanation & { readonly isSilen
   </section>
 )
 
-const Head = ({ agent_id, check_id, title }: CheckName & { readonly title?: string | null | undefined }) => (
+interface HeadProps extends CheckName, Titled {
+  readonly agent?: CheckExplanation["agent"] | undefined
+}
+
+const Head = ({ agent, title, ...name }: HeadProps) => (
   <>
-    <BackLink to={linkTo("agents", [agent_id])} name={agent_id} />
-    <h1>{title ?? `${agent_id}/${check_id}`}</h1>
-    {typeof title === "string" && <p class="lead">{`${agent_id}/${check_id}`}</p>}
+    <BackLink to={linkTo("agents", [name.agent_id])} name={agent?.title ?? name.agent_id} />
+    <NamedHead id={idOfCheck(name)} title={title} />
   </>
 )
 
@@ -261,13 +229,18 @@ export const CheckPage = () => {
   if (reading.failure?.code === "not_found") return <NoCheck {...name} />
   return (
     <article>
-      <Head {...name} title={found?.check.title} />
+      <Head {...name} agent={found?.agent} title={found?.check.title} />
       <ReadingNote reading={reading} />
       {found !== undefined && found.check.state !== null && <Seen {...found} />}
       {found !== undefined && mayRespond.value && (
         <div class="actions">
           <QuietButton does={silence}>Silence</QuietButton>
           {found.check.state !== "ok" && <ResolveCheck {...name} />}
+          <TitleEditor
+            path={`ops/v1/checks/${segment(agent_id)}/${segment(check_id)}`}
+            id={idOfCheck(name)}
+            title={found.check.title}
+          />
           {mayAdminister.value && <Administer {...name} />}
         </div>
       )}
@@ -275,7 +248,7 @@ export const CheckPage = () => {
       {status !== null && <CheckPicture {...name} late_severity={found?.check.late_severity} />}
       <Facts
         facts={{
-          Labels: labelsFact(found?.check.labels),
+          Labels: labelsFact(withoutTitle(found?.check.labels)),
           Expectation: found && expectationOf(found.check),
           "Last change": found && lastChangeOf(found),
           "Agent's clock": skewOf(found),
@@ -290,7 +263,7 @@ export const CheckPage = () => {
       <Output text={found?.check.summary} />
       {found !== undefined && <Why {...found} isSilent={isSilent} />}
       <h2>Incidents</h2>
-      <IncidentsOf label="Incidents" reading={past} none="It was part of none." />
+      <IncidentsOf label="Incidents" isOfCheck reading={past} none="It was part of none." />
       <Past {...name} />
     </article>
   )

@@ -17,15 +17,18 @@ import {
   readAll,
   STATES,
 } from "../state/lists.ts"
+import { idOfCheck, nameAmong, sharedTitles } from "../state/names.ts"
 import { route } from "../state/location.ts"
+import { itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { summary } from "../state/summary.ts"
 import { Export } from "../view/Export.tsx"
-import { column, type Columns, Listing, mainLink, width, windowWidth } from "../view/Listing.tsx"
-import { CheckMark, Empty, Labels, Mark, stateClass, Time } from "../view/states.tsx"
+import { column, type Columns, Listing, mainLink, width } from "../view/Listing.tsx"
+import { CheckMark, Empty, Labels, Mark, Time, withoutTitle } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { SmallLine } from "../view/SmallLine.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
+import { cellsIn, drawCell, lastText, roomOfCells } from "./checkCells.tsx"
 import { keptMap, type Listed, usePages } from "../view/usePages.ts"
 
 /** The agents that are stale or dead: their checks stand as last heard. */
@@ -39,50 +42,6 @@ const { useCurrent: useSilent, useOf: useSilence } = keptMap<Agent["status"]>(
     return agents.map(({ agent_id, status }) => [agent_id, status] as const)
   },
 )
-
-type Cell = AgentRow["failing"][number]
-
-const lastText = ({ status }: Pick<Cell, "status">): string =>
-  status === null ? "never reported" : `last ${status}`
-
-const wordOf = (check: Cell): string =>
-  check.state === "late" || check.state === "withdrawn"
-    ? `${check.state}, ${lastText(check)}`
-    : (check.state ?? lastText(check))
-
-const drawCell = (check: Cell) => {
-  const { agent_id, check_id, late_severity, state, summary: text } = check
-  return (
-    <a
-      key={check_id}
-      class={`cell ${stateClass(state ?? "pending", late_severity)}`}
-      href={linkTo("checks", [agent_id, check_id])}
-      title={`${check_id}: ${wordOf(check)}${text === undefined ? "" : `\n${headlineOf(text) ?? ""}`}`}
-      aria-label={`${check_id}: ${wordOf(check)}`}
-    >
-      <span>{check_id}</span>
-    </a>
-  )
-}
-
-/** The room of the other columns, and the most of all together, by the size of the root's text. */
-const [OTHERS, MOST_ROOM] = [44, 104]
-/** That of a cell without its name, of a character of one, and of a whole one at most. */
-const [CELL, CHARACTER, MOST_NAME] = [2.4, 0.5, 12]
-
-const roomOfCells = (): number | undefined =>
-  width.value === "narrow" ? undefined : Math.min(windowWidth.value, MOST_ROOM) - OTHERS
-
-/** As many cells as have room with their names: cut ones look alike. */
-const cellsIn = (failing: ReadonlyArray<Cell>, room: number | undefined): number => {
-  if (room === undefined) return 2
-  let left = room
-  const over = failing.findIndex(({ check_id }) => {
-    left -= CELL + Math.min(MOST_NAME, check_id.length * CHARACTER)
-    return left < 0
-  })
-  return over < 0 ? failing.length : Math.max(1, over)
-}
 
 const linkToChecks = (agent_id: string, state = ""): string =>
   linkTo("checks", [], { filter: `${agent_id}/`, state })
@@ -149,8 +108,6 @@ const CheckGrid = () => {
   )
 }
 
-const keyOf = ({ agent_id, check_id }: ExpectedCheckState) => `${agent_id}/${check_id}`
-
 const State = (check: ExpectedCheckState) => (
   <CheckMark {...check} isSilent={useSilence(check.agent_id) !== undefined} />
 )
@@ -173,22 +130,21 @@ const Expectation = (check: ExpectedCheckState) => {
   )
 }
 
-const withoutTitle = ({ title: _, ...others }: ExpectedCheckState["labels"]) => others
-
 const columnsBy = (
-  nameOf: typeof keyOf,
+  nameOf: typeof idOfCheck,
+  shared: string,
   room: ReturnType<typeof width.peek>,
 ): Columns<ExpectedCheckState> => [
   column("State", "5.5rem", (check) => <State {...check} />),
-  column("Check", "minmax(11rem, 1.4fr)", (check) =>
-    mainLink(linkTo("checks", [check.agent_id, check.check_id]), check.title ?? nameOf(check)),
+  column("Check", "minmax(11rem, 1.8fr)", (check) =>
+    mainLink(linkTo("checks", [check.agent_id, check.check_id]), nameAmong(shared, nameOf)(check)),
   ),
   // The output has the room that its labels leave.
   column("Last output", 2, (check) => (
     <span class="said">
       <span class="subject">{headlineOf(check.summary)}</span>
       <span class="notes">
-        {check.title !== null && <em class="label">{keyOf(check)}</em>}
+        {nameAmong(shared, nameOf)(check) === check.title && <em class="label">{idOfCheck(check)}</em>}
         <Labels labels={withoutTitle(check.labels)} />
         <Expectation {...check} />
       </span>
@@ -213,6 +169,9 @@ const columnsBy = (
   ),
 ]
 
+/** On the page of their agent, whose name goes without saying. */
+const nameOfAgents: typeof idOfCheck = ({ check_id }) => check_id
+
 interface CheckListingProps {
   readonly listed: Listed<ExpectedCheckState>
   /** Whether the page is about their agent, whose name then goes without saying. */
@@ -223,14 +182,20 @@ interface CheckListingProps {
 export const CheckListing = ({ listed, isOfAgent = false, empty }: CheckListingProps) => {
   useSilent()
   const room = width.value
-  const columns = useMemo(
-    () => columnsBy(isOfAgent ? ({ check_id }) => check_id : keyOf, room),
-    [isOfAgent, room],
-  )
+  const nameOf = isOfAgent ? nameOfAgents : idOfCheck
+  const shared = sharedTitles(itemsOf(listed.pages), nameOf)
+  const columns = useMemo(() => columnsBy(nameOf, shared, room), [nameOf, shared, room])
   return (
     <>
       <StripReader />
-      <Listing label="Checks" kind="check" columns={columns} listed={listed} keyOf={keyOf} empty={empty} />
+      <Listing
+        label="Checks"
+        kind="check"
+        columns={columns}
+        listed={listed}
+        keyOf={idOfCheck}
+        empty={empty}
+      />
     </>
   )
 }
@@ -275,7 +240,7 @@ export const Checks = () => {
         )}
       </Tabs>
       <div class="filters">
-        <FilterField what="agent, check or output" />
+        <FilterField what="title, agent, check or output" />
         <BeginAt />
         <GroupBy />
         <Export

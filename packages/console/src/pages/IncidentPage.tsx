@@ -1,7 +1,7 @@
 import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail, RotaPlan } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
-import { acknowledge, titleOf } from "../state/incidentActions.ts"
+import { acknowledge, nameOf, subjectText } from "../state/incidentActions.ts"
 import { listOf, MOST, readAll, topicsOf } from "../state/lists.ts"
 import { asBack, backTo, go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
@@ -12,6 +12,7 @@ import {
   firingsOf,
   holdingSilences,
   linksIn,
+  memberText,
   openingsOf,
   subjectOf,
   timelineOf,
@@ -28,6 +29,7 @@ import { useKeys, useWanted } from "../view/Keyboard.tsx"
 import { Mark, Missing, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
 import { faults, SilencedBy, useFaults } from "../view/NotifiedMarks.tsx"
+import { NamedHead } from "../view/titles.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
 import { CheckNumbers } from "../features/numbers/CheckNumbers.tsx"
 import { IncidentActions } from "./IncidentActions.tsx"
@@ -40,16 +42,17 @@ const HALF_A_DAY = 43_200_000
 
 /** The numbers of its checks from half a day before its opening to half a day after it. */
 const Numbers = ({ incident, members }: Pick<IncidentDetail, "incident" | "members">) => {
-  const checks = members
-    .map(subjectOf)
-    .flatMap(({ agent_id, check_id }) => (check_id === undefined ? [] : [{ agent_id, check_id }]))
+  const checks = members.flatMap((member) => {
+    const { agent_id, check_id } = subjectOf(member)
+    return check_id === undefined ? [] : [{ agent_id, check_id, name: member.title ?? memberText(member) }]
+  })
   return (
     <section>
-      {checks.slice(0, MOST_MEASURED).map((check) => (
+      {checks.slice(0, MOST_MEASURED).map(({ name, ...check }) => (
         <CheckNumbers
           key={`${check.agent_id}/${check.check_id}`}
           {...check}
-          title={`${check.agent_id}/${check.check_id} around its opening`}
+          title={`${name} around its opening`}
           length={2 * HALF_A_DAY}
           end={Date.parse(incident.opened_at) + HALF_A_DAY}
           steps={6}
@@ -254,7 +257,8 @@ export const IncidentPage = () => {
   return (
     <article>
       <BackLink to={backTo("incidents")} />
-      <h1 title={titleOf(incident)}>{titleOf(incident)}</h1>
+      <NamedHead id={subjectText(incident)} title={nameOf(incident)} />
+      {incident.summary !== undefined && <p>{incident.summary}</p>}
       <Facts detail={detail} />
       <ReadingNote reading={reading} />
       <IncidentActions detail={detail} note={note} span={span} acknowledges={acknowledges} />

@@ -4,10 +4,11 @@ import type { ComponentChildren, ComponentProps } from "preact"
 import { useMemo } from "preact/hooks"
 import type { Query } from "../api/request.ts"
 import { numberText, spanText } from "../format/times.ts"
-import { acknowledge, subjectText, titleOf } from "../state/incidentActions.ts"
+import { acknowledge, nameOf, subjectText } from "../state/incidentActions.ts"
 import { groupedBy, incidentsOf, MOST, SEVERITIES, STATES } from "../state/lists.ts"
 import { go, route } from "../state/location.ts"
-import { rowCount, withoutMoved } from "../state/Pages.ts"
+import { nameAmong, sharedTitles } from "../state/names.ts"
+import { itemsOf, rowCount, withoutMoved } from "../state/Pages.ts"
 import { linkTo, type Selection, selectionText } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
@@ -15,7 +16,7 @@ import { act, type Message } from "../state/useAction.ts"
 import { Export } from "../view/Export.tsx"
 import { ActionButton, Field, QuietButton } from "../view/forms.tsx"
 import type { PageCommand } from "../view/Keyboard.tsx"
-import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
+import { column, type Columns, Listing, mainLink, saidLink } from "../view/Listing.tsx"
 import { select, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { chosenDays, Days, FilterField, GroupBy, parameterOf, Tabs, Tally } from "../view/navigation.tsx"
@@ -59,15 +60,17 @@ const took = column<HeldIncident>("Took", "5rem", (incident) => (
   <span class="took">{tookText(incident)}</span>
 ))
 
-const columnsOf = (time: string): Columns<HeldIncident> => [
+const columnsOf = (time: string, shown: typeof nameOf): Columns<HeldIncident> => [
   column("Severity", "5.5rem", ({ severity }) => <Mark state={severity} />),
-  column("Incident", 3.2, (incident) => (
+  column("Check or key", "minmax(11rem, 1.6fr)", (incident) =>
+    mainLink(linkTo("incidents", [incident.id]), shown(incident)),
+  ),
+  column("Output", 3, (incident) => (
     <span class="said">
-      {mainLink(linkTo("incidents", [incident.id]), titleOf(incident))}
+      {saidLink(linkTo("incidents", [incident.id]), incident.summary)}
       <NotifiedMark incident={incident} />
     </span>
   )),
-  column("Check or key", 1.1, (incident) => <span class="subject">{subjectText(incident)}</span>),
   ...(time === RESOLVED ? [took] : []),
   column(time, "6.75rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
 ]
@@ -80,8 +83,15 @@ const useColumns = (
   ...lists: readonly [Listed<HeldIncident>, ...ReadonlyArray<Listed<HeldIncident>>]
 ): Columns<HeldIncident> => {
   const idOf = ({ id }: HeldIncident) => id
-  const selecting = useSelecting({ isOffered: mayRespond, lists, idOf, nameOf: titleOf, does: carryOut })
-  return useMemo(() => [selecting, ...columnsOf(time)], [selecting, time])
+  const selecting = useSelecting({ isOffered: mayRespond, lists, idOf, nameOf, does: carryOut })
+  const shared = sharedTitles(
+    lists.flatMap(({ pages }) => itemsOf(pages)),
+    subjectText,
+  )
+  return useMemo(
+    () => [selecting, ...columnsOf(time, nameAmong(shared, subjectText))],
+    [selecting, shared, time],
+  )
 }
 
 interface ToolsProps {
@@ -93,7 +103,7 @@ const Tools = ({ children, queries }: ToolsProps) => {
   return (
     <div class="tools">
       <div class="filters">
-        <FilterField what="summary, agent or check" />
+        <FilterField what="title, output, agent or check" />
         {children}
         <Export
           name="incidents"

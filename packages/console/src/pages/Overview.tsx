@@ -7,8 +7,9 @@ import { momentText, numberText } from "../format/times.ts"
 import { oneOfEach } from "../state/auditActs.ts"
 import { now } from "../state/clock.ts"
 import { concernsOf, type ServiceState } from "../state/health.ts"
-import { subjectText, titleOf } from "../state/incidentActions.ts"
+import { nameOf, subjectText } from "../state/incidentActions.ts"
 import { incidentsOf, inOrder, listOf, readAll, SEVERITIES, STATES, topicsOf } from "../state/lists.ts"
+import { idOfCheck, namesIn } from "../state/names.ts"
 import { setRoute } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -41,6 +42,7 @@ export const Open = () => {
     firstOf([open(false), open(true)], most),
   )
   const { value: items } = reading
+  const shown = namesIn(items, subjectText)
   return (
     <Part<HeldIncident>
       title="Open incidents"
@@ -53,16 +55,15 @@ export const Open = () => {
       row={(incident) => {
         const { acknowledgement, held_by, id, opened_at, severity } = incident
         const isTaken = acknowledgement !== null || held_by.length > 0
-        const [title, subject] = [titleOf(incident), subjectText(incident)]
         const notified = <NotifiedMark incident={incident} />
         return (
           <li class={`row is-${severity}${isTaken ? " taken" : ""}`} key={id}>
             <Mark state={severity} />
             <span class="what">
-              {mainLink(linkTo("incidents", [id]), isWall ? subject : title)}
+              {mainLink(linkTo("incidents", [id]), shown(incident))}
               <span class="subject">
                 {/* Who has it is in sight, however long the output. */}
-                {isWall ? notified : subject} {isWall ? title : notified}
+                {isWall ? notified : incident.summary} {isWall ? incident.summary : notified}
               </span>
             </span>
             <Time at={opened_at} />
@@ -74,8 +75,12 @@ export const Open = () => {
   )
 }
 
-const checkLink = ({ agent_id, check_id }: ExpectedCheckState) =>
-  mainLink(linkTo("checks", [agent_id, check_id]), `${agent_id}/${check_id}`)
+/** The links of checks, by their names among each other. */
+const checkLinks = (checks: ReadonlyArray<ExpectedCheckState> | undefined) => {
+  const shown = namesIn(checks, idOfCheck)
+  return (check: ExpectedCheckState) =>
+    mainLink(linkTo("checks", [check.agent_id, check.check_id]), shown(check))
+}
 
 const FirstChecks = () => {
   // One that was ok before its agent fell silent is not shown as ok.
@@ -83,6 +88,7 @@ const FirstChecks = () => {
   const reading = useResource(`first checks ${states.length}`, topicsOf("ops/v1/checks"), () =>
     firstOf(states.map((state) => listOf<ExpectedCheckState>("ops/v1/checks", { state }, MANY).read)),
   )
+  const checkLink = checkLinks(reading.value)
   return (
     <>
       <StripReader />
@@ -93,7 +99,7 @@ const FirstChecks = () => {
         items={reading.value}
         columns="5.5rem minmax(0, 1.2fr) minmax(0, 1.5fr) 8rem"
         row={(check) => (
-          <li class="row" key={`${check.agent_id}/${check.check_id}`}>
+          <li class="row" key={idOfCheck(check)}>
             <CheckMark {...check} isSilent={false} />
             {checkLink(check)}
             <span class="subject">{headlineOf(check.summary)}</span>
@@ -111,6 +117,7 @@ const useSome = <Item,>(path: string, query: Query, limit = SOME) =>
 
 export const Late = () => {
   const reading = useSome<ExpectedCheckState>("ops/v1/checks", { state: "late" }, useMost(SOME))
+  const checkLink = checkLinks(reading.value?.items)
   return (
     <Part
       title="Late jobs and checks"
@@ -120,7 +127,7 @@ export const Late = () => {
       hasMore={typeof reading.value?.next_cursor === "string"}
       columns="5.5rem minmax(0, 1fr) auto"
       row={(check) => (
-        <li class="row" key={`${check.agent_id}/${check.check_id}`}>
+        <li class="row" key={idOfCheck(check)}>
           <CheckMark {...check} isSilent={false} />
           {checkLink(check)}
           <span class="subject">
@@ -197,7 +204,7 @@ export const Changes = ({ most = SOME }: { readonly most?: number }) => {
   const over = (ended.value?.items ?? []).map((incident): Change => [
     incident.resolved_at ?? incident.opened_at,
     incident.id,
-    <a href={linkTo("incidents", [incident.id])}>{titleOf(incident)}</a>,
+    <a href={linkTo("incidents", [incident.id])}>{nameOf(incident)}</a>,
     <Mark state="ok" word="resolved" />,
   ])
   return (

@@ -2,7 +2,8 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyItem } from "../state/policyText.ts"
 import { linkTo } from "../state/Route.ts"
 import { Fields } from "../view/Fields.tsx"
-import { bound, Box, Choices, Field } from "../view/forms.tsx"
+import { Box, Choices } from "../view/boxes.tsx"
+import { bound, Field } from "../view/forms.tsx"
 
 const SEVERITIES = [["", "everything"], ["critical"], ["warning", "warnings"]] as const
 

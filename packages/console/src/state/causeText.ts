@@ -44,7 +44,8 @@ export const causeText = (incident: Incident, members: IncidentDetail["members"]
   const { incident_key, state } = incident
   const isOpen = state === "open"
   const shown = isOfLate(incident) ? "late" : "not ok"
-  const agent = members.find(({ check_id }) => check_id.startsWith("@"))?.agent_id
+  const silent = members.find(({ check_id }) => check_id.startsWith("@"))
+  const agent = silent?.title ?? silent?.agent_id
   if (agent === undefined)
     return isOpen ? presentText(members, shown) : `Resolved because no check was left that was ${shown}.`
   const [open, resolved] = OF_AGENTS.get(incident_key.slice(incident_key.lastIndexOf("/") + 1)) ?? SILENT

@@ -4,6 +4,7 @@ import { countText, numberText } from "../format/times.ts"
 import { listOf, MOST, readAll } from "./lists.ts"
 import type { Selection } from "./Route.ts"
 import { call, carryOut } from "./session.ts"
+import type { Titled } from "./names.ts"
 import { confirmed, type Message, UNDONE } from "./useAction.ts"
 
 const path = (id: string): string => `ops/v1/incidents/${segment(id)}`
@@ -78,9 +79,11 @@ export const withdraw = (id: string): Promise<Message> =>
 export const addNote = (id: string, text: string): Promise<Message> =>
   carryOut("Added the note", "POST", `${path(id)}/notes`, { body: { text } })
 
-/** The check that opened an incident, or else its key. */
+/** The check that opened an incident, the agent that is silent, or else its key. */
 export const subjectText = ({ agent_id, check_id = "", incident_key }: Incident): string =>
-  agent_id === undefined || check_id === "" ? incident_key : `${agent_id}/${check_id}`
+  agent_id === undefined || check_id === ""
+    ? incident_key.replace(/\/@heartbeat$/, "")
+    : `${agent_id}/${check_id}`
 
-export const titleOf = ({ summary, incident_key }: Pick<Incident, "summary" | "incident_key">): string =>
-  summary === undefined || summary.trim() === "" ? incident_key : summary
+/** How people call an incident: the title of its worst member, else what opened it. */
+export const nameOf = (incident: Incident & Titled): string => incident.title ?? subjectText(incident)

@@ -2,6 +2,7 @@ import type { AuditEntry, HeldOutboxItem, Incident, IncidentDetail } from "@tocs
 import { countText, momentText } from "../format/times.ts"
 import { causeText } from "./causeText.ts"
 import { type Faults, NO_FAULTS, unreachedText } from "./health.ts"
+import { namesIn } from "./names.ts"
 import { holdText, untilText } from "./holdText.ts"
 
 interface TimelineEntry {
@@ -127,12 +128,15 @@ export const linksIn = (text: string): ReadonlyArray<string> =>
  * deliveries. Rows do not keep what was before a replay, nor who ended a silence: the audit adds these.
  */
 export const timelineOf = (
-  { incident, timeline, log, deliveries, next, silences }: IncidentDetail,
+  { incident, timeline, log, deliveries, members, next, silences }: IncidentDetail,
   audit: ReadonlyArray<AuditEntry>,
   now: number,
   faults = NO_FAULTS,
-): ReadonlyArray<TimelineEntry> =>
-  [
+): ReadonlyArray<TimelineEntry> => {
+  const shown = namesIn(members, memberText)
+  const names = new Map(members.map((member) => [memberText(member), shown(member)]))
+  const nameOfMember = (member: Member) => names.get(memberText(member)) ?? memberText(member)
+  return [
     ...next.map((firing) => ({
       at: firing.due_at ?? momentOf(now),
       kind: "next",
@@ -144,7 +148,7 @@ export const timelineOf = (
     ...timeline.map(({ at, change, severity, ...member }) => ({
       at,
       kind: "change",
-      text: `${memberText(member)} ${CHANGES[change]}${change === "left" ? "" : ` ${severity}`}`,
+      text: `${nameOfMember(member)} ${CHANGES[change]}${change === "left" ? "" : ` ${severity}`}`,
     })),
     ...log.map(({ at, action, by, text, until }) => {
       const ends = action === "acknowledged" ? untilText(until, now) : ""
@@ -160,6 +164,7 @@ export const timelineOf = (
     ),
     { at: incident.opened_at, kind: "end", text: "opened" },
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
+}
 
 /** How many incidents of the same key opened within an hour, up to and with this one. */
 export const openingsOf = (

@@ -4,6 +4,7 @@ import type { Query } from "../api/request.ts"
 import type { Answered } from "./Pages.ts"
 import { pages } from "./navigation.ts"
 import { call } from "./session.ts"
+import type { Titled } from "./names.ts"
 
 /** Of many requests, a read makes no further one once nobody wants it: its page was left, or the filter is another one. */
 type Read<Item> = (cursor: string | undefined, isWanted?: () => boolean) => Promise<Answered<Item>>
@@ -167,7 +168,7 @@ export type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 
 type Check = Pick<
   ExpectedCheckState,
-  "agent_id" | "check_id" | "late_severity" | "state" | "status" | "summary"
+  "agent_id" | "check_id" | "late_severity" | "state" | "status" | "summary" | "title"
 >
 
 export interface AgentRow {
@@ -291,9 +292,9 @@ export const checksOf = (query: Query, limit?: number): List<ExpectedCheckState>
 
 const { compare } = new Intl.Collator("en", { numeric: true })
 
-export interface Named {
+export interface Named extends Titled {
   readonly name: string
 }
 
-/** Sorts names as people read them: 2 before 10. */
-export const byName = (a: Named, b: Named): number => compare(a.name, b.name)
+/** Sorts titles, or else names, as people read them: 2 before 10. */
+export const byName = (a: Named, b: Named): number => compare(a.title ?? a.name, b.title ?? b.name)

@@ -65,7 +65,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Page>>>> = 
       key: "w",
       line: "M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM8 6a2 2 0 1 1 0 4 2 2 0 0 1 0-4z",
       subjects: { watch: "" },
-      topics: { watches: ["watches", "checks"] },
+      topics: { watches: ["watches", "checks"], places: ["watches", "agents"] },
     },
     integrations: {
       key: "t",

@@ -3,7 +3,7 @@ import type { HeldIncident, Overview } from "@tocsin/client"
 import { countText, numberText } from "../format/times.ts"
 import { showNotification, takeAudio } from "./browser.ts"
 import { followService } from "./clock.ts"
-import { subjectText, titleOf } from "./incidentActions.ts"
+import { nameOf } from "./incidentActions.ts"
 import type { Answered } from "./Pages.ts"
 import { preferences } from "./preferences.ts"
 import { revisionOf } from "./revisions.ts"
@@ -107,7 +107,7 @@ const notify = async (count: number): Promise<void> => {
   const title = `${countText(count, "incident")} not acknowledged`
   // One of all tabs: a later one takes its place.
   showNotification(title, {
-    body: newest === undefined ? "" : `${subjectText(newest)}: ${titleOf(newest)}`,
+    body: newest === undefined ? "" : `${nameOf(newest)}: ${newest.summary ?? ""}`,
     tag: "tocsin",
   })
 }

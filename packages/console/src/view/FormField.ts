@@ -18,6 +18,8 @@ export interface FieldProps {
   readonly hint?: string | undefined
   /** Without these, the field takes any text. */
   readonly options?: Options | undefined
+  /** Names of which each has a box; its text has those that are on, with commas between. */
+  readonly boxes?: ReadonlyArray<string> | undefined
   /** Whether its text was refused: it gets the focus. */
   readonly isRefused?: boolean
 }

@@ -71,6 +71,13 @@ export const mainLink = (address: string, text: string) => (
   </a>
 )
 
+/** The output of an item, which leads to its page too; keys take the main link. */
+export const saidLink = (address: string, text: string | undefined) => (
+  <a class="subject" href={address} tabIndex={-1}>
+    {text}
+  </a>
+)
+
 export type Columns<Item> = ReadonlyArray<Column<Item>>
 
 interface ListingProps<Item> {

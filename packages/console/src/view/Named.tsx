@@ -1,22 +1,26 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { segment } from "../api/request.ts"
-import { useEffect, useRef } from "preact/hooks"
+import { nameAmong, sharedTitles, type Titled } from "../state/names.ts"
 import { inNames } from "../state/inNames.ts"
 import { type List, listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
-import { rowCount } from "../state/Pages.ts"
+import { itemsOf, rowCount } from "../state/Pages.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
+import { Dialog } from "./Dialog.tsx"
 import type { FormField, Texts } from "./FormField.ts"
 import { ActionButton, Form, type FormAct, QuietButton } from "./forms.tsx"
 import { column, type Columns, Listing, mainLink } from "./Listing.tsx"
 import { FilterField } from "./navigation.tsx"
 import { Empty, type Secret, ShownOnce, TimeAfter } from "./states.tsx"
+import { LONGEST_TITLE } from "./titles.tsx"
 import { usePages } from "./usePages.ts"
 
-interface Named {
+interface Named extends Titled {
   readonly name: string
 }
+
+const idOf = ({ name }: Named): string => name
 
 /** Things that administrators create by their names, and change or remove by them. */
 export interface Kind<Item extends Named, Made extends Named = Item> {
@@ -39,9 +43,13 @@ export interface Kind<Item extends Named, Made extends Named = Item> {
   /** Actions that others than administrators have too. */
   readonly actionsOf?: (item: Item) => ComponentChildren
   readonly creates: string
+  /** The ID of a new one that has a title or other texts in place of a name. Without it, there are no titles. */
+  readonly idOf?: (texts: Texts) => string | undefined
   readonly fieldsOf: (former: Item | undefined) => Readonly<Record<string, FormField>>
   /** The body besides the name; with a name, where none is given. */
-  readonly bodyOf: (texts: Texts, former: Item | undefined) => object
+  readonly bodyOf: (texts: Texts, former: Item | undefined, model?: Item) => object
+  /** The model of a new one, where it can begin as a copy of another one. */
+  readonly copyOf?: (item: Item) => Item
   /** Whether another than the administrators defines it, such as the policy. */
   readonly isFixed?: (item: Item) => boolean
   /** The consequence of a removal: `Their tokens end immediately.` */
@@ -69,6 +77,8 @@ interface TableProps<Item extends Named, Made extends Named> {
   readonly shown: Shown
   /** The one that the form changes; without one, it creates one. */
   readonly changed: Signal<Item | undefined>
+  /** The one as which the form that creates one begins. */
+  readonly copied?: Signal<Item | undefined>
   readonly acts?: ReadonlyArray<FormAct> | undefined
   /** Called once the form has created or changed one. */
   readonly onSave?: (() => void) | undefined
@@ -76,44 +86,54 @@ interface TableProps<Item extends Named, Made extends Named> {
   readonly children?: ComponentChildren
 }
 
-interface DialogProps {
-  readonly name: string
-  readonly onClose: () => void
-  readonly children: ComponentChildren
-}
+const titleField = (initial = ""): FormField => ({ label: "Title", initial, maxLength: LONGEST_TITLE })
 
-/** A form over the page, so that it opens where it was asked for, however long the list is. */
-const Dialog = ({ name, onClose, children }: DialogProps) => {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
-  return (
-    <dialog ref={dialog} class="ask" aria-label={name} onClose={onClose}>
-      {children}
-    </dialog>
-  )
+/** The fields that name a new one. */
+const newFields = (
+  { idOf: idIn }: Pick<Kind<never>, "idOf">,
+  model: Named | undefined,
+): Readonly<Record<string, FormField>> => {
+  if (idIn === undefined) return { name: { label: "Name" } }
+  const hint = (texts: Texts) => {
+    const id = texts["name"] || idIn(texts)
+    return id === undefined ? "" : `ID: ${id}`
+  }
+  const title = model && `Copy of ${model.title ?? model.name}`.slice(0, LONGEST_TITLE)
+  return { title: { ...titleField(title), hint }, name: { label: "ID", isRare: true, example: idIn } }
 }
 
 export const NamedForm = <Item extends Named, Made extends Named>(props: TableProps<Item, Made>) => {
-  const { of: kind, changed, acts = [], children, onSave, shown } = props
+  const { of: kind, changed, copied, acts = [], children, onSave, shown } = props
   const former = changed.value
-  const fields = kind.fieldsOf(former)
+  const model = copied?.value
+  const fields = kind.fieldsOf(former ?? model)
   if (former === undefined) {
-    const create: FormAct[1] = async ({ name = "", ...texts }) => {
-      const body = { ...kind.bodyOf(texts, undefined), ...(name !== "" && { name }) }
+    const create: FormAct[1] = async ({ name = "", title = "", ...texts }) => {
+      // The service makes an ID of a title.
+      const named = name !== "" || title === "" ? { name: name === "" ? kind.idOf?.(texts) : name } : {}
+      const body = { ...kind.bodyOf(texts, undefined, model), ...named, ...(title !== "" && { title }) }
       const done = await createNamed(kind, body, shown)
+      if (copied !== undefined) copied.value = undefined
       onSave?.()
       return done
     }
-    const named = "name" in fields ? fields : { name: { label: "Name" }, ...fields }
     return (
       <>
-        <Form key="" fields={named} acts={[...acts, [kind.creates, create, "main"]]} />
+        <Form
+          key={`new ${model?.name ?? ""}`}
+          fields={{ ...newFields(kind, model), ...fields }}
+          acts={[...acts, [kind.creates, create, "main"]]}
+        />
         {children}
       </>
     )
   }
-  const change: FormAct[1] = async (texts) => {
-    await call("PATCH", `${kind.path}/${segment(former.name)}`, { body: kind.bodyOf(texts, former) })
+  const change: FormAct[1] = async ({ title, ...texts }) => {
+    const body = {
+      ...kind.bodyOf(texts, former),
+      ...(title !== undefined && { title: title === "" ? null : title }),
+    }
+    await call("PATCH", `${kind.path}/${segment(former.name)}`, { body })
     changed.value = undefined
     onSave?.()
     return { text: `Changed ${former.name}` }
@@ -121,7 +141,12 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
   const close = () => (changed.value = undefined)
   return (
     <Dialog name={`Change ${former.name}`} onClose={close}>
-      <Form key={former.name} title={former.name} fields={fields} acts={[...acts, ["Save", change, "main"]]}>
+      <Form
+        key={former.name}
+        title={former.name}
+        fields={kind.idOf === undefined ? fields : { title: titleField(former.title ?? ""), ...fields }}
+        acts={[...acts, ["Save", change, "main"]]}
+      >
         <QuietButton does={close}>Cancel</QuietButton>
       </Form>
       {children}
@@ -132,7 +157,7 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
 type ActionsProps<Item extends Named, Made extends Named> = TableProps<Item, Made> & { readonly item: Item }
 
 const NamedActions = <Item extends Named, Made extends Named>(props: ActionsProps<Item, Made>) => {
-  const { item, changed, shown } = props
+  const { item, changed, copied, shown } = props
   const { noun, path, replaces, secretOf, warning } = props.of
   const { name } = item
   return (
@@ -140,6 +165,17 @@ const NamedActions = <Item extends Named, Made extends Named>(props: ActionsProp
       <QuietButton describes={`Change ${name}`} does={() => (changed.value = item)}>
         Change
       </QuietButton>
+      {copied !== undefined && (
+        <QuietButton
+          describes={`Copy ${name}`}
+          does={() => {
+            copied.value = props.of.copyOf?.(item)
+            window.scrollTo(0, 0)
+          }}
+        >
+          Copy
+        </QuietButton>
+      )}
       {replaces !== undefined && (
         <ActionButton
           describes={`${replaces[0]}: ${name}`}
@@ -172,13 +208,17 @@ interface ListProps<Item extends Named, Made extends Named> {
 const columnsOf = <Item extends Named, Made extends Named>(
   kind: Kind<Item, Made>,
   administer: ((item: Item) => ComponentChildren) | undefined,
+  shared: string,
 ): Columns<Item> => [
   column("Name", 2, (item) => {
     const link = kind.linkOf?.(item)
+    const shown = nameAmong(shared, idOf)(item)
     return (
       <>
-        {link === undefined ? <b>{item.name}</b> : mainLink(link, item.name)}
-        <span class="subject">{kind.subjectOf(item)}</span>
+        {link === undefined ? <b>{shown}</b> : mainLink(link, shown)}
+        <span class="subject">
+          {shown === item.title && <em class="label">{item.name}</em>} {kind.subjectOf(item)}
+        </span>
       </>
     )
   }),
@@ -192,7 +232,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
     )
   }),
   column(kind.when[0], "12.5rem", (item) => <span class="when">{kind.when[1](item)}</span>),
-  column("", "16.5rem", (item) => (
+  column("", kind.copyOf === undefined ? "16.5rem" : "20.5rem", (item) => (
     <>
       <span class="actions">
         {kind.actionsOf?.(item)}
@@ -214,15 +254,15 @@ export const NamedList = <Item extends Named, Made extends Named>(props: ListPro
     <>
       {(filter !== "" || rowCount(listed.pages) > FEW) && (
         <div class="filters">
-          <FilterField what="name or address" />
+          <FilterField what="title, name or address" />
         </div>
       )}
       <Listing
         label={title}
         kind={`named ${size}`}
-        columns={columnsOf(props.of, props.actionsOf)}
+        columns={columnsOf(props.of, props.actionsOf, sharedTitles(itemsOf(listed.pages), idOf))}
         listed={listed}
-        keyOf={({ name }) => name}
+        keyOf={idOf}
         size={size}
         empty={filter === "" ? <Empty title={empty[0]}>{empty[1]}</Empty> : <Empty title="Nothing matches" />}
       />
@@ -240,8 +280,9 @@ export const NamedTable = <Item extends Named, Made extends Named>(props: {
   const { of: kind, acts, children, onSave } = props
   const shown = useSignal<Secret | undefined>(undefined)
   const changed = useSignal<Item | undefined>(undefined)
+  const copied = useSignal<Item | undefined>(undefined)
   if (!mayAdminister.value) return <NamedList of={kind} />
-  const parts = { of: kind, shown, changed, acts, onSave }
+  const parts = { of: kind, shown, changed, acts, onSave, ...(kind.copyOf !== undefined && { copied }) }
   return (
     <>
       <NamedForm {...parts}>{children}</NamedForm>

@@ -60,7 +60,8 @@ const topOf = (state: string): number => (state === "no_data" ? 12 : state === "
 const pathIn = (state: string) => (each: string, bar: number) =>
   each === state ? `M${bar * 4} 16h3V${topOf(state)}h-3z` : ""
 
-const Bars = ({ from, phases = [], to }: CheckAvailability) => {
+/** A span in bars, by the phases of it. */
+export const Bars = ({ from, phases = [], to }: Pick<CheckAvailability, "from" | "phases" | "to">) => {
   const span = { start: Date.parse(from), end: Date.parse(to) }
   const stretches = stretchesOf(phases, span)
   const times = timeInStates(stretches, span)

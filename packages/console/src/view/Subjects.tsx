@@ -1,6 +1,6 @@
 import type { AuditEntry, HeldIncident, HeldOutboxItem, Silence } from "@tocsin/client"
 import { hashStart } from "../format/times.ts"
-import { titleOf } from "../state/incidentActions.ts"
+import { nameOf } from "../state/incidentActions.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { pages } from "../state/navigation.ts"
 import { linkTo } from "../state/Route.ts"
@@ -49,7 +49,7 @@ const { useCurrent, useOf: useName } = keptMap<readonly [name: string, link: str
     const ofIncident = (id: string) => linkTo("incidents", [id])
     return [
       ...incidents.items.map(
-        (incident) => [incident.id, [titleOf(incident), ofIncident(incident.id)]] as const,
+        (incident) => [incident.id, [nameOf(incident), ofIncident(incident.id)]] as const,
       ),
       ...notifications.items.map(
         ({ event_type, id, incident_id, incident_key, receiver }) =>

@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { copyText } from "../state/browser.ts"
-import { toggled } from "../state/Route.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
+import { Boxes } from "./boxes.tsx"
 import { Fields } from "./Fields.tsx"
 import type { FieldProps, FormField, Texts } from "./FormField.ts"
 import { faultOf, type FormFault, missingIn, NO_FAULT } from "./formFault.ts"
@@ -99,35 +99,6 @@ export const CopyText = ({ text }: { readonly text: string }) => (
   </div>
 )
 
-interface BoxProps {
-  readonly label: string
-  readonly isOn: boolean
-  readonly onChange: (isOn: boolean) => void
-}
-
-export const Box = ({ label, isOn, onChange }: BoxProps) => (
-  <label class="choice">
-    <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.currentTarget.checked)} />
-    {label}
-  </label>
-)
-
-interface ChoicesProps {
-  readonly names: ReadonlyArray<string>
-  readonly of: Signal<ReadonlyArray<string>>
-}
-
-/** A box for each name, of which the ones that are on are chosen. */
-export const Choices = ({ names, of: chosen }: ChoicesProps) =>
-  names.map((name) => (
-    <Box
-      key={name}
-      label={name}
-      isOn={chosen.value.includes(name)}
-      onChange={() => (chosen.value = toggled(chosen.value, name))}
-    />
-  ))
-
 /** The text of a field, as a signal keeps it. */
 export const bound = (text: Signal<string>): Pick<FieldProps, "onText" | "value"> => ({
   value: text.value,
@@ -188,6 +159,9 @@ export const Field = (props: FieldProps) => {
   )
 }
 
+const AnyField = (props: FieldProps) =>
+  props.boxes === undefined ? <Field {...props} /> : <Boxes {...props} />
+
 /** An act on the texts of a form. The form is emptied once it has a message. */
 export type FormAct = readonly [
   label: string,
@@ -229,7 +203,7 @@ const FormFields = ({ fields, isRare: isDrawn, texts, fault }: FormFieldsProps) 
     ]) =>
       isRare === isDrawn &&
       isAsked?.(texts.value) !== false && (
-        <Field
+        <AnyField
           key={name}
           {...field}
           hint={typeof hint === "function" ? hint(texts.value) : hint}

@@ -118,6 +118,9 @@ export const Labels = ({ labels = {} }: { readonly labels?: LabelsOf | undefined
   </>
 )
 
+/** The labels beside a title, which may be one of them. */
+export const withoutTitle = ({ title: _, ...others }: LabelsOf = {}): LabelsOf => others
+
 /** Names and what is known of each; one whose value is undefined is left out. */
 export const Facts = ({ facts }: { readonly facts: Readonly<Record<string, ComponentChildren>> }) => (
   <dl class="facts-list">

@@ -41,6 +41,28 @@ describe("the picture of a check's states", () => {
     )
   })
 
+  it("has no percentage of a check that only warned", () => {
+    assert.isUndefined(availabilityOf(new Map([["warning", 60_000]])))
+    assert.isUndefined(
+      availabilityOf(
+        new Map([
+          ["warning", 60_000],
+          ["no_data", 60_000],
+        ]),
+      ),
+    )
+    assert.strictEqual(
+      availabilityOf(
+        new Map([
+          ["warning", 60_000],
+          ["ok", 60_000],
+        ]),
+      ),
+      "50.00",
+    )
+    assert.strictEqual(availabilityOf(new Map([["critical", 60_000]])), "0.00")
+  })
+
   it("adds up to the span that is known, and is 100 per cent only if all of it is ok", () => {
     fc.assert(
       fc.property(phases, (list) => {

@@ -1,5 +1,6 @@
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { parseCron } from "@tocsin/contract/formats/CronTimes"
+import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { isNearlyFull } from "@tocsin/contract/integrations/isNearlyFull"
 import { SENDER_KINDS, senderKind } from "@tocsin/contract/integrations/senderKinds"
 import { senderLines } from "@tocsin/contract/integrations/senderLines"
@@ -13,6 +14,7 @@ import { mayAdminister } from "../../state/session.ts"
 import type { Texts } from "../../view/FormField.ts"
 import { Form, refusal } from "../../view/forms.tsx"
 import { keptSecret, ShownOnce, Time } from "../../view/states.tsx"
+import { LONGEST_TITLE } from "../../view/titles.tsx"
 import { createNamed, type Kind, lastText, NamedTable } from "../../view/Named.tsx"
 
 /** The protocols, as people know them. */
@@ -83,6 +85,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
       ? "key blocked"
       : isNearlyFull({ checks, max_checks }) && `${numberText(checks)} of ${numberText(max_checks)} checks`,
   creates: "Create integration",
+  idOf: ({ kind = "", title = "" }) => (title === "" ? undefined : idOfTitle(title, kind)),
   fieldsOf: (former) => ({
     ...(former === undefined && { kind: { label: "Kind", options: KINDS, initial: "ping" } }),
     options: {
@@ -114,24 +117,31 @@ const queryOf = ({ cron = "", tz = "" }: Texts): string => {
   return `cron=${cron.split(/\s+/).join("+")}&tz=${tz}`
 }
 
+const idOfJob = (title: string): string => idOfTitle(title, "ping")
+
 const linesOfJob = keptSecret()
 
 /** Declares a job of a crontab: how often it runs, and the line that reports it. */
 export const Job = () => {
-  const add = async ({ job = "", ...texts }: Texts) => {
+  const add = async ({ title = "", ...texts }: Texts) => {
     const schedule = hasTimes(texts) ? queryOf(texts) : texts["schedule"]
     const secretOf = (made: IntegrationWithKey) => ({
       title: `Append this to the line of ${made.name} in the crontab`,
       texts: textsOf(made).slice(0, 1),
     })
-    const body = { name: job, kind: "ping", options: { check: job, schedule } }
+    const body = { title, kind: "ping", options: { check: idOfJob(title), schedule } }
     return createNamed({ ...INTEGRATIONS, secretOf }, body, linesOfJob)
   }
   return (
     <>
       <Form
         fields={{
-          job: { label: "Job", example: "backup" },
+          title: {
+            label: "Title",
+            example: "Nightly backup",
+            maxLength: LONGEST_TITLE,
+            hint: ({ title = "" }) => (title === "" ? "" : `ID: ${idOfJob(title)}`),
+          },
           schedule: { label: "Runs", options: SCHEDULES, initial: SCHEDULES[1][0] },
           cron: {
             label: "Times",

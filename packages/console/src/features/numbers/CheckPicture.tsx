@@ -1,5 +1,11 @@
 import type { CheckAvailability, ExpectedCheckState, HeldIncident } from "@tocsin/client"
-import { availabilityOf, byWeight, stretchesOf, timeInStates } from "../../format/historyStrip.ts"
+import {
+  availabilityOf,
+  byWeight,
+  hasOnlyWarned,
+  stretchesOf,
+  timeInStates,
+} from "../../format/historyStrip.ts"
 import { exactText, spanText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { route } from "../../state/location.ts"
@@ -55,7 +61,8 @@ const Picture = ({ end, phases, span: [hours, title, steps] }: PictureProps) => 
   return (
     <figure class="picture">
       <p class="percent">
-        <b>{percent === undefined ? "no data" : `${percent} %`}</b> {percent !== undefined && <span>ok</span>}
+        <b>{percent === undefined ? (hasOnlyWarned(times) ? "warned" : "no data") : `${percent} %`}</b>{" "}
+        {percent !== undefined && <span>ok</span>}
       </p>
       <svg
         viewBox={`0 0 ${WIDTH} 40`}

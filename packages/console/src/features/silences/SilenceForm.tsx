@@ -6,7 +6,7 @@ import { isUnreached } from "../../api/ApiFailure.ts"
 import { segment } from "../../api/request.ts"
 import { countText, momentText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
-import { titleOf } from "../../state/incidentActions.ts"
+import { nameOf } from "../../state/incidentActions.ts"
 import { route, setParameters } from "../../state/location.ts"
 import { parseSelection } from "../../state/Route.ts"
 import { useDraft } from "../../state/drafts.ts"
@@ -121,7 +121,7 @@ const Subjects = ({ incidents, left, text }: Pick<Form, "incidents" | "left" | "
     <ul class="subjects" aria-label="To be silenced">
       {left.map((incident) => (
         <li key={incident.id}>
-          <code>{incident.incident_key}</code> {titleOf(incident)}
+          <b>{nameOf(incident)}</b> <code>{incident.incident_key}</code>
         </li>
       ))}
     </ul>

@@ -1,13 +1,15 @@
 import { useSignal } from "@preact/signals"
 import type { Watch, WatchTrial } from "@tocsin/client"
 import { headlineOf } from "@tocsin/contract/formats/headline"
+import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { addressOfWatch, watchOfAddress } from "@tocsin/contract/watches/watchOfAddress"
 import { segment } from "../../api/request.ts"
 import { linkTo } from "../../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.ts"
 import type { FormField, Options, Texts } from "../../view/FormField.ts"
-import { ActionButton, type FormAct, QuietButton } from "../../view/forms.tsx"
+import { ActionButton, type FormAct, QuietButton, refusal } from "../../view/forms.tsx"
 import { HEADER_EXAMPLE, JSON_EXAMPLE, OPTIONS, probeOf, textsOf, watchOf } from "./watchForm.ts"
+import { HERE, type Places, PlaceTable, usePlaces, WatchPlaces } from "./Places.tsx"
 import { Mark, Missing, TimeAfter } from "../../view/states.tsx"
 import { StatusStrip, StripReader } from "../../view/StatusStrip.tsx"
 import { type Kind, NamedForm, NamedTable } from "../../view/Named.tsx"
@@ -75,7 +77,39 @@ const rareFields = (former: Watch | undefined): Readonly<Record<string, FormFiel
   )
 }
 
-const WATCHES: Kind<Watch> = {
+const FAILS = [["majority"], ["any"], ["all"]] as const
+const chosenIn = ({ from = "" }: Texts): ReadonlyArray<string> =>
+  from.split(",").filter((name) => name !== "")
+
+/** The fields of places; none where the service is the only one. */
+const placeFields = (former: Watch | undefined, places: Places): Readonly<Record<string, FormField>> => {
+  const from = former?.from ?? [HERE]
+  const boxes = Array.from(new Set([...places.map(({ place }) => place), ...from]))
+  const fails = `${former?.fails ?? "majority"}`
+  const numbers = boxes.map((_, place) => [`${place + 1}`] as const)
+  return {
+    from: { label: "From", boxes, initial: from.join(), isAsked: () => boxes.length > 1 },
+    fails: {
+      label: "Fails by",
+      options: withOption([...FAILS, ...numbers], fails),
+      initial: fails,
+      isAsked: (texts) => chosenIn(texts).length > 1,
+    },
+  }
+}
+
+/** The places, where they are others than before: servers of earlier versions know none. */
+const placesIn = (
+  texts: Texts,
+  former: Pick<Watch, "fails" | "from"> = { fails: "majority", from: [HERE] },
+) => {
+  const from = chosenIn(texts)
+  if (from.length === 0) throw refusal("Choose a place from which to probe.")
+  const fails = from.length === 1 ? "majority" : Number(texts["fails"]) || texts["fails"]
+  return from.join() === former.from.join() && fails === former.fails ? {} : { from, fails }
+}
+
+const watchesFrom = (places: Places): Kind<Watch> => ({
   noun: "watch",
   title: "Watches",
   path: PATH,
@@ -97,6 +131,8 @@ const WATCHES: Kind<Watch> = {
   stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
   creates: "Watch",
+  idOf: ({ address = "", title = "" }) =>
+    title === "" ? watchOfAddress(address)?.name : idOfTitle(title, "watch"),
   fieldsOf: (former) => ({
     address: {
       label: "Address",
@@ -104,9 +140,6 @@ const WATCHES: Kind<Watch> = {
       example: "https://example.org/",
       refusedAs: /(?:(?:http|websocket)\.url|(?:tcp|tls|ping)\.host)\b/,
     },
-    ...(former === undefined && {
-      name: { label: "Name", example: ({ address = "" }) => watchOfAddress(address)?.name },
-    }),
     every: {
       label: "Every",
       options: withOption(PERIODS, former?.every ?? "1m"),
@@ -119,19 +152,24 @@ const WATCHES: Kind<Watch> = {
       max: 10,
       initial: `${former?.confirm.bad ?? 2}`,
     },
+    ...placeFields(former, places),
     ...rareFields(former),
   }),
-  bodyOf: ({ address = "", bad, every, ...texts }, former) => {
-    const settings = { every, confirm: { good: former?.confirm.good ?? 1, bad: Number(bad) } }
+  bodyOf: ({ address = "", bad, every, ...texts }, former, model) => {
+    const confirm = { good: (former ?? model)?.confirm.good ?? 1, bad: Number(bad) }
+    const labels =
+      model === undefined || Object.keys(model.labels).length === 0 ? {} : { labels: model.labels }
+    const settings = { every, confirm, ...placesIn(texts, former), ...labels }
     const before = former && textsOf(former)
     const isSame = OPTIONS.every((option) => (texts[option] ?? "") === (before?.[option] ?? ""))
     if (former !== undefined && isSame && address === addressOfWatch(former)) return settings
-    const { name, probe } = watchOf(address)
-    return { ...settings, ...probeOf(probe, texts, former), ...(former === undefined && { name }) }
+    return { ...settings, ...probeOf(watchOf(address).probe, texts, former ?? model) }
   },
+  // No answer has its secrets.
+  copyOf: ({ secrets: _, ...watch }) => watch,
   isFixed: ({ is_of_policy }) => is_of_policy,
   warning: "Its check and its history go with it.",
-}
+})
 
 interface WatchActionsProps extends Pick<Watch, "name"> {
   /** A watch has no check before its first results agree. */
@@ -142,6 +180,7 @@ interface WatchActionsProps extends Pick<Watch, "name"> {
 export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) => {
   const changed = useSignal<Watch | undefined>(undefined)
   const shown = useSignal<undefined>(undefined)
+  const places = usePlaces()
   const { value: watch, failure } = useRead<Watch>(`${PATH}/${segment(name)}`)
   if (hasNoCheck && failure?.code === "not_found")
     return <Missing what="watch" name={name} others={linkTo("watches")} />
@@ -160,7 +199,8 @@ export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) =>
           </QuietButton>
         )}
       </div>
-      {changed.value !== undefined && <NamedForm of={WATCHES} changed={changed} shown={shown} />}
+      <WatchPlaces {...watch} />
+      {changed.value !== undefined && <NamedForm of={watchesFrom(places)} changed={changed} shown={shown} />}
     </>
   )
 }
@@ -168,6 +208,7 @@ export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) =>
 /** The watches, and the result of a trial of what the form says. */
 export const Watches = () => {
   const trial = useSignal<WatchTrial | undefined>(undefined)
+  const places = usePlaces()
   const attempt: FormAct[1] = async ({ address, ...texts }) => {
     trial.value = undefined
     trial.value = await call<WatchTrial>("POST", `${PATH}/try`, {
@@ -176,13 +217,16 @@ export const Watches = () => {
     return undefined
   }
   return (
-    <NamedTable of={WATCHES} acts={[["Try", attempt]]} onSave={() => (trial.value = undefined)}>
-      <StripReader />
-      {trial.value !== undefined && (
-        <p role="status">
-          <Mark state={trial.value.status} /> {trial.value.output}
-        </p>
-      )}
-    </NamedTable>
+    <>
+      <NamedTable of={watchesFrom(places)} acts={[["Try", attempt]]} onSave={() => (trial.value = undefined)}>
+        <StripReader />
+        {trial.value !== undefined && (
+          <p role="status">
+            <Mark state={trial.value.status} /> {trial.value.output}
+          </p>
+        )}
+      </NamedTable>
+      <PlaceTable places={places} />
+    </>
   )
 }

@@ -1,0 +1,48 @@
+import { signal } from "@preact/signals"
+
+/** A thing that people may have titled. */
+export interface Titled {
+  readonly title?: string | null | undefined
+}
+
+/** The titles that things of different IDs have, one in each line. */
+export const sharedTitles = <Item>(
+  items: ReadonlyArray<Item & Titled>,
+  idOf: (item: Item) => string,
+): string => {
+  const ids = new Map<string, string>()
+  const shared = new Set<string>()
+  for (const item of items) {
+    const { title } = item
+    if (typeof title !== "string") continue
+    if ((ids.get(title) ?? idOf(item)) !== idOf(item)) shared.add(title)
+    ids.set(title, idOf(item))
+  }
+  return Array.from(shared).toSorted().join("\n")
+}
+
+/** The name of a row for people: its title, else its ID; both where another row has that title. */
+export const nameAmong =
+  <Item>(shared: string, idOf: (item: Item) => string) =>
+  (item: Item & Titled): string => {
+    const { title } = item
+    if (typeof title !== "string") return idOf(item)
+    return shared.split("\n").includes(title) ? `${title} (${idOf(item)})` : title
+  }
+
+/** Names of rows that are all known. */
+export const namesIn = <Item>(
+  items: ReadonlyArray<Item & Titled> = [],
+  idOf: (item: Item) => string,
+): ((item: Item & Titled) => string) => nameAmong(sharedTitles(items, idOf), idOf)
+
+export const idOfCheck = ({
+  agent_id,
+  check_id,
+}: {
+  readonly agent_id: string
+  readonly check_id: string
+}): string => `${agent_id}/${check_id}`
+
+/** How people call the subject of the open page, for the title of the window. */
+export const pageName = signal<string | undefined>(undefined)
