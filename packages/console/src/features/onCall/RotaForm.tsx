@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals"
 import type { PolicyInForce } from "@tocsin/client"
 import { now } from "../../state/clock.ts"
-import { bound, Choices, Field } from "../../view/forms.tsx"
+import { Choices } from "../../view/boxes.tsx"
+import { bound, Field } from "../../view/forms.tsx"
 import { PolicyDialog } from "../../view/PolicyDialog.tsx"
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
