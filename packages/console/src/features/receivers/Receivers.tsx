@@ -174,7 +174,7 @@ const TestAll = ({ policy, tested }: Pick<ReceiverProps, "policy" | "tested">) =
     }
   }
   return (
-    <p class="actions">
+    <p class="actions after">
       <ActionButton
         does={testEach}
         confirms={[`Send a test message to each of these: ${names.join(", ")}?`, "Send the tests"]}
