@@ -132,6 +132,7 @@ const LABELS: Readonly<Record<string, string>> = {
   cc: "Copies to",
   tls: "TLS",
   tz: "Zone of its times",
+  lang: "Language of its words",
 }
 const labelOf = (key: string): string => {
   const words = key.replaceAll("_", " ")

@@ -32,7 +32,7 @@ const keysOf = (form: FormType): ReadonlyArray<string> => [
 ]
 
 /** Keys that every receiver of a kind takes. */
-const COMMON = new Set(["quiet", "tz", "acknowledge", "concurrency", "details", "resolved", "shadow"])
+const COMMON = new Set(["quiet", "tz", "lang", "acknowledge", "concurrency", "details", "resolved", "shadow"])
 
 /** A text for each field: its example, which people write like that. */
 const exampleTexts = (form: FormType): Record<string, string> =>
