@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net"
 import process from "node:process"
-import { setFlagsFromString } from "node:v8"
 import { isMainThread } from "node:worker_threads"
 import manifest from "../package.json" with { type: "json" }
 import { keepCompiled } from "./keepCompiled.ts"
@@ -23,8 +22,6 @@ const args = process.argv.slice(2)
 if (!isMainThread) await (await import("./threads/runThread.ts")).runThread()
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
   noteHangups()
-  // Threads that share the collection of a young generation this small cost more time than it takes one.
-  setFlagsFromString("--no-parallel-scavenge")
   const { serve } = await import("./serve.ts")
   await serve(import.meta.url)
 } else if (args.length === 1 && args[0] === "--version") process.stdout.write(`${manifest.version}\n`)
