@@ -16,6 +16,7 @@ const checks = fc.array(
     })
     .map(({ isLate, ...check }) => ({
       ...check,
+      title: null,
       state: isLate && check.late_severity !== null ? ("late" as const) : check.status,
     })),
   { maxLength: 40 },
