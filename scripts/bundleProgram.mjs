@@ -67,13 +67,13 @@ const PART = /-[\w-]{8}\.part\.mjs$/
 const KEPT_MILLIS = 30 * 24 * 3_600_000
 
 /**
- * Bundles a program and its imports: one file, and parts that it loads on demand. As CommonJS, all is one file. Resolves
- * with the paths of all modules.
+ * Bundles a program and its imports: one file, and parts that it loads on demand. As CommonJS, all is one file; a dense
+ * one has short names of variables and no line breaks. Resolves with the paths of all modules.
  *
- * @param {{ source: string, target: string, format?: "esm" | "cjs" }} files
+ * @param {{ source: string, target: string, format?: "esm" | "cjs", isDense?: boolean }} files
  * @returns {Promise<ReadonlyArray<string>>}
  */
-export async function bundleProgram({ source, target, format = "esm" }) {
+export async function bundleProgram({ source, target, format = "esm", isDense = false }) {
   /** @type {Map<string, string>} */
   const beside = new Map()
   /** @type {Set<Made>} */
@@ -106,7 +106,12 @@ export async function bundleProgram({ source, target, format = "esm" }) {
     codeSplitting: format === "esm",
     entryFileNames: basename(target),
     chunkFileNames: "[name]-[hash].part.mjs",
-    comments: COMMENTS,
+    comments: { ...COMMENTS, annotation: !isDense },
+    minify: isDense && {
+      compress: false,
+      mangle: { keepNames: { function: true, class: true } },
+      codegen: true,
+    },
   })
   mkdirSync(dirname(target), { recursive: true })
   // First, so that an existing program has them.

@@ -14,6 +14,7 @@ export const bundleServer = async (root: string, folder: string): Promise<Readon
   const modules = await bundleProgram({
     source: join(root, "packages/server/src/main.ts"),
     target: join(folder, "server.mjs"),
+    isDense: true,
   })
   writeFileSync(join(folder, "LICENSES.txt"), licencesOf(root, modules))
   return modules
