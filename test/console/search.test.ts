@@ -27,15 +27,19 @@ describe.skipIf(chromium === undefined)(`a search of incidents${skipped}`, () =>
           const last = links.filter({ hasText: "disk of host-p11" })
           await last.waitFor()
           assert.deepStrictEqual(await links.allTextContents(), [
+            "shop",
             "shop is down",
+            "host-p1/disk",
             "disk of host-p1",
+            "host-p10/disk",
             "disk of host-p10",
+            "host-p11/disk",
             "disk of host-p11",
           ])
           await page.goto(`${baseUrl}/#/incidents?filter=host-p1/`)
           await last.waitFor({ state: "detached" })
           await links.filter({ hasText: /^disk of host-p1$/ }).waitFor()
-          assert.strictEqual(await links.count(), 2)
+          assert.strictEqual(await links.count(), 4)
         })
       }),
     )

@@ -219,7 +219,7 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
           await page.goto(`${baseUrl}/#/audit`)
           const rows = page.getByRole("list", { name: "Changes" }).getByRole("listitem")
           await page.getByRole("combobox", { name: "Action" }).selectOption("incident.acknowledged")
-          const link = rows.getByRole("link", { name: "incident named is full" })
+          const link = rows.getByRole("link", { name: "incident host-named/disk" })
           assert.strictEqual(await link.getAttribute("href"), incident)
           const actor = page.getByLabel("Who")
           await actor.pressSequentially("token")

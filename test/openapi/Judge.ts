@@ -22,6 +22,8 @@ const isBeyondSchemas = ({ body, headers, placed, query }: Generated): boolean =
   ["tryWatch", "createWatch", "changeWatch"].includes(placed.operation.operationId) ||
   // A span ends by now, and its matchers have fields and operators.
   ["exportRows", "listAvailability", "readNumbers", "readReport"].includes(placed.operation.operationId) ||
+  // A browser's address is one of known push services, and its keys are of a curve.
+  placed.operation.operationId === "createSubscription" ||
   // An announcement names a page of the policy, and its lines.
   placed.operation.operationId === "createAnnouncement" ||
   // The turns of a rota have an order and a length, and an override names receivers of the policy.

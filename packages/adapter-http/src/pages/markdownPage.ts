@@ -19,7 +19,7 @@ const addressOf = (target: string, pages: ReadonlySet<string>): string | undefin
 /** The words of a line: code, strong and emphasized text, links; of an image its text. */
 const inline = (line: string, pages: ReadonlySet<string>): string =>
   line.replaceAll(
-    /`([^`]+)`|!?\[([^\]]*)\]\(([^)\s]*)\)|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|[&<>"]/g,
+    /`([^`]+)`|!?\[([^[\]]*)\]\(([^)\s]{0,300})\)|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|[&<>"]/g,
     (found: string, code?: string, text?: string, target?: string, strong?: string, em?: string) => {
       if (code !== undefined) return `<code>${escaped(code)}</code>`
       if (strong !== undefined) return `<strong>${inline(strong, pages)}</strong>`
