@@ -36,7 +36,11 @@ const openMails = Effect.fnUntraced(function* (
     )
     return { accepted, rejected }
   })
-  const client = { offer: { hasUtf8: true, hasLogin: false, hasStartTls: true }, greet: Effect.void, transact }
+  const client = {
+    offer: { hasUtf8: true, hasLogin: false, hasStartTls: true },
+    greet: Effect.void,
+    transact,
+  }
   const { concurrency, kind, outlastsLease, send } = yield* Effect.provide(
     mailsOver(makeHandOver(client), {
       from: "tocsin@example.org",

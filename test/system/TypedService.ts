@@ -119,7 +119,11 @@ const mailsOf = ({ complain, draws }: TypedWorld, fate: Fate) => {
     if (command !== "RCPT") return yield* failing({ answer })
     return { accepted: [], rejected: new Map(recipients.map((one) => [one, answer])) }
   })
-  const client = { offer: { hasUtf8: true, hasLogin: false, hasStartTls: true }, greet: Effect.void, transact }
+  const client = {
+    offer: { hasUtf8: true, hasLogin: false, hasStartTls: true },
+    greet: Effect.void,
+    transact,
+  }
   return mailsOver(makeHandOver(client), {
     from: "Tocsin <tocsin@example.org>",
     to: ["ops@example.org", "eva@example.org"],

@@ -19,7 +19,7 @@ type Named = Pick<ExpectedCheckState, "agent_id" | "check_id" | "title">
 const operatorOf = (text: string): string => (text.includes("*") ? "glob" : "=")
 
 /** The matchers of a text: a check by its title or `AGENT/CHECK`, a name with `*`, or matchers with commas between them. */
-export const matchersOf = (text: string, checks: ReadonlyArray<Named>): ReadonlyArray<string> => {
+const matchersOf = (text: string, checks: ReadonlyArray<Named>): ReadonlyArray<string> => {
   const written = text.trim()
   if (written === "") return []
   const known = checks.find(

@@ -11,7 +11,7 @@ const WEEKDAYS = DAYS.map((name, day) => [String(day), name] as const)
 const MONTHDAYS = Array.from({ length: 28 }, (_, day) => [String(day + 1)] as const)
 
 /** The times of a window as the policy has them; undefined for an hour that is none. */
-export const timesOf = (
+const timesOf = (
   repeats: string,
   day: string,
   at: string,

@@ -80,5 +80,9 @@ export const endAlarms = Effect.fnUntraced(function* ({
     const [error] = errors.flat()
     if (error !== undefined) return yield* Effect.fail(error)
   })
-  return yield* keepRepeating(round, "cannot end an alarm; trying again while it lasts: check the storage", Effect.void)
+  return yield* keepRepeating(
+    round,
+    "cannot end an alarm; trying again while it lasts: check the storage",
+    Effect.void,
+  )
 })
