@@ -57,6 +57,7 @@ export const FILES_AT_LENGTH = [
   // Pages and acts of the console in Chromium; others are in each run.
   "test/console/checks.test.ts",
   "test/console/exports.test.ts",
+  "test/console/keptMails.test.ts",
   "test/console/keys.test.ts",
   "test/console/look.test.ts",
   "test/console/outdated.test.ts",

@@ -21,7 +21,7 @@ import { DemoClient } from "./demo.ts"
 import { startProxy } from "./startProxy.ts"
 import { Site, startService } from "./Site.ts"
 
-const shown = (page: Page, name: string): Promise<void> => page.getByRole("link", { name }).waitFor()
+const shown = (page: Page, name: string): Promise<void> => page.getByRole("link", { name }).first().waitFor()
 
 const breakCheck = (demo: DemoClient, agent: string, output: string): Promise<void> =>
   demo.report(agent, [{ check_id: output.replaceAll(" ", "-"), status: "critical", output }])

@@ -4,6 +4,7 @@ import { PublicPages } from "../features/publicPages/PublicPages.tsx"
 import { ReportPage } from "../features/report/Report.tsx"
 import { Receivers } from "../features/receivers/Receivers.tsx"
 
+export { KeptMails } from "../features/integrations/KeptMails.tsx"
 export { RotaForm } from "../features/onCall/RotaForm.tsx"
 export { WindowForm } from "../features/silences/WindowForm.tsx"
 export { Code } from "../features/signIn/Code.tsx"

@@ -15,6 +15,7 @@ import type { Texts } from "../../view/FormField.ts"
 import { Form, refusal } from "../../view/forms.tsx"
 import { keptSecret, ShownOnce, Time } from "../../view/states.tsx"
 import { LONGEST_TITLE } from "../../view/titles.tsx"
+import { MailsButton } from "./MailsButton.tsx"
 import { createNamed, type Kind, lastText, NamedTable } from "../../view/Named.tsx"
 
 /** The protocols, as people know them. */
@@ -84,6 +85,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
     is_closed
       ? "key blocked"
       : isNearlyFull({ checks, max_checks }) && `${numberText(checks)} of ${numberText(max_checks)} checks`,
+  actionsOf: (item) => item.kind === "mail" && <MailsButton of={item} />,
   creates: "Create integration",
   idOf: ({ kind = "", title = "" }) => (title === "" ? undefined : idOfTitle(title, kind)),
   fieldsOf: (former) => ({
