@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
-import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
+import { PATIENCE, ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { agentRecord } from "@tocsin/testing/records"
 import { transact } from "@tocsin/testing/transact"
 import { Effect, Exit, Fiber, Scope } from "effect"
@@ -27,7 +27,7 @@ layer(ScratchPostgres.layer)("a storage that closes under writes", (it) => {
       const scratch = yield* ScratchPostgres
       const [holder, observer] = [yield* scratch.replica(), yield* scratch.replica()]
       const scope = yield* Scope.make()
-      const storage = yield* Scope.provide(openStorage({ url: scratch.url }), scope)
+      const storage = yield* Scope.provide(openStorage({ url: scratch.url, ...PATIENCE }), scope)
       yield* Effect.forEach(NAMES, (name) => transact(storage, countAt(name)))
       const { closing, writes } = yield* holder.sql.withTransaction(
         Effect.gen(function* () {
