@@ -56,10 +56,10 @@ export const atMail = (
   policy: Pick<PolicyDocument, "mail" | "receivers">,
   problems: ReadonlyArray<FieldProblem>,
 ): ReadonlyArray<FieldProblem> => {
-  const told = problems.map((problem) => ({ ...problem, path: statedAt(policy, problem.path) }))
+  const stated = problems.map((problem) => ({ ...problem, path: statedAt(policy, problem.path) }))
   const isSame = (a: FieldProblem, b: FieldProblem) =>
     a.message === b.message && a.path.join("\0") === b.path.join("\0")
-  return told.filter(
-    (one, place) => one.path[0] !== "mail" || told.findIndex((each) => isSame(each, one)) === place,
+  return stated.filter(
+    (one, place) => one.path[0] !== "mail" || stated.findIndex((each) => isSame(each, one)) === place,
   )
 }

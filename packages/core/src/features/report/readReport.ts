@@ -14,13 +14,11 @@ import {
 } from "../../heart/availability/readFacts.ts"
 import { titleOf } from "../../heart/model/titles.ts"
 import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
-import { readIncidents } from "./reportedIncidents.ts"
+import { MOST_ROWS, readIncidents } from "./reportedIncidents.ts"
 
 /** Checks that are read together: between two pages, requests are answered. */
 const PAGE = 200
 const WORST = 10
-/** As many rows as a page of a list has. */
-export const MOST_ROWS = 500
 
 type Judged = Report["worst"][number]
 type LateSpan = Report["late"][number]
@@ -30,9 +28,17 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 const byName = (a: Judged | LateSpan, b: Judged | LateSpan): number =>
   compareText(a.agent_id, b.agent_id) || compareText(a.check_id, b.check_id)
 
-/** The part of the judged time in which it was ok, of which `percent` is cut. */
-const okPart = ({ seconds: { no_data: _, planned: __, ...judged } }: Judged): number =>
-  judged.ok / Object.values(judged).reduce((sum, seconds) => sum + seconds, 0)
+/** The time that counts, and how much of it was ok. */
+const judgedTime = ({ seconds: { no_data: _, planned: __, ...judged } }: Judged) => ({
+  ok: judged.ok,
+  all: Object.values(judged).reduce((sum, seconds) => sum + seconds, 0),
+})
+
+/** The part of which `percent` is cut. */
+const okPart = (check: Judged): number => {
+  const { all, ok } = judgedTime(check)
+  return ok / all
+}
 
 /** Folds checks one after another into the parts of a report; keeps no more of them than it shows. */
 export class ReportFold {
@@ -51,13 +57,13 @@ export class ReportFold {
     labels: Readonly<Record<string, string>> | undefined,
     late: ReadonlyArray<LateSpan>,
   ): void {
-    const { no_data: _, planned: __, ...judged } = check.seconds
+    const { all, ok } = judgedTime(check)
     const value = this.#label === undefined ? undefined : labels?.[this.#label]
     const group = this.#groups.get(value ?? null) ?? { checks: 0, ok: 0, judged: 0 }
     this.#groups.set(value ?? null, group)
     group.checks += 1
-    group.ok += judged.ok
-    group.judged += Object.values(judged).reduce((sum, seconds) => sum + seconds, 0)
+    group.ok += ok
+    group.judged += all
     if (check.percent !== null)
       this.#worst = [...this.#worst, check]
         .toSorted((a, b) => okPart(a) - okPart(b) || byName(a, b))

@@ -13,7 +13,7 @@ import { eachPage } from "../../kernel/engine/lists/readPage.ts"
 import type { IncidentTimeline, Storage } from "../../kernel/ports/Storage.ts"
 
 /** As many rows as a page of a list has. */
-const MOST_INCIDENTS = 500
+export const MOST_ROWS = 500
 /** Of an incident, the members that matchers compare, and its log. */
 const READ = { members: 200, changes: 1, log: 200, outbox: 1 }
 /** Newest resolved first, those that are open before them: the list ends with the first one that ended before the span. */
@@ -81,7 +81,7 @@ export const readIncidents = Effect.fnUntraced(function* (
         .toSorted((a, b) =>
           a.opened_at < b.opened_at ? 1 : a.opened_at > b.opened_at ? -1 : a.id < b.id ? 1 : -1,
         )
-        .slice(0, MOST_INCIDENTS)
+        .slice(0, MOST_ROWS)
       return end === -1
     }),
   )

@@ -13,7 +13,7 @@ import { Receivers } from "./Receivers.ts"
 
 /** An alarm ends within 15 s, its request included. */
 const LOOK_EVERY = Duration.seconds(5)
-/** An alarm ends of its own accord after it. */
+/** An alarm ends by itself after this time. */
 const LASTS = Duration.minutes(30)
 /** Services allow few connections of one sender. */
 const AT_A_TIME = 2

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { MOST_ROWS, ReportFold } from "../../../src/features/report/readReport.ts"
+import { ReportFold } from "../../../src/features/report/readReport.ts"
+import { MOST_ROWS } from "../../../src/features/report/reportedIncidents.ts"
 
 const NONE = { ok: 0, warning: 0, critical: 0, unknown: 0, late: 0, planned: 0, no_data: 0 }
 const named = (check: string) => ({
