@@ -8,6 +8,7 @@ import { TestClock } from "effect/testing"
 import { firing } from "../../packages/adapter-notify/test/notifications.ts"
 import {
   type Fate,
+  press,
   startTelephoneService,
 } from "../../packages/adapter-notify/test/services/TelephoneService.ts"
 import { operate } from "../http/client/call.ts"
@@ -63,6 +64,64 @@ describe("a call", () => {
         ),
       )
     }),
+  )
+
+  it.live(
+    "about three acknowledges those that are not worse or acknowledged, and says why not the others",
+    () =>
+      Effect.gen(function* () {
+        const { calls, origin } = yield* startTelephoneService(() => "silent")
+        const document = { receivers: { phone: { ...CALL, token_env: "T", acknowledge: "1h" } } }
+        const rules = {
+          publicUrl: PUBLIC,
+          policy: Result.getOrThrow(readPolicy(document, [])),
+          notifiers: [],
+        }
+        const notifiers = new Map([["phone", yield* phoneAt(origin)]])
+        yield* Effect.gen(function* () {
+          const { port } = yield* Tocsin
+          const agent = yield* acceptedAgent("web-1")
+          const [worse, known, left] = ["worse", "known", "left"].map((check_id) => ({
+            check_id,
+            exit_code: 2,
+          }))
+          yield* push(
+            agent,
+            event({ ...worse, status: "warning" }),
+            event({ ...known, status: "critical" }),
+            event({ ...left, status: "critical" }),
+          )
+          const { gather, text } = yield* Queue.take(calls)
+          assert.match(text, /Tocsin: 3 incidents are firing\. The worst: .* Press 1 to acknowledge all 3\.$/)
+          const address = (gather?.["action"] ?? "").replace(PUBLIC, `http://127.0.0.1:${port}`)
+          yield* push(agent, event({ ...worse, status: "critical" }))
+          const { body } = yield* operate("GET", "/api/v1/incidents?check_id=known")
+          const [{ id }] = Object(body).items
+          yield* operate("PUT", `/ops/v1/incidents/${id}/acknowledgement`, { json: { for: "2h" } })
+          const again = yield* press(address, "2")
+          assert.include(again.heard.text, "Press 1 to acknowledge.")
+          assert.notInclude(again.heard.text, "web-1/known")
+          const { heard, status } = yield* press(address, "1")
+          assert.strictEqual(status, 200)
+          assert.strictEqual(
+            heard.text.replace(/token-\w+/u, "token"),
+            "Acknowledged 1 of 3 for 1 hour. " +
+              "web-1/worse: Nothing is acknowledged: the incident is critical now, worse than this call said. Look at it in the console. " +
+              "web-1/known: It was acknowledged before, by token, for another 2 hours.",
+          )
+          const late = yield* press(address, "1")
+          assert.match(late.heard.text, /^Acknowledged 0 of 3\. /)
+        }).pipe(
+          Effect.provide(
+            Tocsin.layer(Layer.fresh(MemoryStorage.layer), {
+              notifiers,
+              rules,
+              linkKey: "5a".repeat(32),
+              throughApi: true,
+            }),
+          ),
+        )
+      }),
   )
 
   it.effect.each([

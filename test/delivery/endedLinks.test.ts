@@ -34,7 +34,14 @@ const CASES: Readonly<Record<string, Case>> = {
     item: { updated_at: Instant.plus(start, Duration.days(1)) },
     ends: undefined,
   },
-  "whose message was discarded": { item: { state: "discarded" }, ends: "old" },
+  "whose message may have arrived before another one took its place has not ended": {
+    item: { state: "discarded", discarded_because: "coalesced" },
+    ends: undefined,
+  },
+  "whose message was discarded before it was sent": {
+    item: { state: "discarded", first_attempted_at: undefined },
+    ends: "old",
+  },
 }
 
 it.effect.each(Object.entries(CASES))("a link %s states why it has ended", ([, given]) =>

@@ -96,7 +96,7 @@ export interface Pressed {
 }
 
 /** Presses a key as a telephone service does: it posts a form to the address of the document that was heard. */
-const press = (action: string, digits: string | undefined): Effect.Effect<Pressed> =>
+export const press = (action: string, digits: string | undefined): Effect.Effect<Pressed> =>
   Effect.promise(async () => {
     const form = new URLSearchParams({
       CallSid: "CA0123",

@@ -2,7 +2,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { errorStatus } from "@tocsin/contract/formats/Errors"
 import { fill } from "@tocsin/contract/languages/Words"
 import type { FollowedLink } from "@tocsin/core/heart/acknowledgements/acknowledge"
-import { nameOf, spokenText, type Spoken, twiml } from "@tocsin/core/features/phones/callText"
+import { nameOf, spokenName, spokenText, type Spoken, twiml } from "@tocsin/core/features/phones/callText"
 import { type Reader, readerTexts } from "@tocsin/core/heart/notifications/readerTexts"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { Operations } from "@tocsin/core/lists/Operations"
@@ -36,6 +36,14 @@ const spokenLink = (link: FollowedLink, now: Instant.Instant): Spoken => {
   return { text: fill(call.before, { name: nameOf(by, linked), length: left }) }
 }
 
+/** Why a key did not acknowledge one of several incidents, which is named. */
+const spokenReason = (link: FollowedLink, now: Instant.Instant): string => {
+  const { text } = spokenLink(link, now)
+  if (link.outcome === "ended") return text
+  const { headed } = readerTexts(link.notification).words.notification
+  return fill(headed, { title: spokenName(link.notification), line: text })
+}
+
 /** Says of a call about several incidents how many a key acknowledged, and why not the others. */
 const spokenCall = (links: ReadonlyArray<FollowedLink>, now: Instant.Instant): Spoken => {
   const [only, ...others] = links
@@ -43,7 +51,7 @@ const spokenCall = (links: ReadonlyArray<FollowedLink>, now: Instant.Instant): S
   const open = links.flatMap((link) => (link.outcome === "open" ? [link.notification] : []))
   if (open.length > 0) return { text: spokenText(open), action: "", count: open.length }
   const isDone = (link: FollowedLink) => link.outcome === "acknowledged" && link.isNew === true
-  const rest = links.filter((link) => !isDone(link)).map((link) => spokenLink(link, now).text)
+  const rest = links.filter((link) => !isDone(link)).map((link) => spokenReason(link, now))
   const done = links.find(isDone)
   const { length, words } = readerTexts(readerOf(only), "spoken")
   const counts = { done: links.length - rest.length, count: links.length }

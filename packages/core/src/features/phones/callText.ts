@@ -33,10 +33,14 @@ const stateOf = (notification: DeliveryAttempt): string => {
   return isOver(notification) ? fill(call.over, { status }) : status
 }
 
+/** The name of an incident as a voice says it. */
+export const spokenName = ({ incident, title }: DeliveryAttempt): string =>
+  cutText(whereText(incident, title), MOST_OF_KEY)
+
 const aboutOne = (notification: DeliveryAttempt): string =>
   [
     stateOf(notification),
-    cutText(whereText(notification.incident, notification.title), MOST_OF_KEY),
+    spokenName(notification),
     endingIn(notification, "spoken") ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
     acknowledgedIn(notification, "spoken") ?? "",
   ]

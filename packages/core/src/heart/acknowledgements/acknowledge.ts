@@ -220,10 +220,10 @@ export type FollowedLink =
 /** How long a link works once its message was sent. */
 const WORKS_FOR = Duration.days(7)
 
+/** A message whose row another one replaced may have arrived. */
 const hasEnded = (item: OutboxRecord, now: Instant.Instant): boolean =>
   item.event_type !== "firing" ||
   !wasAttempted(item) ||
-  item.state === "discarded" ||
   (!isUnended(item) && now >= Instant.plus(item.updated_at, WORKS_FOR))
 
 /**
