@@ -192,6 +192,11 @@ describe("a listener for mails", () => {
         (yield* keptOf(server, "box")).map(({ outcome }) => outcome),
         ["refused", "applied"],
       )
+      const large = Buffer.from(`Subject: large failed\n\n${"x".repeat(1_048_576)}`).subarray(0, 1_048_576)
+      const tried = yield* operate(server, "POST", "/ops/v1/integrations/box/try", {
+        json: { mail: large.toString("base64") },
+      })
+      assert.include(tried.text, '"status":"critical"')
       const { status } = yield* Effect.orDie(call(server, "GET", `/in/mail/${to.split("@")[0]}`))
       assert.strictEqual(status, 404)
       yield* operate(server, "DELETE", "/ops/v1/integrations/box")

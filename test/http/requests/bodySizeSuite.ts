@@ -76,6 +76,18 @@ export const bodySizeSuite = <Place>(subject: StorageUnderTest<Place>): void => 
       }),
     )
 
+    it.effect("a mail to try has more, beside what any body has", () =>
+      Effect.gen(function* () {
+        yield* operate("POST", "/ops/v1/integrations", { json: { name: "nas", kind: "mail" } })
+        const attempt = (length: number) =>
+          operate("POST", "/ops/v1/integrations/nas/try", { json: { mail: "A".repeat(length) } })
+        // It was read: this server has no reader of mails.
+        expectError(yield* attempt(1_400_000), 409, "conflict")
+        expectError(yield* attempt(1_400_001), 400, "validation")
+        expectError(yield* attempt(1_400_000 + LIMIT), 413, "payload_too_large")
+      }),
+    )
+
     it.effect("an unexpected body is ignored up to the same size", () =>
       Effect.gen(function* () {
         for (const [method, path] of [

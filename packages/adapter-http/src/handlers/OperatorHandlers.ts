@@ -1,4 +1,5 @@
 import { IncomingMessage } from "node:http"
+import { LONGEST_TRIED } from "@tocsin/contract/integrations/Mails"
 import type { NumbersAnswer } from "@tocsin/contract/numbers/Numbers"
 import { TopicsChanged } from "@tocsin/contract/liveViews/Topics"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
@@ -13,7 +14,7 @@ import { Clock, type Context, Duration, Effect, type Layer, Option, Record, Sche
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import { IsStillAuthorized } from "../request/authentication.ts"
-import { readBody, readText } from "../request/RequestBody.ts"
+import { MAX_BODY_BYTES, readBody, readText } from "../request/RequestBody.ts"
 import { actingOnce, type Arrived, type BodyCodec } from "./actingOnce.ts"
 import { answeringMatch, type CoreError, fail, toApiError } from "../response/failures.ts"
 import { numbersResponse } from "../features/numbers/numbersResponse.ts"
@@ -27,6 +28,9 @@ const written: Readonly<Record<string, Served["write"]>> = {
   // Its use case gives what its answer is made of.
   readNumbers: (answer) => numbersResponse(answer as NumbersAnswer),
 }
+
+/** The most bytes of bodies that hold more than others: a whole mail beside its options. */
+const largest: Readonly<Record<string, number>> = { tryMail: MAX_BODY_BYTES + LONGEST_TRIED }
 
 interface Handlers {
   readonly handle: (name: string, handler: (given: never) => Effect.Effect<unknown, unknown>) => unknown
@@ -65,7 +69,9 @@ const servedBy = <ApiId extends string, Groups extends HttpApiGroup.Constraint>(
       const [body] = endpoint.payload.values()
       const payload = (body?.schemas[0] ?? Schema.Unknown) as Codec
       const read: ReadBody =
-        body?.encoding._tag === "Text" ? readText : (request) => readBody(request, payload)
+        body?.encoding._tag === "Text"
+          ? readText
+          : (request) => readBody(request, payload, largest[endpoint.identifier])
       const success = Array.from(endpoint.success) as unknown as ReadonlyArray<Codec>
       return [
         endpoint.identifier,

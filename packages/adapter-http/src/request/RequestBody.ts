@@ -28,10 +28,12 @@ const invalid = (message: string) => fail({ code: "validation", message })
 
 const cutShort = invalid("the request body ended early; send it again")
 
-const tooLarge = fail({
-  code: "payload_too_large",
-  message: "the request body must not be larger than 1 MiB (1048576 bytes)",
-})
+const largerThan = (size: string) =>
+  fail({ code: "payload_too_large", message: `the request body must not be larger than ${size}` })
+
+const tooLarge = largerThan(`1 MiB (${MAX_BODY_BYTES} bytes)`)
+
+const tooLargeFor = (most: number) => (most === MAX_BODY_BYTES ? tooLarge : largerThan(`${most} bytes`))
 
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
@@ -43,17 +45,17 @@ const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array =>
 type OnRead = (bytes: number) => void
 
 /** Reads from Node directly, which is the cheapest way. */
-const readFromNode = (source: IncomingMessage, onRead: OnRead) =>
+const readFromNode = (source: IncomingMessage, onRead: OnRead, most: number) =>
   Effect.callback<Uint8Array, PayloadTooLarge | Validation>((resume) => {
     const parts: Array<Buffer> = []
     let size = 0
     const onData = (part: Buffer) => {
       size += part.length
       onRead(part.length)
-      if (size <= MAX_BODY_BYTES) return void parts.push(part)
+      if (size <= most) return void parts.push(part)
       source.off("data", onData)
       source.pause()
-      resume(tooLarge)
+      resume(tooLargeFor(most))
     }
     source.on("data", onData)
     source.on("end", () => resume(Effect.succeed(joined(parts))))
@@ -61,14 +63,12 @@ const readFromNode = (source: IncomingMessage, onRead: OnRead) =>
     source.on("close", () => resume(cutShort))
   })
 
-const maxBodySize = ByteSize.fromInputUnsafe(MAX_BODY_BYTES)
-
-const readFromAnywhere = (request: Request, onRead: OnRead) =>
+const readFromAnywhere = (request: Request, onRead: OnRead, most: number) =>
   request.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, maxBodySize),
-    Effect.tapError(() => Effect.sync(() => onRead(MAX_BODY_BYTES))),
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(most)),
+    Effect.tapError(() => Effect.sync(() => onRead(most))),
     Effect.catch(({ reason }): Effect.Effect<never, PayloadTooLarge | Validation> =>
-      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge : cutShort,
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLargeFor(most) : cutShort,
     ),
     Effect.map((buffer) => {
       onRead(buffer.byteLength)
@@ -76,17 +76,18 @@ const readFromAnywhere = (request: Request, onRead: OnRead) =>
     }),
   )
 
-/** Reads a body of at most 1 MiB, and refuses a larger one as soon as it exceeds the limit. */
+/** Reads a body, and refuses a larger one than `most` as soon as it exceeds that. */
 const read = (
   request: Request,
   onRead: OnRead = () => {},
+  most = MAX_BODY_BYTES,
 ): Effect.Effect<Uint8Array, PayloadTooLarge | Validation> => {
   const { source, headers } = request
-  if (Number(headers["content-length"]) > MAX_BODY_BYTES) return tooLarge
+  if (Number(headers["content-length"]) > most) return tooLargeFor(most)
   // A client that expects 100 Continue gets it from the platform only.
   return source instanceof IncomingMessage && headers["expect"] === undefined
-    ? readFromNode(source, onRead)
-    : readFromAnywhere(request, onRead)
+    ? readFromNode(source, onRead, most)
+    : readFromAnywhere(request, onRead, most)
 }
 
 /** Reads an ignored body, to enforce the size limit. */
@@ -178,8 +179,8 @@ export const readNamed = <A, E, R>(
 
 const readAs =
   <A>(parse: (bytes: Uint8Array, contentEncoding: string | undefined) => Result.Result<A, string>) =>
-  (request: Request, onRead?: OnRead): Effect.Effect<A, PayloadTooLarge | Validation> =>
-    Effect.flatMap(Effect.tap(read(request, onRead), turnOf), (bytes) => {
+  (request: Request, onRead?: OnRead, most?: number): Effect.Effect<A, PayloadTooLarge | Validation> =>
+    Effect.flatMap(Effect.tap(read(request, onRead, most), turnOf), (bytes) => {
       const { headers } = request
       // Node removes the chunks, but decodes nothing inside them.
       if (!isChunked(headers["transfer-encoding"])) return invalid(CODED)
@@ -252,8 +253,9 @@ export const readParsed = (
 export const readBody = <S extends Schema.ConstraintDecoder<unknown>>(
   request: Request,
   schema: S,
+  most?: number,
 ): Effect.Effect<S["Type"], PayloadTooLarge | Validation> =>
-  Effect.flatMap(readJson(request), (body) =>
+  Effect.flatMap(readJson(request, undefined, most), (body) =>
     Result.match(SchemaParser.decodeUnknownResult(schema)(body), {
       onSuccess: Effect.succeed,
       onFailure: (issue) => invalid(describeIssue(issue, "the request body")),

@@ -44,7 +44,8 @@ export const KeptMails = Schema.Struct({
 }).annotate(named("KeptMails", "The last mails of an integration."))
 export type KeptMails = typeof KeptMails.Type
 
-const LONGEST_TRIED = 1_400_000
+/** Characters of base64 that a mail to try may have: those of {@link MOST_READ}, in lines. */
+export const LONGEST_TRIED = 1_400_000
 
 /** A mail to try: a whole one, or a kept one. */
 export const TryMailRequest = closedStruct({
