@@ -3,7 +3,7 @@ import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { type Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
-import { refused } from "../service/Receivers.ts"
+import { deferred, delivered, refused } from "../service/Receivers.ts"
 import { openService } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
@@ -67,6 +67,36 @@ describe("many messages of one minute (docs/rules.md#floods)", () => {
       assert.deepStrictEqual(messages(), [6])
       yield* passes("50 seconds")
       assert.deepStrictEqual(messages(), [6, 3])
+    }),
+  )
+
+  it.effect("count once, however often they are attempted", () =>
+    Effect.gen(function* () {
+      const { messages, passes, reports, seen } = yield* openMessenger()
+      seen.answerWith(deferred)
+      yield* reports(criticalChecks(3))
+      yield* passes("1 second")
+      seen.answerWith(delivered)
+      yield* passes("6 seconds")
+      assert.deepStrictEqual(messages(), [3])
+      yield* reports(criticalChecks(6))
+      assert.deepStrictEqual(messages(), [5])
+      yield* passes("5 minutes")
+      assert.deepStrictEqual(messages(), [6])
+    }),
+  )
+
+  it.effect("are attempted again when they are due, while others wait", () =>
+    Effect.gen(function* () {
+      const { messages, passes, reports, seen } = yield* openMessenger()
+      seen.answerWith(deferred)
+      yield* reports(criticalChecks(15))
+      yield* passes("1 second")
+      seen.answerWith(delivered)
+      yield* passes("6 seconds")
+      assert.deepStrictEqual(messages(), [5])
+      yield* passes("53 seconds")
+      assert.deepStrictEqual(messages(), [5, 10])
     }),
   )
 

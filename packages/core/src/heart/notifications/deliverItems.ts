@@ -110,11 +110,10 @@ export const waitForMore = Effect.fnUntraced(function* (
 ) {
   const storage = yield* Storage
   const signal = yield* OutboxSignal
-  // In a flood, all that is due waits for the end of its minute.
-  const untilDue =
-    endsAt === undefined
-      ? yield* storage.untilNextDue([receiver], at)
-      : Duration.micros(Instant.max(endsAt, at) - at)
+  const next = yield* storage.untilNextDue([receiver], at)
+  // In a flood, what is due waits for the end of its minute.
+  const untilEnd = endsAt && Duration.micros(Instant.max(endsAt, at) - at)
+  const untilDue = next && untilEnd ? Duration.min(next, untilEnd) : (next ?? untilEnd)
   const passed = Duration.micros((yield* Instant.now) - at)
   const wait =
     untilDue !== undefined && Duration.isLessThan(untilDue, POLL_EVERY)

@@ -1,5 +1,6 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
+import type { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import { type NotificationType, type Severity, SEVERITY_RANK } from "@tocsin/contract/formats/Status"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 
@@ -12,7 +13,8 @@ const MINUTE = Duration.minutes(1)
 /** The minute that began with a message of one type. */
 interface FloodMinute {
   readonly began_at: Instant.Instant
-  readonly singly: number
+  /** Those sent singly; another attempt at one is no other message. */
+  readonly singly: ReadonlySet<OutboxId>
   readonly worst: Severity
   /** Whether more was due: it goes out together at its end. */
   readonly waits: boolean
@@ -28,11 +30,12 @@ interface Chosen<Item> {
 }
 
 interface Due {
-  readonly row: Pick<OutboxRecord, "event_type" | "is_backfill" | "rotas" | "severity">
+  readonly row: Pick<OutboxRecord, "event_type" | "id" | "is_backfill" | "rotas" | "severity">
 }
 
 /** Whether a change of who is on call made it owed. */
-export const isByTurn = ({ is_backfill, rotas }: Due["row"]): boolean => is_backfill && rotas !== undefined
+export const isByTurn = ({ is_backfill, rotas }: Pick<OutboxRecord, "is_backfill" | "rotas">): boolean =>
+  is_backfill && rotas !== undefined
 
 const isPresent = ({ began_at }: FloodMinute, now: Instant.Instant): boolean =>
   Instant.isRecent(began_at, MINUTE, now)
@@ -61,16 +64,21 @@ const chooseOf = <Item extends Due>(
   const singly: Array<Item> = []
   for (const item of due) {
     if (together.includes(item)) continue
-    const { severity } = item.row
+    const { id, severity } = item.row
     const isWorse =
       type === "firing" && minute !== undefined && SEVERITY_RANK[severity] > SEVERITY_RANK[minute.worst]
-    if (minute !== undefined && minute.singly >= MOST_SINGLY && !isWorse) {
-      minute = { ...minute, waits: true }
+    const {
+      began_at = now,
+      singly: sent = new Set<OutboxId>(),
+      waits = false,
+      worst = severity,
+    } = minute ?? {}
+    if (sent.size >= MOST_SINGLY && !sent.has(id) && !isWorse) {
+      minute = { began_at, singly: sent, waits: true, worst }
       continue
     }
     singly.push(item)
-    const { began_at = now, singly: count = 0, waits = false, worst = severity } = minute ?? {}
-    minute = { began_at, singly: count + 1, waits, worst: isWorse ? severity : worst }
+    minute = { began_at, singly: new Set([...sent, id]), waits, worst: isWorse ? severity : worst }
   }
   return { singly, together, flood: minute === undefined ? {} : { [type]: minute } }
 }
