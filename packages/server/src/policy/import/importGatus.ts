@@ -4,7 +4,8 @@ import { parse } from "yaml"
 import { partOf, secondsOf } from "./conditionsOfGatus.ts"
 import { notYaml } from "./importPolicy.ts"
 import { MovedPolicy, type MovedText, titleOf } from "./MovedPolicy.ts"
-import { isMap, type Options, probeOf, text } from "./probeOfGatus.ts"
+import { text } from "./movedReceivers.ts"
+import { isMap, type Options, probeOf } from "./probeOfGatus.ts"
 import { receiversOf } from "./receiversOfGatus.ts"
 
 const SHORTEST = 10

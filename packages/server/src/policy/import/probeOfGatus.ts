@@ -4,6 +4,7 @@ import { PAGE_ADDRESS, SOCKET_ADDRESS } from "@tocsin/contract/watches/watchOfAd
 import { isIP } from "node:net"
 import { secondsOf } from "./conditionsOfGatus.ts"
 import type { MovedPolicy } from "./MovedPolicy.ts"
+import { text } from "./movedReceivers.ts"
 import { headersOf } from "./probeOfKuma.ts"
 
 /** A part of a configuration. */
@@ -13,10 +14,6 @@ export interface Options {
 
 export const isMap = (value: unknown): value is Options =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-
-/** A text; names may be written as numbers. */
-export const text = (value: unknown): string =>
-  typeof value === "string" || typeof value === "number" ? String(value).trim() : ""
 
 type Probe = readonly [string, Options] | string
 type Leave = (why: string) => void

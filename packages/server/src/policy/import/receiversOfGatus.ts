@@ -1,131 +1,76 @@
-import { addressesOfMail } from "./receiversOfKuma.ts"
+import {
+  addressesOfMail,
+  alertRouter,
+  mailServer,
+  messenger,
+  type MovedReceivers,
+  moveReceiver,
+  text,
+} from "./movedReceivers.ts"
 import type { MovedPolicy } from "./MovedPolicy.ts"
-import { isMap, type Options, text } from "./probeOfGatus.ts"
+import { isMap, type Options } from "./probeOfGatus.ts"
 
-type Secret = (part: string, value: unknown) => string
-
-/** A provider as a receiver: the settings that it needs, others that are taken, and the receiver. */
-interface Provider {
-  readonly needs: ReadonlyArray<string>
-  readonly takes?: ReadonlyArray<string>
-  readonly make: (config: Options, secret: Secret) => object
-}
-
-const byUrl = (receiver: object = {}): Provider => ({
-  needs: ["webhook-url"],
-  make: (config, secret) => ({
-    kind: "messenger",
-    ...receiver,
-    url_env: secret("URL", config["webhook-url"]),
-  }),
-})
+const byUrl = (type?: string) => messenger(type, { url_env: "webhook-url" })
 
 const SECURE_PORT = 465
 
-const mail: Provider = {
-  needs: ["from", "host", "port", "to"],
-  takes: ["username", "password"],
-  make: (config, secret) => {
-    const [from, password] = [text(config["from"]), text(config["password"])]
-    const user = encodeURIComponent(text(config["username"]) || from)
-    const sign = password === "" ? "" : `${user}:${encodeURIComponent(password)}@`
-    const scheme = Number(config["port"]) === SECURE_PORT ? "smtps" : "smtp"
-    const url = `${scheme}://${sign}${text(config["host"])}:${text(config["port"])}`
-    return {
-      kind: "messenger",
-      type: "email",
-      url_env: secret("URL", url),
-      from,
-      to: addressesOfMail(config["to"]),
-    }
-  },
-}
-
 /** Receivers of alerting providers by their types. */
-const PROVIDERS: Readonly<Record<string, Provider>> = {
+const PROVIDERS: MovedReceivers = {
   slack: byUrl(),
-  discord: byUrl({ type: "discord" }),
-  mattermost: byUrl({ type: "mattermost" }),
-  rocketchat: byUrl({ type: "rocket_chat" }),
-  teams: byUrl({ type: "teams" }),
-  "teams-workflows": byUrl({ type: "teams" }),
-  googlechat: byUrl({ type: "google_chat" }),
-  email: mail,
-  telegram: {
-    needs: ["token", "id"],
-    make: (config, secret) => ({
-      kind: "messenger",
-      telegram_token_env: secret("TOKEN", config["token"]),
-      telegram_chat: text(config["id"]),
-    }),
-  },
-  matrix: {
-    needs: ["access-token", "internal-room-id"],
-    takes: ["server-url"],
-    make: (config, secret) => ({
-      kind: "messenger",
-      type: "matrix",
-      url_env: secret("URL", text(config["server-url"]) || "https://matrix-client.matrix.org"),
-      room: text(config["internal-room-id"]),
-      token_env: secret("TOKEN", config["access-token"]),
-    }),
-  },
-  zulip: {
-    needs: ["bot-email", "bot-api-key", "domain", "channel-id"],
-    make: (config, secret) => ({
-      kind: "messenger",
-      type: "zulip",
-      url_env: secret("URL", `https://${text(config["domain"])}`),
-      user: text(config["bot-email"]),
-      token_env: secret("TOKEN", config["bot-api-key"]),
-      stream: text(config["channel-id"]),
-      topic: "Gatus",
-    }),
-  },
-  pagerduty: {
-    needs: ["integration-key"],
-    make: (config, secret) => ({
-      kind: "alert_router",
-      type: "pagerduty",
-      routing_key_env: secret("KEY", config["integration-key"]),
-    }),
-  },
-  opsgenie: {
-    needs: ["api-key"],
-    make: (config, secret) => ({
-      kind: "alert_router",
-      type: "opsgenie",
-      key_env: secret("KEY", config["api-key"]),
-    }),
-  },
-  gotify: {
-    needs: ["server-url", "token"],
-    make: (config, secret) => ({
-      kind: "messenger",
-      type: "gotify",
-      url_env: secret("URL", config["server-url"]),
-      token_env: secret("TOKEN", config["token"]),
-    }),
-  },
-  pushover: {
-    needs: ["application-token", "user-key"],
-    make: (config, secret) => ({
-      kind: "messenger",
-      type: "pushover",
-      token_env: secret("TOKEN", config["application-token"]),
-      user_env: secret("USER", config["user-key"]),
-    }),
-  },
-  ntfy: {
-    needs: ["topic"],
-    takes: ["url", "token"],
-    make: (config, secret) => ({
-      kind: "messenger",
-      type: "ntfy",
-      url_env: secret("URL", `${text(config["url"]) || "https://ntfy.sh"}/${text(config["topic"])}`),
-      ...(text(config["token"]) && { token_env: secret("TOKEN", config["token"]) }),
-    }),
-  },
+  discord: byUrl("discord"),
+  mattermost: byUrl("mattermost"),
+  rocketchat: byUrl("rocket_chat"),
+  teams: byUrl("teams"),
+  "teams-workflows": byUrl("teams"),
+  googlechat: byUrl("google_chat"),
+  email: messenger(
+    "email",
+    {
+      url_env: ({ from, host, password, port, username }) =>
+        mailServer(
+          Number(port) === SECURE_PORT ? "smtps" : "smtp",
+          text(username) || text(from),
+          text(password) || undefined,
+          `${text(host)}:${text(port)}`,
+        ),
+      from: ({ from }) => text(from),
+      to: ({ to }) => addressesOfMail(to),
+    },
+    { needs: ["from", "host", "port", "to"], takes: ["username", "password"] },
+  ),
+  telegram: messenger(undefined, { telegram_token_env: "token", telegram_chat: "id" }),
+  matrix: messenger(
+    "matrix",
+    {
+      url_env: ({ "server-url": url }) => text(url) || "https://matrix-client.matrix.org",
+      room: "internal-room-id",
+      token_env: "access-token",
+    },
+    { takes: ["server-url"] },
+  ),
+  zulip: messenger(
+    "zulip",
+    {
+      url_env: ({ domain }) => `https://${text(domain)}`,
+      user: "bot-email",
+      token_env: "bot-api-key",
+      stream: "channel-id",
+      topic: () => "Gatus",
+    },
+    { needs: ["domain"] },
+  ),
+  pagerduty: alertRouter("pagerduty", { routing_key_env: "integration-key" }),
+  opsgenie: alertRouter("opsgenie", { key_env: "api-key" }),
+  gotify: messenger("gotify", { url_env: "server-url", token_env: "token" }),
+  pushover: messenger("pushover", { token_env: "application-token", user_env: "user-key" }),
+  ntfy: messenger(
+    "ntfy",
+    {
+      url_env: ({ topic, url }) => `${text(url) || "https://ntfy.sh"}/${text(topic)}`,
+      token_env: ({ token }) => text(token) || undefined,
+    },
+    { needs: ["topic"], takes: ["url", "token"] },
+  ),
 }
 
 /** The receivers of providers by their types; those without an equal are named. */
@@ -133,16 +78,14 @@ export const receiversOf = (moved: MovedPolicy, alerting: Options): ReadonlyMap<
   const made = Object.entries(alerting).flatMap(([type, config]) => {
     if (!isMap(config)) return []
     const provider = Object.hasOwn(PROVIDERS, type) ? PROVIDERS[type] : undefined
-    const lacked = provider?.needs.find((name) => text(config[name]) === "")
-    if (provider === undefined || lacked !== undefined) {
-      moved.leave(type, lacked ? `the alerting has no ${lacked}` : "alerting by it has no equal here")
+    const one = provider && moveReceiver(moved, provider, config, type)
+    if (one === undefined || typeof one === "string") {
+      moved.leave(type, one?.replace(/^it/u, "the alerting") ?? "alerting by it has no equal here")
       return []
     }
-    const known = new Set(["default-alert", ...provider.needs, ...(provider.takes ?? [])])
-    const left = Object.keys(config).filter((name) => !known.has(name))
+    const left = one.left.filter((name) => name !== "default-alert")
     if (left.length > 0) moved.leave(type, `settings of the alerting: ${left.join(", ")}`)
-    const secret: Secret = (part, value) => moved.secret(`${type}_${part}`, String(value ?? "")).env
-    return [[type, provider.make(config, secret)] as const]
+    return [[type, one.receiver] as const]
   })
   const nameOf = moved.receivers(made)
   return new Map(

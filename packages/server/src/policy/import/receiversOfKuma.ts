@@ -1,161 +1,113 @@
 import { randomBytes } from "node:crypto"
 import { MAIL_ADDRESS, MAIL_SENDER } from "@tocsin/contract/receivers/ReceiverTypes"
+import {
+  addressesOfMail,
+  alertRouter,
+  mailServer,
+  messenger,
+  type MovedReceivers,
+  moveReceiver,
+  text,
+} from "./movedReceivers.ts"
 import type { MovedPolicy, Taken } from "./MovedPolicy.ts"
 
-/** A receiver of the policy, and the settings of the other program that it has; a text says why there is none. */
-interface Made {
-  readonly receiver: object
-  readonly taken: ReadonlyArray<string>
-}
-
-type Secret = (part: string, value: unknown) => string
-
-const text = (value: unknown): string => (typeof value === "string" ? value.trim() : "")
-
-/** A receiver whose address is its only secret. */
-const byUrl =
-  (key: string, receiver: object = { kind: "messenger" }) =>
-  (config: Taken, secret: Secret): Made | string =>
-    text(config[key]) === ""
-      ? `it has no ${key}`
-      : { receiver: { ...receiver, url_env: secret("URL", config[key]) }, taken: [key] }
-
-/** Addresses of mail, separated by commas, without the names of people. */
-export const addressesOfMail = (value: unknown): ReadonlyArray<string> =>
-  text(value)
-    .split(",")
-    .flatMap((one) => MAIL_SENDER.exec(one.trim())?.groups?.["inner"] ?? (one.trim() || []))
-
-const mail = (config: Taken, secret: Secret): Made | string => {
-  const { smtpHost, smtpPassword, smtpPort, smtpSecure, smtpUsername } = config
-  const [from, to, cc] = [
-    text(config["smtpFrom"]),
-    addressesOfMail(config["smtpTo"]),
-    addressesOfMail(config["smtpCC"]),
-  ]
-  if (!MAIL_SENDER.test(from) || to.length === 0 || ![...to, ...cc].every((one) => MAIL_ADDRESS.test(one)))
-    return "its addresses cannot be read"
-  const user =
-    text(smtpUsername) === ""
-      ? ""
-      : `${encodeURIComponent(text(smtpUsername))}:${encodeURIComponent(String(smtpPassword ?? ""))}@`
-  const url = `${smtpSecure === true ? "smtps" : "smtp"}://${user}${text(smtpHost)}:${smtpPort ?? 25}`
-  const isOpen = smtpSecure !== true && config["smtpIgnoreSTARTTLS"] === true
-  return {
-    receiver: {
-      kind: "messenger",
-      type: "email",
-      url_env: secret("URL", url),
-      from,
-      to,
-      ...(cc.length > 0 && { cc }),
-      ...(isOpen && { tls: "off" }),
-    },
-    taken:
-      "smtpHost smtpPort smtpSecure smtpUsername smtpPassword smtpFrom smtpTo smtpCC smtpIgnoreSTARTTLS".split(
-        " ",
-      ),
-  }
-}
-
-/** Kuma signs nothing: its receiver gets a new signing secret. */
-const webhook = (config: Taken, secret: Secret): Made | string => {
-  const made = byUrl("webhookURL", { kind: "webhook" })(config, secret)
-  if (typeof made === "string") return made
-  const secret_env = secret("SECRET", `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`)
-  return { ...made, receiver: { ...made.receiver, secret_env } }
-}
-
 const SECRET_BYTES = 32
-
-const ntfy = (config: Taken, secret: Secret): Made | string => {
-  const [server, topic, token] = ["ntfyserverurl", "ntfytopic", "ntfyaccesstoken"].map((key) =>
-    text(config[key]),
-  )
-  if (!server || !topic) return "it has no server or topic"
-  const method = config["ntfyAuthenticationMethod"]
-  if (method === "usernamePassword") return "it signs in with a user and a password: create a token"
-  return {
-    receiver: {
-      kind: "messenger",
-      type: "ntfy",
-      url_env: secret("URL", `${server.replace(/(?<!\/)\/+$/, "")}/${topic}`),
-      ...(token && { token_env: secret("TOKEN", token) }),
-    },
-    taken: ["ntfyserverurl", "ntfytopic", "ntfyaccesstoken", "ntfyAuthenticationMethod"],
-  }
-}
-
-const TYPES: Readonly<Record<string, (config: Taken, secret: Secret) => Made | string>> = {
-  slack: byUrl("slackwebhookURL"),
-  discord: byUrl("discordWebhookUrl", { kind: "messenger", type: "discord" }),
-  teams: byUrl("webhookUrl", { kind: "messenger", type: "teams" }),
-  mattermost: byUrl("mattermostWebhookUrl", { kind: "messenger", type: "mattermost" }),
-  "rocket.chat": byUrl("rocketwebhookURL", { kind: "messenger", type: "rocket_chat" }),
-  GoogleChat: byUrl("googleChatWebhookURL", { kind: "messenger", type: "google_chat" }),
-  webhook,
-  smtp: mail,
-  ntfy,
-  telegram: (config, secret) => ({
-    receiver: {
-      kind: "messenger",
-      telegram_token_env: secret("TOKEN", config["telegramBotToken"]),
-      telegram_chat: String(config["telegramChatID"] ?? ""),
-    },
-    taken: ["telegramBotToken", "telegramChatID"],
-  }),
-  gotify: (config, secret) => ({
-    receiver: {
-      kind: "messenger",
-      type: "gotify",
-      url_env: secret("URL", config["gotifyserverurl"]),
-      token_env: secret("TOKEN", config["gotifyapplicationToken"]),
-    },
-    taken: ["gotifyserverurl", "gotifyapplicationToken"],
-  }),
-  pushover: (config, secret) => ({
-    receiver: {
-      kind: "messenger",
-      type: "pushover",
-      token_env: secret("TOKEN", config["pushoverapptoken"]),
-      user_env: secret("USER", config["pushoveruserkey"]),
-    },
-    taken: ["pushoverapptoken", "pushoveruserkey"],
-  }),
-  matrix: (config, secret) => ({
-    receiver: {
-      kind: "messenger",
-      type: "matrix",
-      url_env: secret("URL", config["homeserverUrl"]),
-      room: String(config["internalRoomId"] ?? ""),
-      token_env: secret("TOKEN", config["accessToken"]),
-    },
-    taken: ["homeserverUrl", "internalRoomId", "accessToken"],
-  }),
-  PagerDuty: (config, secret) => {
-    const { origin } = URL.parse(text(config["pagerdutyIntegrationUrl"])) ?? { origin: PAGERDUTY }
-    return {
-      receiver: {
-        kind: "alert_router",
-        type: "pagerduty",
-        routing_key_env: secret("KEY", config["pagerdutyIntegrationKey"]),
-        ...(origin !== PAGERDUTY && { url_env: secret("URL", origin) }),
-      },
-      taken: ["pagerdutyIntegrationKey", "pagerdutyIntegrationUrl", "pagerdutyAutoResolve"],
-    }
-  },
-  Opsgenie: (config, secret) => ({
-    receiver: {
-      kind: "alert_router",
-      type: "opsgenie",
-      key_env: secret("KEY", config["opsgenieApiKey"]),
-      ...(config["opsgenieRegion"] === "eu" && { url_env: secret("URL", "https://api.eu.opsgenie.com") }),
-    },
-    taken: ["opsgenieApiKey", "opsgenieRegion"],
-  }),
-}
-
 const PAGERDUTY = "https://events.pagerduty.com"
+
+/** Receivers of notifications by their types. */
+const TYPES: MovedReceivers = {
+  slack: messenger(undefined, { url_env: "slackwebhookURL" }),
+  discord: messenger("discord", { url_env: "discordWebhookUrl" }),
+  teams: messenger("teams", { url_env: "webhookUrl" }),
+  mattermost: messenger("mattermost", { url_env: "mattermostWebhookUrl" }),
+  "rocket.chat": messenger("rocket_chat", { url_env: "rocketwebhookURL" }),
+  GoogleChat: messenger("google_chat", { url_env: "googleChatWebhookURL" }),
+  webhook: {
+    receiver: { kind: "webhook" },
+    fields: {
+      url_env: "webhookURL",
+      // Kuma signs nothing: its receiver gets a new signing secret.
+      secret_env: () => `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`,
+    },
+  },
+  smtp: messenger(
+    "email",
+    {
+      url_env: ({ smtpHost, smtpPassword, smtpPort, smtpSecure, smtpUsername }) =>
+        mailServer(
+          smtpSecure === true ? "smtps" : "smtp",
+          text(smtpUsername),
+          text(smtpUsername) === "" ? undefined : String(smtpPassword ?? ""),
+          `${text(smtpHost)}:${String(smtpPort ?? 25)}`,
+        ),
+      from: ({ smtpFrom }) => text(smtpFrom),
+      to: ({ smtpTo }) => addressesOfMail(smtpTo),
+      cc: ({ smtpCC }) => (text(smtpCC) === "" ? undefined : addressesOfMail(smtpCC)),
+      tls: ({ smtpIgnoreSTARTTLS, smtpSecure }) =>
+        smtpSecure !== true && smtpIgnoreSTARTTLS === true ? "off" : undefined,
+    },
+    {
+      takes: [
+        ..."smtpHost smtpPort smtpSecure smtpUsername smtpPassword".split(" "),
+        ..."smtpFrom smtpTo smtpCC smtpIgnoreSTARTTLS".split(" "),
+      ],
+      refuse: ({ smtpCC, smtpFrom, smtpTo }) => {
+        const to = addressesOfMail(smtpTo)
+        const isSound = [...to, ...addressesOfMail(smtpCC)].every((one) => MAIL_ADDRESS.test(one))
+        return MAIL_SENDER.test(text(smtpFrom)) && to.length > 0 && isSound
+          ? undefined
+          : "its addresses cannot be read"
+      },
+    },
+  ),
+  ntfy: messenger(
+    "ntfy",
+    {
+      url_env: ({ ntfyserverurl, ntfytopic }) =>
+        `${text(ntfyserverurl).replace(/(?<!\/)\/+$/, "")}/${text(ntfytopic)}`,
+      token_env: ({ ntfyaccesstoken }) => text(ntfyaccesstoken) || undefined,
+    },
+    {
+      takes: ["ntfyserverurl", "ntfytopic", "ntfyaccesstoken", "ntfyAuthenticationMethod"],
+      refuse: ({ ntfyAuthenticationMethod, ntfyserverurl, ntfytopic }) => {
+        if (!text(ntfyserverurl) || !text(ntfytopic)) return "it has no server or topic"
+        return ntfyAuthenticationMethod === "usernamePassword"
+          ? "it signs in with a user and a password: create a token"
+          : undefined
+      },
+    },
+  ),
+  telegram: messenger(undefined, {
+    telegram_token_env: "telegramBotToken",
+    telegram_chat: "telegramChatID",
+  }),
+  gotify: messenger("gotify", { url_env: "gotifyserverurl", token_env: "gotifyapplicationToken" }),
+  pushover: messenger("pushover", { token_env: "pushoverapptoken", user_env: "pushoveruserkey" }),
+  matrix: messenger("matrix", {
+    url_env: "homeserverUrl",
+    room: "internalRoomId",
+    token_env: "accessToken",
+  }),
+  PagerDuty: alertRouter(
+    "pagerduty",
+    {
+      routing_key_env: "pagerdutyIntegrationKey",
+      url_env: ({ pagerdutyIntegrationUrl }) => {
+        const { origin } = URL.parse(text(pagerdutyIntegrationUrl)) ?? { origin: PAGERDUTY }
+        return origin === PAGERDUTY ? undefined : origin
+      },
+    },
+    { takes: ["pagerdutyIntegrationUrl", "pagerdutyAutoResolve"] },
+  ),
+  Opsgenie: alertRouter(
+    "opsgenie",
+    {
+      key_env: "opsgenieApiKey",
+      url_env: ({ opsgenieRegion }) => (opsgenieRegion === "eu" ? "https://api.eu.opsgenie.com" : undefined),
+    },
+    { takes: ["opsgenieRegion"] },
+  ),
+}
 
 /** Settings of every notification. */
 const COMMON = new Set(["name", "type", "isDefault", "applyExisting", "id", "active", "userId"])
@@ -169,9 +121,9 @@ export const receiversOfKuma = (
   notifications: ReadonlyArray<{ readonly id: number; readonly name: string; readonly config: Taken }>,
 ): ReadonlyMap<number, string> => {
   const made = notifications.flatMap(({ config, id, name }) => {
-    const secret: Secret = (part, value) => moved.secret(`${name}_${part}`, String(value ?? "")).env
     const type = String(config["type"])
-    const one = Object.hasOwn(TYPES, type) ? TYPES[type]?.(config, secret) : undefined
+    const row = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
+    const one = row && moveReceiver(moved, row, config, name)
     if (one === undefined || typeof one === "string") {
       moved.leave(
         name,
@@ -179,9 +131,7 @@ export const receiversOfKuma = (
       )
       return []
     }
-    const left = Object.keys(config).filter(
-      (setting) => !COMMON.has(setting) && !one.taken.includes(setting) && isSet(config[setting]),
-    )
+    const left = one.left.filter((setting) => !COMMON.has(setting) && isSet(config[setting]))
     if (left.length > 0) moved.leave(name, `settings of the notification: ${left.join(", ")}`)
     return [{ id, name, receiver: one.receiver }]
   })
