@@ -1,7 +1,8 @@
 // A plugin of oxlint: the folders of a package import each other in one direction, so that a reader can read them in
 // that order. `.oxlintrc.json` has the list, the lowest folder first. Folders inside of one that is named as `apart`
-// import each other in neither direction. `upwardImports.json` has the imports of the core that still break this:
-// each leaves it with the import, and none comes.
+// import each other in neither direction. `typesOf` has places whose types may be imported from below: those of
+// records, of which a storage and a unit of work hold the rows. `upwardImports.json` has the imports of the core that
+// still break this: each leaves it with the import, and none comes.
 import { readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 
@@ -33,12 +34,18 @@ const cycleIn = (order) =>
     return folders.filter((folder, at) => folder !== folders[at - 1] && folders.indexOf(folder) < at)
   })[0]
 
+/** Whether a declaration imports or exports types alone. @param {any} node */
+const isOfTypes = ({ exportKind, importKind, specifiers = [] }) =>
+  (importKind ?? exportKind) === "type" ||
+  (specifiers.length > 0 &&
+    specifiers.every((/** @type {any} */ one) => (one.importKind ?? one.exportKind) === "type"))
+
 const oneDirection = {
   meta: { schema: [{ type: "object" }] },
   /** @param {any} context -- a rule's context, which oxlint does not type */
   create(context) {
-    /** @type {{ readonly order: readonly string[], readonly apart?: string }} */
-    const { apart, order } = context.options[0]
+    /** @type {{ readonly order: readonly string[], readonly apart?: string, readonly typesOf?: readonly string[] }} */
+    const { apart, order, typesOf = [] } = context.options[0]
     const [, root, path] = /^(.*\/src)\/(.+)$/.exec(context.filename) ?? []
     if (root === undefined || path === undefined || !path.includes("/")) return {}
     const twice = cycleIn(order)
@@ -64,6 +71,8 @@ const oneDirection = {
       if (typeof specifier !== "string" || !specifier.startsWith(".")) return
       const target = relative(root, join(dirname(context.filename), specifier))
       if (upwardImports[path]?.includes(target) === true) return
+      if (isOfTypes(node) && typesOf.some((place) => target === place || target.startsWith(`${place}/`)))
+        return
       const message = faultOf(target)
       if (message !== undefined) context.report({ node, message })
     }

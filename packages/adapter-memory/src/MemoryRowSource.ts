@@ -22,7 +22,8 @@ import {
   type Keys,
   keyText,
 } from "@tocsin/core/lists/StoredTables"
-import { compareMembers, type MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
+import { compareMembers } from "@tocsin/core/kernel/model/compareMembers"
 import {
   type AlertRecord,
   isBehind,

@@ -1,7 +1,7 @@
 import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import { orUndefined } from "@tocsin/core/kernel/model/TableShape"
 import type { CheckLabelRecord } from "@tocsin/core/heart/model/CheckLabelRecord"
-import { FIRST_CHANGES } from "@tocsin/core/heart/model/IncidentRecord"
+import { FIRST_CHANGES } from "@tocsin/core/kernel/model/timelineCut"
 import { storedTables } from "@tocsin/core/lists/StoredTables"
 import type { TimelineLimits } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"

@@ -1,11 +1,7 @@
 import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
-import {
-  type IncidentRecord,
-  type IncidentRef,
-  FIRST_CHANGES,
-  type TimelineCut,
-} from "@tocsin/core/heart/model/IncidentRecord"
+import type { IncidentRecord, IncidentRef } from "@tocsin/core/heart/model/IncidentRecord"
+import { FIRST_CHANGES, type TimelineCut } from "@tocsin/core/kernel/model/timelineCut"
 import { storedTables } from "@tocsin/core/lists/StoredTables"
 import type { ParentSearch } from "@tocsin/core/kernel/unitOfWork/Search"
 import type { Change } from "@tocsin/core/kernel/unitOfWork/Table"

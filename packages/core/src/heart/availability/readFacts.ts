@@ -10,12 +10,8 @@ import { overdueRef, ownOverdueRef } from "../overdue/overdueIncident.ts"
 import { mergeLabels } from "../firings/loudMembers.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
 import { findByCheck } from "../../kernel/model/CheckRef.ts"
-import {
-  type IncidentChangeRecord,
-  type IncidentRecord,
-  incidentRefOf,
-  STORY_CHANGES,
-} from "../model/IncidentRecord.ts"
+import { type IncidentChangeRecord, type IncidentRecord, incidentRefOf } from "../model/IncidentRecord.ts"
+import { STORY_CHANGES } from "../../kernel/model/timelineCut.ts"
 import type { ListName, ListQuery, ListRows } from "../../kernel/model/ListDefinitions.ts"
 import { heartbeatRef } from "../deadAgents/heartbeatIncident.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"

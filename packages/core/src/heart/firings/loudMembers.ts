@@ -8,7 +8,8 @@ import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName } from "../../kernel/model/CheckRef.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { compareMembers, memberCount, type MemberRecord } from "../model/MemberRecord.ts"
+import { memberCount, type MemberRecord } from "../model/MemberRecord.ts"
+import { compareMembers } from "../../kernel/model/compareMembers.ts"
 
 /** An incident with more present members than this is evaluated by this many (docs/rules.md#mutes). */
 export const MOST_MEMBERS = 500

@@ -24,7 +24,6 @@ import {
 } from "../model/IncidentRecord.ts"
 import { SYSTEM } from "../../kernel/ports/CurrentOperator.ts"
 import {
-  compareMembers,
   memberCount,
   type MemberCounts,
   type MemberRecord,
@@ -34,6 +33,7 @@ import {
   isBelow,
   worstSeverity,
 } from "../model/MemberRecord.ts"
+import { compareMembers } from "../../kernel/model/compareMembers.ts"
 import { recordLogEntry } from "../audit/recordAudit.ts"
 
 const FIRST_LOOK = 8

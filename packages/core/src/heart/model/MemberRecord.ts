@@ -53,14 +53,6 @@ export const isBelow = (a: Severity | undefined, b: Severity): boolean =>
 export const severityOf = (status: CheckStatus): Severity | undefined =>
   status === "ok" ? undefined : status
 
-/**
- * Orders the members of one incident, the one that represents it first: the most severe, and of
- * these the one whose status changed last (docs/rules.md#incidents). Never 0 for two members of one
- * incident.
- */
-export const compareMembers = (a: MemberRecord, b: MemberRecord): number =>
-  SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity] || b.change_seq - a.change_seq
-
 const COUNT_OF = {
   warning: "members_warning",
   unknown: "members_unknown",

@@ -3,13 +3,8 @@ import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { IncidentTimeline } from "../../kernel/ports/Storage.ts"
 import { UNTIL_A_CHANGE } from "../firings/Hold.ts"
 import type { NextFiring, Outlook } from "../firings/readHolds.ts"
-import {
-  FIRST_CHANGES,
-  type IncidentChangeRecord,
-  type IncidentLogRecord,
-  LAST_CHANGES,
-  STORY_CHANGES,
-} from "../model/IncidentRecord.ts"
+import type { IncidentChangeRecord, IncidentLogRecord } from "../model/IncidentRecord.ts"
+import { FIRST_CHANGES, LAST_CHANGES, STORY_CHANGES } from "../../kernel/model/timelineCut.ts"
 import { SYSTEM } from "../../kernel/ports/CurrentOperator.ts"
 import { isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { explainNotification, reasonOf } from "./explainNotification.ts"

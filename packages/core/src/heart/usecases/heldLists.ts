@@ -18,7 +18,8 @@ import {
   type HeldBy,
 } from "../firings/readHolds.ts"
 import { incidentTitles, memberTitlesOf } from "../notifications/incidentTitles.ts"
-import { type IncidentRecord, STORY_CHANGES } from "../model/IncidentRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { STORY_CHANGES } from "../../kernel/model/timelineCut.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import type { Hashing } from "../../kernel/ports/Hashing.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"

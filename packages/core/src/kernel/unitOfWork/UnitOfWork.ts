@@ -4,16 +4,16 @@ import type { ChangeStampRecord } from "../model/ChangeStampRecord.ts"
 import type { CheckRecord, HistoryRecord } from "../../heart/model/CheckRecord.ts"
 import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
 import type { OutboxState } from "@tocsin/contract/formats/Status"
-import {
-  cutOf,
-  type IncidentChangeRecord,
-  type IncidentLogRecord,
-  type IncidentRecord,
-  type IncidentRef,
-  type TimelineCut,
+import type {
+  IncidentChangeRecord,
+  IncidentLogRecord,
+  IncidentRecord,
+  IncidentRef,
 } from "../../heart/model/IncidentRecord.ts"
+import { cutOf, type TimelineCut } from "../model/timelineCut.ts"
 import { fromMicros, type Instant } from "@tocsin/contract/formats/Instant"
-import { compareMembers, type MemberRecord } from "../../heart/model/MemberRecord.ts"
+import type { MemberRecord } from "../../heart/model/MemberRecord.ts"
+import { compareMembers } from "../model/compareMembers.ts"
 import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../../heart/model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
