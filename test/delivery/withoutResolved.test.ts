@@ -104,12 +104,19 @@ describe("a receiver with resolved: false", () => {
   })
 })
 
-it.effect("a receiver of several services gets a resolution that waits for no retry", () =>
-  Effect.gen(function* () {
-    const { disk, messenger, outbox, process } = yield* openTimeline({ notifiers: ["messenger"] })
-    const apprise = { kind: "messenger", type: "apprise", url_env: "A" }
-    const policy = Result.getOrThrow(readPolicy({ receivers: { messenger: apprise } }, []))
-    yield* process.policy.replace(compilePolicy(policy, []))
+/** A timeline whose messenger is of type apprise. */
+const openApprise = Effect.gen(function* () {
+  const timeline = yield* openTimeline({ notifiers: ["messenger"] })
+  const apprise = { kind: "messenger", type: "apprise", url_env: "A" }
+  const policy = Result.getOrThrow(readPolicy({ receivers: { messenger: apprise } }, []))
+  yield* timeline.process.policy.replace(compilePolicy(policy, []))
+  return timeline
+})
+
+describe("a receiver of several services", () => {
+  const several = testsFrom(openApprise, it.effect)
+
+  several("gets a resolution that waits for no retry", function* ({ disk, messenger, outbox }) {
     yield* messenger.answers(deferred)
     yield* disk.turns("critical")
     yield* outbox.is("firing retry")
@@ -117,5 +124,17 @@ it.effect("a receiver of several services gets a resolution that waits for no re
     yield* disk.turns("ok")
     yield* outbox.is("firing discarded", "resolved sent")
     yield* messenger.has("resolved critical a/disk")
-  }),
-)
+  })
+
+  several("gets it after an attempt that was under way, which is the last", function* (opened) {
+    const { after, disk, messenger, outbox } = opened
+    yield* messenger.answers({ ...deferred, answeringMillis: 5_000 })
+    yield* disk.turns("critical")
+    yield* messenger.answers(delivered)
+    yield* disk.turns("ok")
+    yield* outbox.is("firing sending", "resolved pending")
+    yield* after("5 seconds")
+    yield* outbox.is("firing discarded", "resolved sent")
+    yield* messenger.has("resolved critical a/disk")
+  })
+})

@@ -271,7 +271,7 @@ export const OutboxTransitions = stateTable({
     "followed -> retry":
       "a later item of its incident and receiver becomes due, which is sent after it | due immediately",
     "incident_resolved -> discarded":
-      "a firing whose incident resolved, at a receiver with resolved: false; also during the attempt that failed",
+      "a firing whose incident resolved, at a receiver with resolved: false or of type apprise; also during the attempt that failed",
     "agent_gone -> discarded": `${AGENT_GONE}; also during the attempt that failed`,
     "notifier_gone -> discarded": NOTIFIER_GONE,
   },

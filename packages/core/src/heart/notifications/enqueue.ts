@@ -211,7 +211,7 @@ export const closeResolved = (
     if (isUnsent || (isGivenUp && (item.state === "pending" || item.state === "retry")))
       unit.outbox.put(discarded(item, "incident_resolved", options.now))
     // It gets no further attempt.
-    else if (isLast && item.state === "sending")
+    else if (isGivenUp && item.state === "sending")
       unit.outbox.put({ ...item, discarded_because: "incident_resolved" })
   }
   const heard = firings.filter((item) => mayArrive(item) && hears(item, options))

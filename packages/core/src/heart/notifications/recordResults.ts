@@ -96,7 +96,7 @@ const withdrawn = (item: Sending, now: Instant.Instant): OutboxRecord => ({
   updated_at: now,
 })
 
-/** An item after its attempt, the last one if its incident has resolved and its receiver does not hear of that. */
+/** An item after its attempt, which is the last one if that was decided when its incident resolved. */
 export const attempted = (
   { discarded_because, ...item }: Sending,
   result: AttemptResult,
@@ -192,7 +192,7 @@ function* settle(
   unit.outbox.put(ended)
   if (result.outcome === "delivered") yield* recordDelivered(unit, { ...item, notifier: claim.notifier }, now)
   else if (result.outcome === "unsent") followWithdrawal(unit, ended, now)
-  else if (result.outcome !== "shadow") followFailure(unit, ended, now)
+  else if (ended.state !== "discarded") followFailure(unit, ended, now)
   if (ended.rotas !== undefined) evaluateAfter(unit, ended, now)
   return ended.state === "failed" ? "given_up" : "stored"
 }
@@ -214,10 +214,11 @@ const evaluateAfter = (unit: UnitOfWork, ended: OutboxRecord, now: Instant.Insta
 /** Discards a firing that was overtaken while it waited for its attempt, as for any that waits. */
 const followWithdrawal = (unit: UnitOfWork, item: OutboxRecord, now: Instant.Instant): void => {
   const incident = unit.incidents.get(item.incident_id)
-  if (incident?.resolved_at === undefined || item.event_type !== "firing" || item.state !== "pending") return
+  if (incident?.resolved_at === undefined || item.event_type !== "firing") return
   const isFirst = !wasAttempted(item)
   if (!isFirst && !isAgentGone(incident)) return
-  const unsent = discarded(item, isFirst ? "incident_resolved" : "agent_gone", now)
+  const because = isFirst ? "incident_resolved" : "agent_gone"
+  const unsent = item.state === "pending" ? discarded(item, because, now) : item
   unit.outbox.put(unsent)
   discardUnheard(unit, unsent, now)
 }
