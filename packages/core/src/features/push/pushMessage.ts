@@ -50,6 +50,12 @@ const readerOf = (subject: PushSubject): Reader => {
   return subject.about === "digest" ? (subject.notifications[0] ?? {}) : subject.notification
 }
 
+const isFiring = ({ event_type }: DeliveryAttempt): boolean => event_type === "firing"
+
+/** Whether a message stays on the screen until it is touched. */
+const stays = (notification: DeliveryAttempt): boolean =>
+  isFiring(notification) && notification.severity === "critical" && !isOver(notification)
+
 /** The looks and acts of a notification, without the text: the worker knows nothing else. */
 const looksOf = (subject: PushSubject) => {
   const { no_answer: failed, open: title } = readerTexts(readerOf(subject)).words.link
@@ -57,21 +63,25 @@ const looksOf = (subject: PushSubject) => {
   switch (subject.about) {
     case "test":
       return { tag: "test", renotify: true, open: "#/settings", actions: [open] }
-    case "digest":
+    case "digest": {
+      const { notifications } = subject
+      const rings = notifications.some(isFiring)
       return {
         tag: "digest",
-        renotify: subject.notifications.some(({ event_type }) => event_type === "firing"),
+        renotify: rings,
+        silent: !rings,
+        requireInteraction: notifications.some(stays),
         open: "#/incidents",
         actions: [open],
       }
+    }
     case "notification": {
       const { acknowledge, notification } = subject
-      const { event_type, incident, severity } = notification
-      const isFiring = event_type === "firing"
-      const page = `#/incidents/${incident.id}`
-      const looks = { tag: incident.id, renotify: isFiring, silent: !isFiring, open: page }
-      if (!isFiring) return { ...looks, actions: [open] }
-      const rings = { ...looks, requireInteraction: severity === "critical" && !isOver(notification) }
+      const { id } = notification.incident
+      const isRinging = isFiring(notification)
+      const looks = { tag: id, renotify: isRinging, silent: !isRinging, open: `#/incidents/${id}` }
+      if (!isRinging) return { ...looks, actions: [open] }
+      const rings = { ...looks, requireInteraction: stays(notification) }
       if (acknowledge === undefined) return { ...rings, actions: [open] }
       return {
         ...rings,
