@@ -1,6 +1,7 @@
 import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { TitledAgent } from "@tocsin/client"
 import { useMemo } from "preact/hooks"
+import { arranged, placeAmong, type Sorts } from "../state/arranged.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { nameAmong, sharedTitles } from "../state/names.ts"
@@ -26,12 +27,25 @@ const TABS = [
 
 const idOf = ({ agent_id }: TitledAgent): string => agent_id
 
+/** The worst first, as the silent ones are. */
+const placeOf = placeAmong(["dead", "stale", "alive"])
+
+const SORTS: Sorts<TitledAgent> = {
+  state: ({ status }) => placeOf(status),
+  name: (agent) => agent.title ?? idOf(agent),
+  host: ({ hostname }) => hostname,
+  last: ({ last_seen_at: at }) => at,
+}
+
 const columnsOf = (server: string | undefined, shared: string): Columns<TitledAgent> => [
-  column("State", "5.5rem", (agent) => <ContactMark {...agent} />),
-  column("Agent", 1.2, (agent) =>
-    mainLink(linkTo("agents", [agent.agent_id]), nameAmong(shared, idOf)(agent)),
+  column("State", "5.5rem", (agent) => <ContactMark {...agent} />, "state"),
+  column(
+    "Name",
+    1.2,
+    (agent) => mainLink(linkTo("agents", [agent.agent_id]), nameAmong(shared, idOf)(agent)),
+    "name",
   ),
-  column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>),
+  column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>, "host"),
   column("Labels", 1.6, (agent) => (
     <span class="notes">
       {nameAmong(shared, idOf)(agent) === agent.title && <em class="label">{agent.agent_id}</em>}
@@ -42,15 +56,16 @@ const columnsOf = (server: string | undefined, shared: string): Columns<TitledAg
       <Labels labels={withoutTitle(agent.labels)} />
     </span>
   )),
-  column("Last seen", "6.75rem", (agent) => <ContactTime agent={agent} />),
+  column("Last seen", "6.75rem", (agent) => <ContactTime agent={agent} />, "last"),
 ]
 
 export const Agents = () => {
-  const { filter = "", from, tab: wanted } = route.value.parameters
+  const { filter = "", from, sort, tab: wanted } = route.value.parameters
   const [tab, , query] = chosen(TABS, wanted)
   const search = filter.trim()
   const found = { search, from_agent: from, ...query }
-  const listed = usePages(listOf<TitledAgent>("ops/v1/agents", found))
+  const list = (limit?: number) => listOf<TitledAgent>("ops/v1/agents", found, limit)
+  const listed = usePages(arranged(list, { sorts: SORTS, sort }))
   const counts = summary.value
   const server = useServerVersion()
   const shared = sharedTitles(itemsOf(listed.pages), idOf)
@@ -64,11 +79,7 @@ export const Agents = () => {
       <div class="filters">
         <FilterField what="title, ID, host or label" />
         <BeginAt />
-        <Export
-          name="agents"
-          columns={csvColumns.agents}
-          lists={[listOf<TitledAgent>("ops/v1/agents", found, MOST)]}
-        />
+        <Export name="agents" columns={csvColumns.agents} lists={[list(MOST)]} />
       </div>
       <TwoHostsNote />
       <Listing

@@ -4,19 +4,9 @@ import { headlineOf } from "@tocsin/contract/formats/headline"
 import type { ComponentChildren } from "preact"
 import { useMemo } from "preact/hooks"
 import { countText, numberText } from "../format/times.ts"
-import {
-  type AgentRow,
-  checksOf,
-  FAILING,
-  FEW_CHECKS,
-  gridOf,
-  groupedBy,
-  listOf,
-  MOST,
-  MOST_GROUPED,
-  readAll,
-  STATES,
-} from "../state/lists.ts"
+import { arranged, placeAmong, type Sorts } from "../state/arranged.ts"
+import { type AgentRow, FEW_CHECKS, gridOf } from "../state/checkGrid.ts"
+import { checksOf, FAILING, groupedBy, listOf, MOST, MOST_GROUPED, readAll, STATES } from "../state/lists.ts"
 import { idOfCheck, nameAmong, sharedTitles } from "../state/names.ts"
 import { route } from "../state/location.ts"
 import { itemsOf } from "../state/Pages.ts"
@@ -130,26 +120,43 @@ const Expectation = (check: ExpectedCheckState) => {
   )
 }
 
+const placeOf = placeAmong(STATES)
+
+const SORTS: Sorts<ExpectedCheckState> = {
+  state: ({ state }) => placeOf(state ?? ""),
+  name: (check) => check.title ?? idOfCheck(check),
+  output: ({ summary: text }) => headlineOf(text),
+  last: ({ last_observed_at: at }) => at,
+}
+
 const columnsBy = (
   nameOf: typeof idOfCheck,
   shared: string,
   room: ReturnType<typeof width.peek>,
 ): Columns<ExpectedCheckState> => [
-  column("State", "5.5rem", (check) => <State {...check} />),
-  column("Check", "minmax(11rem, 1.8fr)", (check) =>
-    mainLink(linkTo("checks", [check.agent_id, check.check_id]), nameAmong(shared, nameOf)(check)),
+  column("State", "5.5rem", (check) => <State {...check} />, "state"),
+  column(
+    "Name",
+    "minmax(11rem, 1.8fr)",
+    (check) => mainLink(linkTo("checks", [check.agent_id, check.check_id]), nameAmong(shared, nameOf)(check)),
+    "name",
   ),
   // The output has the room that its labels leave.
-  column("Last output", 2, (check) => (
-    <span class="said">
-      <span class="subject">{headlineOf(check.summary)}</span>
-      <span class="notes">
-        {nameAmong(shared, nameOf)(check) === check.title && <em class="label">{idOfCheck(check)}</em>}
-        <Labels labels={withoutTitle(check.labels)} />
-        <Expectation {...check} />
+  column(
+    "Last output",
+    2,
+    (check) => (
+      <span class="said">
+        <span class="subject">{headlineOf(check.summary)}</span>
+        <span class="notes">
+          {nameAmong(shared, nameOf)(check) === check.title && <em class="label">{idOfCheck(check)}</em>}
+          <Labels labels={withoutTitle(check.labels)} />
+          <Expectation {...check} />
+        </span>
       </span>
-    </span>
-  )),
+    ),
+    "output",
+  ),
   ...(room === "wide"
     ? [
         column<ExpectedCheckState>(
@@ -164,8 +171,11 @@ const columnsBy = (
     "7.5rem",
     (check, isInSight) => check.status !== null && <StatusStrip {...check} isInSight={isInSight} />,
   ),
-  column("Last result", "5.75rem", ({ last_observed_at: at }) =>
-    at === null ? <span>never reported</span> : <Time at={at} />,
+  column(
+    "Last result",
+    "5.75rem",
+    ({ last_observed_at: at }) => (at === null ? <span>never reported</span> : <Time at={at} />),
+    "last",
   ),
 ]
 
@@ -218,9 +228,9 @@ const queryOf = ({ filter = "", from, state = "" }: Readonly<Record<string, stri
 
 const CheckList = () => {
   const { parameters } = route.value
-  const { group } = parameters
-  const limit = group === undefined ? undefined : MOST
-  const listed = usePages(groupedBy(checksOf(queryOf(parameters), limit), group))
+  const { group, sort } = parameters
+  const list = (limit = group === undefined ? undefined : MOST) => checksOf(queryOf(parameters), limit)
+  const listed = usePages(groupedBy(arranged(list, { sorts: SORTS, sort }), group))
   return <CheckListing listed={listed} empty={<NoChecks />} />
 }
 

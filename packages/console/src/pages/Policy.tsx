@@ -1,4 +1,4 @@
-import { byName } from "../state/lists.ts"
+import { naturally } from "../state/names.ts"
 import { useSignal } from "@preact/signals"
 import type { PolicyInForce, PolicyTrial } from "@tocsin/client"
 import { useRef } from "preact/hooks"
@@ -82,7 +82,7 @@ const Editing = (props: EditingProps) => {
     <>
       <RouteForm
         names={[
-          ...policy.receivers.toSorted(byName).map(({ name }) => name),
+          ...policy.receivers.map(({ name }) => name).toSorted(naturally((name) => name)),
           ...Object.keys(policy.policy.rotas ?? {}),
         ]}
         add={add}

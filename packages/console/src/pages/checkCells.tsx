@@ -1,5 +1,5 @@
 import { headlineOf } from "@tocsin/contract/formats/headline"
-import type { AgentRow } from "../state/lists.ts"
+import type { AgentRow } from "../state/checkGrid.ts"
 import { idOfCheck } from "../state/names.ts"
 import { linkTo } from "../state/Route.ts"
 import { width, windowWidth } from "../view/Listing.tsx"

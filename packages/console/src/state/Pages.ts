@@ -5,6 +5,8 @@ export interface Answered<Item> {
   readonly groups?: ReadonlyArray<readonly [name: string, count: number]>
   /** Whether it took many requests, so that it is read again less often. */
   readonly isSlow?: boolean
+  /** Why it has not all rows. */
+  readonly cut?: string | undefined
 }
 
 /** A page that was read: its place in the list, and its items unless they were dropped. */
@@ -16,6 +18,7 @@ interface ReadPage<Item> {
   readonly revision: number | undefined
   readonly groups?: Answered<Item>["groups"]
   readonly isSlow?: boolean
+  readonly cut?: Answered<Item>["cut"]
   /** A later answer has a higher number. */
   readonly answer?: number
 }
@@ -49,12 +52,13 @@ export const withPage = <Item>(
 ): Pages<Item> => {
   if (index > pages.read.length) return pages
   const next = answer.next_cursor ?? null
-  const { groups, isSlow = false, items } = answer
+  const { cut, groups, isSlow = false, items } = answer
   const place = {
     cursor: cursorOf(pages, index),
     count: items.length,
     ...(groups !== undefined && { groups }),
     isSlow,
+    cut,
   }
   const page = { ...place, items, revision, answer: number }
   const before = [...pages.read.slice(0, index), page]

@@ -1,15 +1,15 @@
 import { type Topic, topicNames } from "@tocsin/contract/liveViews/topicNames"
 import type { Agent, ExpectedCheckState, HeldIncident } from "@tocsin/client"
 import type { Query } from "../api/request.ts"
+import { numberText } from "../format/times.ts"
 import type { Answered } from "./Pages.ts"
 import { pages } from "./navigation.ts"
 import { call } from "./session.ts"
-import type { Titled } from "./names.ts"
 
 /** Of many requests, a read makes no further one once nobody wants it: its page was left, or the filter is another one. */
-type Read<Item> = (cursor: string | undefined, isWanted?: () => boolean) => Promise<Answered<Item>>
+export type Read<Item> = (cursor: string | undefined, isWanted?: () => boolean) => Promise<Answered<Item>>
 
-const always = () => true
+export const always = () => true
 
 /** A list that a page shows: how its pages are read, and what it is about. */
 export interface List<Item> {
@@ -58,7 +58,7 @@ export const readAll = async <Item>(
 }
 
 /** Whether more than one request read them. */
-const isMany = ({ length }: ReadonlyArray<unknown>): boolean => length > MOST
+export const isMany = ({ length }: ReadonlyArray<unknown>): boolean => length > MOST
 
 /** So many rows are put in groups: those that come first. */
 export const MOST_GROUPED = 2_000
@@ -78,7 +78,7 @@ export const groupedBy = <Item extends Grouped>(list: List<Item>, label = ""): L
     const agents = await readAll(listOf<Agent>("ops/v1/agents", { search: `${label}=` }, MOST), { isWanted })
     const values = new Map(agents.map(({ agent_id, labels }) => [agent_id, labels?.[label]]))
     const groups = new Map<string, Array<Item>>()
-    const all = await readAll(list, { most: MOST_GROUPED, isWanted })
+    const all = (await readAll(list, { most: MOST_GROUPED, isWanted })).slice(0, MOST_GROUPED)
     for (const item of all) {
       const value = item.labels?.[label] ?? values.get(item.agent_id ?? "")
       const name = value === undefined ? `no ${label}` : `${label}=${value}`
@@ -86,7 +86,9 @@ export const groupedBy = <Item extends Grouped>(list: List<Item>, label = ""): L
     }
     const counts = Array.from(groups, ([name, { length }]) => [name, length] as const)
     const isSlow = isMany(agents) || isMany(all)
-    return { items: Array.from(groups.values()).flat(), groups: counts, isSlow }
+    const cut =
+      all.length < MOST_GROUPED ? undefined : `Only the first ${numberText(MOST_GROUPED)} are in groups`
+    return { items: Array.from(groups.values()).flat(), groups: counts, isSlow, cut }
   }
   return { ...list, key: `${list.key} by ${label}`, read }
 }
@@ -166,20 +168,10 @@ export const incidentsOf = (query: Query, filter: string, limit?: number): List<
 
 export type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 
-type Check = Pick<
+export type RankedCheck = Pick<
   ExpectedCheckState,
   "agent_id" | "check_id" | "late_severity" | "state" | "status" | "summary" | "title"
 >
-
-export interface AgentRow {
-  readonly key: string
-  readonly agent_id: string
-  readonly failing: ReadonlyArray<Check>
-  /** How many others it has; undefined where only failing ones were read. */
-  readonly ok: number | undefined
-  /** Whether `failing` has all of its checks that are not ok: no other row is about it. */
-  readonly isAll: boolean
-}
 
 /** The worst first. */
 export const SEVERITIES = ["critical", "unknown", "warning"] as const
@@ -190,78 +182,14 @@ export const STATES = ["critical", "late", "unknown", "warning", "ok"] as const
 export const FAILING = "failing"
 
 /** The place of a check among others: the worst is 0. One that is well has the last. A late one counts twice. */
-const rankOf = ({ late_severity, state, status }: Check): number => {
+export const rankOf = ({ late_severity, state, status }: RankedCheck): number => {
   const found = [status, state === "late" ? late_severity : null]
   const places = SEVERITIES.flatMap((each, place) => (found.includes(each) ? place : []))
   return Math.min(SEVERITIES.length, ...places)
 }
 
-const isWell = (check: Check): boolean => check.state !== "withdrawn" && rankOf(check) === SEVERITIES.length
 /** Late and withdrawn ones have their own lists. */
-const isOfStatus = ({ state }: Check): boolean => state !== "late" && state !== "withdrawn"
-
-/** Rows of checks, which come by agent: an agent whose worst check is worse, or that has more of them, comes first. */
-export const rowsOf = (
-  checks: ReadonlyArray<Check>,
-  isWhole: boolean,
-  part = "",
-): ReadonlyArray<AgentRow> => {
-  const agents = new Map<string, ReadonlyArray<Check>>()
-  for (const check of checks) agents.set(check.agent_id, [...(agents.get(check.agent_id) ?? []), check])
-  const rows = Array.from(agents, ([agent_id, all]) => {
-    const failing = all.filter((check) => !isWell(check)).toSorted((a, b) => rankOf(a) - rankOf(b))
-    const ok = isWhole ? all.length - failing.length : undefined
-    return { key: `${part}${agent_id}`, agent_id, failing, ok, isAll: part === "" }
-  })
-  const worstOf = ({ failing: [worst] }: AgentRow) =>
-    worst === undefined ? SEVERITIES.length : rankOf(worst)
-  const countOf = (row: AgentRow) => row.failing.filter((each) => rankOf(each) === worstOf(row)).length
-  return rows.toSorted((a, b) => worstOf(a) - worstOf(b) || countOf(b) - countOf(a))
-}
-
-/** The rows of the grid. So many checks are all read, and their rows sorted. */
-export const FEW_CHECKS = 2_000
-
-/**
- * The grid of checks. Of many, only those that fail or are late are read. If these are many too, agents come by their
- * critical ones, then by late ones, unknown ones and warnings.
- */
-export const gridOf = (query: Query, isFew: boolean): List<AgentRow> => {
-  const all = listOf<Check>("ops/v1/checks", query, MOST)
-  const list = { ...all, key: `grid ${isFew} ${all.key}` }
-  const { state } = query
-  const isOfAll = state === undefined
-  const listBy = (one: Query) => listOf<Check>("ops/v1/checks", { ...query, ...one }, MOST)
-  /** Late ones first, since those that never reported are in no other list. */
-  const withLate = async (others: List<Check>, options: Parameters<typeof readAll>[1]) => [
-    ...(await readAll(listBy({ state: "late" }), options)),
-    ...(await readAll(others, options)).filter(isOfStatus),
-  ]
-  if (isFew)
-    return {
-      ...list,
-      read: async (_cursor, isWanted = always) => {
-        const checks = isOfAll ? await withLate(all, { isWanted }) : await readAll(all, { isWanted })
-        return { items: rowsOf(checks, isOfAll), isSlow: isMany(checks) }
-      },
-    }
-  const partOf = (each: typeof state): Read<AgentRow> => {
-    const part = listBy({ state: each })
-    return async (cursor) => {
-      const { items, next_cursor = null } = await part.read(cursor)
-      return { items: rowsOf(items, false, `${each} ${cursor} `), next_cursor }
-    }
-  }
-  if (!isOfAll) return { ...list, read: partOf(state) }
-  const byState = inOrder(STATES.slice(0, -1).map(partOf))
-  const read: Read<AgentRow> = async (cursor, isWanted = always) => {
-    if (cursor !== undefined) return await byState(cursor)
-    const checks = await withLate(listBy({ status: "not_ok" }), { most: MOST_GROUPED, isWanted })
-    if (checks.length >= MOST_GROUPED) return { ...(await byState(undefined)), isSlow: true }
-    return { items: rowsOf(checks, false), isSlow: isMany(checks) }
-  }
-  return { ...list, read }
-}
+export const isOfStatus = ({ state }: RankedCheck): boolean => state !== "late" && state !== "withdrawn"
 
 /**
  * The list of checks, the worst first: those that fail or are late, also if they never reported, and the ok ones. By
@@ -289,12 +217,3 @@ export const checksOf = (query: Query, limit?: number): List<ExpectedCheckState>
   const ok = isOfFailing ? [] : [part({ state: "ok" })]
   return { ...all, key: `worst of ${all.key}`, read: inOrder([failing, ...ok]) }
 }
-
-const { compare } = new Intl.Collator("en", { numeric: true })
-
-export interface Named extends Titled {
-  readonly name: string
-}
-
-/** Sorts titles, or else names, as people read them: 2 before 10. */
-export const byName = (a: Named, b: Named): number => compare(a.title ?? a.name, b.title ?? b.name)

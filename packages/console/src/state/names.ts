@@ -46,3 +46,18 @@ export const idOfCheck = ({
 
 /** How people call the subject of the open page, for the title of the window. */
 export const pageName = signal<string | undefined>(undefined)
+/** By which texts come as people read them: 2 before 10, whatever the case and the marks of letters. */
+export const naturalKey = (text: string): string =>
+  text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll(/\d+/g, (digits) => digits.padStart(20, "0"))
+
+/** Compares items by their texts, as people read them. */
+export const naturally =
+  <Item>(textOf: (item: Item) => string) =>
+  (one: Item, other: Item): number => {
+    const [a, b] = [naturalKey(textOf(one)), naturalKey(textOf(other))]
+    return a < b ? -1 : Number(a > b)
+  }

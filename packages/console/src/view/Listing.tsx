@@ -3,10 +3,10 @@ import { type ComponentChildren, Fragment } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
 import { matching } from "../state/browser.ts"
-import { takePlace } from "../state/location.ts"
-import { MOST_GROUPED } from "../state/lists.ts"
+import { route, takePlace } from "../state/location.ts"
 import { groupsOf, itemsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
 import { aim } from "../state/revisions.ts"
+import { routeText, withParameters } from "../state/Route.ts"
 import { me } from "../state/session.ts"
 import { useLater } from "../state/useLater.ts"
 import { linkOf } from "./Keyboard.tsx"
@@ -56,13 +56,37 @@ export interface Column<Item> {
   /** On a wide screen: its share of the room that is left, or as CSS writes it. */
   readonly room: number | string
   readonly cell: (item: Item, isInSight: ReadonlySignal<boolean>) => ComponentChildren
+  /** The name of the order that its head gives the list. */
+  readonly sort?: string | undefined
 }
 
 export const column = <Item,>(
   head: Column<Item>["head"],
   room: Column<Item>["room"],
   cell: Column<Item>["cell"],
-): Column<Item> => ({ head, room, cell })
+  sort?: string,
+): Column<Item> => ({ head, room, cell, sort })
+
+interface HeadProps {
+  readonly name: string
+  readonly sort: string
+}
+
+/** A head that sorts: up, then down, then as the list came. */
+const SortHead = ({ name, sort }: HeadProps) => {
+  const now = route.value.parameters["sort"]
+  const [up, down] = [now === sort, now === `-${sort}`]
+  const next = up ? `-${sort}` : down ? "" : sort
+  return (
+    <a
+      href={routeText(withParameters(route.value, { sort: next }))}
+      class={up ? "up" : down ? "down" : undefined}
+      aria-current={up || down ? "true" : undefined}
+    >
+      {name}
+    </a>
+  )
+}
 
 /** The link of a row to the page of its item. */
 export const mainLink = (address: string, text: string) => (
@@ -266,8 +290,16 @@ export const Listing = <Item,>(props: ListingProps<Item>) => {
       {isEmpty && isRead && empty}
       {!isEmpty && !isHeadless && (
         <div class={`row heads ${kind}`} style={styleOf(columns)}>
-          {columns.map(({ head }, place) => (
-            <span key={place}>{typeof head === "string" ? head : head(itemsOf(pages))}</span>
+          {columns.map(({ head, sort }, place) => (
+            <span key={place}>
+              {typeof head !== "string" ? (
+                head(itemsOf(pages))
+              ) : sort === undefined ? (
+                head
+              ) : (
+                <SortHead name={head} sort={sort} />
+              )}
+            </span>
           ))}
         </div>
       )}
@@ -283,9 +315,7 @@ export const Listing = <Item,>(props: ListingProps<Item>) => {
           </Fragment>
         ))
       )}
-      {groups !== undefined && rowCount(pages) >= MOST_GROUPED && (
-        <p class="lead">Only the first {numberText(rowCount(pages))} are in groups; a filter finds others.</p>
-      )}
+      {pages.read[0]?.cut !== undefined && <p class="lead">{pages.read[0].cut}; a filter finds others.</p>}
     </>
   )
 }

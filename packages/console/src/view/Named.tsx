@@ -2,8 +2,8 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { segment } from "../api/request.ts"
 import { nameAmong, sharedTitles, type Titled } from "../state/names.ts"
-import { inNames } from "../state/inNames.ts"
-import { type List, listOf, MOST } from "../state/lists.ts"
+import { arranged, type Sorts } from "../state/arranged.ts"
+import { type List, listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
@@ -22,21 +22,27 @@ interface Named extends Titled {
 
 const idOf = ({ name }: Named): string => name
 
+type NamedColumn<Item> = readonly [
+  head: string,
+  cell: (item: Item) => ComponentChildren,
+  sort: Sorts<Item>[string],
+]
+
 /** Things that administrators create by their names, and change or remove by them. */
 export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly noun: string
   readonly title: string
   readonly path: string
-  readonly list?: () => List<Item>
+  readonly list?: (limit?: number) => List<Item>
   /** The size of its rows, which the style sheet knows too. */
   readonly size?: "watch"
   readonly empty: readonly [title: string, text: string]
   readonly subjectOf: (item: Item) => ComponentChildren
   /** The page of an item that has one. */
   readonly linkOf?: (item: Item) => string
-  /** The heads of two columns, and what an item has there. */
-  readonly label: readonly [head: string, cell: (item: Item) => ComponentChildren]
-  readonly when: readonly [head: string, cell: (item: Item) => ComponentChildren]
+  /** The heads of two columns, what an item has there, and by what the head sorts. */
+  readonly label: NamedColumn<Item>
+  readonly when: NamedColumn<Item>
   readonly noteOf?: (item: Item) => ComponentChildren
   /** Its last 24 hours. */
   readonly stripOf?: (item: Item) => ComponentChildren
@@ -205,33 +211,51 @@ interface ListProps<Item extends Named, Made extends Named> {
   readonly actionsOf?: (item: Item) => ComponentChildren
 }
 
+/** The order of a head is called as the head. */
+const sortOf = (head: string): string => head.toLowerCase().replace(" ", "-")
+
 const columnsOf = <Item extends Named, Made extends Named>(
   kind: Kind<Item, Made>,
   administer: ((item: Item) => ComponentChildren) | undefined,
   shared: string,
 ): Columns<Item> => [
-  column("Name", 2, (item) => {
-    const link = kind.linkOf?.(item)
-    const shown = nameAmong(shared, idOf)(item)
-    return (
-      <>
-        {link === undefined ? <b>{shown}</b> : mainLink(link, shown)}
-        <span class="subject">
-          {shown === item.title && <em class="label">{item.name}</em>} {kind.subjectOf(item)}
+  column(
+    "Name",
+    2,
+    (item) => {
+      const link = kind.linkOf?.(item)
+      const shown = nameAmong(shared, idOf)(item)
+      return (
+        <>
+          {link === undefined ? <b>{shown}</b> : mainLink(link, shown)}
+          <span class="subject">
+            {shown === item.title && <em class="label">{item.name}</em>} {kind.subjectOf(item)}
+          </span>
+        </>
+      )
+    },
+    "name",
+  ),
+  column(
+    kind.label[0],
+    "minmax(8rem, 1fr)",
+    (item) => {
+      const note = kind.noteOf?.(item)
+      return (
+        <span class="notes">
+          {kind.label[1](item)}
+          {Boolean(note) && <em>{note}</em>}
         </span>
-      </>
-    )
-  }),
-  column(kind.label[0], "minmax(8rem, 1fr)", (item) => {
-    const note = kind.noteOf?.(item)
-    return (
-      <span class="notes">
-        {kind.label[1](item)}
-        {Boolean(note) && <em>{note}</em>}
-      </span>
-    )
-  }),
-  column(kind.when[0], "12.5rem", (item) => <span class="when">{kind.when[1](item)}</span>),
+      )
+    },
+    sortOf(kind.label[0]),
+  ),
+  column(
+    kind.when[0],
+    "12.5rem",
+    (item) => <span class="when">{kind.when[1](item)}</span>,
+    sortOf(kind.when[0]),
+  ),
   column("", kind.copyOf === undefined ? "16.5rem" : "20.5rem", (item) => (
     <>
       <span class="actions">
@@ -243,16 +267,20 @@ const columnsOf = <Item extends Named, Made extends Named>(
   )),
 ]
 
-/** So many are seen at once. */
-const FEW = 8
+const sortsOf = <Item extends Named>({ label, when }: Pick<Kind<Item>, "label" | "when">): Sorts<Item> => ({
+  name: ({ name, title }) => title ?? name,
+  [sortOf(label[0])]: label[2],
+  [sortOf(when[0])]: when[2],
+})
 
 export const NamedList = <Item extends Named, Made extends Named>(props: ListProps<Item, Made>) => {
-  const { empty, title, list = () => listOf<Item>(path, {}, MOST), path, size = "named" } = props.of
-  const { filter = "" } = route.value.parameters
-  const listed = usePages(inNames(list(), filter))
+  const { empty, title, path, size = "named" } = props.of
+  const { list = (limit?: number) => listOf<Item>(path, {}, limit) } = props.of
+  const { filter = "", sort = "name" } = route.value.parameters
+  const listed = usePages(arranged(list, { sorts: sortsOf(props.of), sort, search: filter }))
   return (
     <>
-      {(filter !== "" || rowCount(listed.pages) > FEW) && (
+      {(filter !== "" || rowCount(listed.pages) > 0) && (
         <div class="filters">
           <FilterField what="title, name or address" />
         </div>

@@ -1,6 +1,6 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import fc from "fast-check"
-import { gridOf, rowsOf } from "../../src/state/lists.ts"
+import { gridOf, rowsOf } from "../../src/state/checkGrid.ts"
 
 const STATUSES = ["ok", "warning", "unknown", "critical"] as const
 const SEVERITIES = ["warning", "unknown", "critical"] as const

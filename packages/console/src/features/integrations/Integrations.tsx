@@ -36,8 +36,8 @@ const optionsIn = (text: string): unknown => {
 }
 
 /** All but the one by which the service reports its own watches. */
-const listSenders = () => {
-  const all = listOf<Integration>("ops/v1/integrations", {})
+const listSenders = (limit?: number) => {
+  const all = listOf<Integration>("ops/v1/integrations", {}, limit)
   const read = async (cursor: string | undefined) => {
     const page = await all.read(cursor)
     return { ...page, items: page.items.filter(({ kind }) => kind !== "watch") }
@@ -64,7 +64,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
   list: listSenders,
   empty: ["No integrations yet", "Cron jobs and other monitors report through one."],
   subjectOf,
-  label: ["Kind", ({ kind }) => <em class="is-taken">{kind}</em>],
+  label: ["Kind", ({ kind }) => <em class="is-taken">{kind}</em>, ({ kind }) => kind],
   when: [
     "Last report",
     ({ last_request_at, name, overdue }) => (
@@ -80,6 +80,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
         )}
       </>
     ),
+    ({ last_request_at: at }) => at,
   ],
   noteOf: ({ checks, is_closed, max_checks }) =>
     is_closed

@@ -1,6 +1,7 @@
 import type { Numbers, SeriesOfCheck } from "@tocsin/client"
 import { numberText } from "@tocsin/contract/formats/numberText"
 import { Range } from "@tocsin/contract/formats/Range"
+import { naturally } from "../../state/names.ts"
 
 type Series = Numbers["series"][number]
 /** A series with the bounds that its newest output states. */
@@ -77,14 +78,10 @@ const chartOf = (unit: string, step: Numbers["step"], series: ReadonlyArray<Seri
   return { unit, times, measured, lines, isDuration: series.every(isDuration) }
 }
 
-const byName = new Intl.Collator("en", { numeric: true }).compare
-
 /** One chart for each unit, and one of how long the check ran. */
 export const chartsOf = ({ series, step }: Numbers, end: number): ReadonlyArray<Chart> =>
   [false, true].flatMap((isOwn) => {
-    const some = series
-      .filter((each) => isDuration(each) === isOwn)
-      .toSorted((a, b) => byName(nameOf(a), nameOf(b)))
+    const some = series.filter((each) => isDuration(each) === isOwn).toSorted(naturally(nameOf))
     const units = Array.from(new Set(some.map(({ unit }) => unit)))
     return units.map((unit) =>
       chartOf(

@@ -2,9 +2,10 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { AgentDownload, HeldOutboxItem, PolicyInForce } from "@tocsin/client"
 import { asFailure } from "../../api/ApiFailure.ts"
 import type { Query } from "../../api/request.ts"
+import { naturally } from "../../state/names.ts"
 import { countText } from "../../format/times.ts"
 import { faultOf } from "../../state/health.ts"
-import { byName, MOST } from "../../state/lists.ts"
+import { MOST } from "../../state/lists.ts"
 import type { Answered } from "../../state/Pages.ts"
 import { NotifyBrowser } from "../push/NotifyBrowser.tsx"
 import { deleteReceiver, entriesOf, testReceiver } from "./receiverActions.ts"
@@ -196,7 +197,7 @@ export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInF
     <>
       <ReadingNote reading={reading} />
       <ul class="plain" aria-label="Receivers">
-        {policy.receivers.toSorted(byName).map((receiver) => (
+        {policy.receivers.toSorted(naturally(({ name }) => name)).map((receiver) => (
           <Receiver key={receiver.name} {...{ changed, policy, receiver, sendings, tested }} />
         ))}
       </ul>

@@ -2,6 +2,7 @@ import { silenceColumns } from "@tocsin/contract/silences/silenceColumns"
 import type { Silence, WindowList } from "@tocsin/client"
 import { momentText, rangeText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
+import { arranged, placeAmong, type Sorts } from "../../state/arranged.ts"
 import { listOf, MOST } from "../../state/lists.ts"
 import { route } from "../../state/location.ts"
 import { linkTo } from "../../state/Route.ts"
@@ -11,7 +12,7 @@ import { Export } from "../../view/Export.tsx"
 import { ActionButton } from "../../view/forms.tsx"
 import { column, type Columns, Listing } from "../../view/Listing.tsx"
 import { Empty, Mark, ReadingNote, Time } from "../../view/states.tsx"
-import { chosen, Tabs } from "../../view/navigation.tsx"
+import { chosen, FilterField, Tabs } from "../../view/navigation.tsx"
 import { PolicyFormButton } from "../../view/PolicyFormButton.tsx"
 import { usePages, useRead } from "../../view/usePages.ts"
 import { SilenceForm } from "./SilenceForm.tsx"
@@ -47,20 +48,39 @@ const When = ({ silence: { state, starts_at, ends_at } }: { readonly silence: Si
   )
 }
 
+const placeOf = placeAmong(["active", "scheduled", "expired"])
+
+const SORTS: Sorts<Silence> = {
+  state: ({ state }) => placeOf(state),
+  name: ({ comment }) => comment,
+  by: ({ created_by }) => created_by,
+  time: ({ ends_at, starts_at, state }) => (state === "scheduled" ? starts_at : ends_at),
+}
+
 const COLUMNS: Columns<Silence> = [
-  column("State", "6.5rem", ({ state }) => <Mark state={state} />),
-  column("Comment and matchers", 1, ({ comment, matchers }) => (
-    <>
-      <b>{comment}</b>
-      <code class="subject">{matchersText(matchers).replaceAll("\n", ", ")}</code>
-    </>
-  )),
-  column("By", "minmax(4rem, 0.3fr)", ({ created_by }) => (
-    <span class="notes">
-      <em>{created_by}</em>
-    </span>
-  )),
-  column("Time", "8.5rem", (silence) => <When silence={silence} />),
+  column("State", "6.5rem", ({ state }) => <Mark state={state} />, "state"),
+  column(
+    "Comment and matchers",
+    1,
+    ({ comment, matchers }) => (
+      <>
+        <b>{comment}</b>
+        <code class="subject">{matchersText(matchers).replaceAll("\n", ", ")}</code>
+      </>
+    ),
+    "name",
+  ),
+  column(
+    "By",
+    "minmax(4rem, 0.3fr)",
+    ({ created_by }) => (
+      <span class="notes">
+        <em>{created_by}</em>
+      </span>
+    ),
+    "by",
+  ),
+  column("Time", "8.5rem", (silence) => <When silence={silence} />, "time"),
   column(
     "",
     "9.75rem",
@@ -107,12 +127,12 @@ const Windows = ({ items }: WindowList) => {
 }
 
 export const Silences = () => {
-  const { tab: wanted, incidents = "", matchers = "" } = route.value.parameters
+  const { tab: wanted, filter = "", incidents = "", matchers = "", sort } = route.value.parameters
   const isNew = incidents + matchers !== "" || route.value.parameters["new"] === "yes"
   const [tab, , nothing] = chosen(TABS, wanted)
   const list = (limit?: number) =>
     listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }, limit)
-  const listed = usePages(list())
+  const listed = usePages(arranged(list, { sorts: SORTS, sort, search: filter }))
   const windows = useRead<WindowList>("ops/v1/windows")
   return (
     <>
@@ -127,6 +147,9 @@ export const Silences = () => {
       <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS}>
         <Export name="silences" columns={silenceColumns} lists={[list(MOST)]} />
       </Tabs>
+      <div class="filters">
+        <FilterField what="comment, matchers or person" />
+      </div>
       <Listing
         label="Silences"
         kind="silence"
@@ -134,7 +157,13 @@ export const Silences = () => {
         listed={listed}
         keyOf={({ id }) => id}
         size="double"
-        empty={<Empty title={nothing}>{mayRespond.value && "Create one, here or from an incident."}</Empty>}
+        empty={
+          filter === "" ? (
+            <Empty title={nothing}>{mayRespond.value && "Create one, here or from an incident."}</Empty>
+          ) : (
+            <Empty title="Nothing matches" />
+          )
+        }
       />
       <h2>Maintenance windows</h2>
       <ReadingNote reading={windows} />

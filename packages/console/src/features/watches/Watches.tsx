@@ -1,9 +1,12 @@
 import { useSignal } from "@preact/signals"
 import type { Watch, WatchTrial } from "@tocsin/client"
+import { boundedMillis } from "@tocsin/contract/formats/durationMillis"
 import { headlineOf } from "@tocsin/contract/formats/headline"
 import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { addressOfWatch, watchOfAddress } from "@tocsin/contract/watches/watchOfAddress"
 import { segment } from "../../api/request.ts"
+import { placeAmong } from "../../state/arranged.ts"
+import { STATES } from "../../state/lists.ts"
 import { linkTo } from "../../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.ts"
 import type { FormField, Options, Texts } from "../../view/FormField.ts"
@@ -24,6 +27,9 @@ const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
 /** The choices of a field whose value may be another one than these. */
 const withOption = (options: Options, value: string): Options =>
   options.some(([each]) => each === value) ? options : [...options, [value]]
+
+/** The worst first. */
+const placeOf = placeAmong(STATES)
 
 /** Results that do not count yet. */
 const unconfirmedText = ({ confirm, last, unconfirmed }: Watch): string =>
@@ -125,8 +131,9 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
         word={watch.status ?? (unconfirmedText(watch) || "not probed")}
       />
     ),
+    ({ status }) => placeOf(status ?? ""),
   ],
-  when: ["Probes", drawTimes],
+  when: ["Probes", drawTimes, ({ every }) => boundedMillis(every)],
   noteOf: (watch) => (watch.is_paused ? "paused" : watch.status !== null && unconfirmedText(watch)),
   stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
