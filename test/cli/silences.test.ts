@@ -62,6 +62,8 @@ describe("commands on silences", () => {
       assert.strictEqual(refused.code, EXIT_CODES.refused.code)
       const confirmed = yield* tocsin(place, ...wide, "--for", "1h", "--confirm")
       assert.match(confirmed.stdout, /^\S+: active\n$/)
+      const later = yield* tocsin(place, ...wide, "--starts-at", "tomorrow 8:00", "--for", "2h", "--confirm")
+      assert.match(later.stdout, /^\S+: scheduled from \S+T08:00:00.000Z until \S+T10:00:00.000Z\n$/)
     }),
   )
 })

@@ -15,7 +15,7 @@ import { whyText } from "@tocsin/core/heart/notifications/whyText"
 import { noAnswerWithin } from "../http/receipts.ts"
 import { BadNotifierSetting, type HttpPost, makeHttpPost, type PostingOptions } from "../http/HttpPost.ts"
 import { aboutNotification, aboutSeveral, type ChatMessage, textOf, toneOf } from "../text/ChatMessage.ts"
-import type { ServiceKeys, ServiceRequest, Written } from "./Service.ts"
+import type { Service, ServiceKeys, ServiceRequest, Written } from "./Service.ts"
 import { services } from "./services.ts"
 
 /** The resolution of an incident that resolved without a notification. */
@@ -43,10 +43,10 @@ const triedAgain = (
 }
 
 /** The links outside a text: of a message about one incident, or of a call whose key acknowledges several. */
-const linksIn = (message: ChatMessage): Written["links"] => {
+const linksIn = (message: ChatMessage, { isPhone }: Pick<Service, "isPhone">): Written["links"] => {
   if (message.about === "test") return []
-  const [first, ...others] = message.notifications
-  return first === undefined || others.length >= MOST_WITH_KEY ? [] : linksOf(first)
+  const { length, [0]: first } = message.notifications
+  return first === undefined || length > (isPhone ? MOST_WITH_KEY : 1) ? [] : linksOf(first)
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]*$/
@@ -93,7 +93,7 @@ export const notifierOver = Effect.fnUntraced(function* (
       why: about && whyText(about),
       count: message.about === "test" ? 1 : message.notifications.length,
       tags: message.about === "test" ? [] : message.notifications.map(({ incident: { id } }) => id),
-      links: linksIn(message),
+      links: linksIn(message, service),
     })
   }
   const send = (message: ChatMessage) =>

@@ -379,6 +379,25 @@ describe("the types of receivers", () => {
     }),
   )
 
+  it.effect.each(["ntfy", "teams", "pushover"] as const)(
+    "%s: a digest has no button, which is of one",
+    (type) =>
+      Effect.gen(function* () {
+        const definition =
+          type === "pushover" ? { ...fakes.pushover.definition, emergency: true } : fakes[type].definition
+        const { requests, sendDigest } = yield* start(type, undefined, {}, definition)
+        yield* (
+          sendDigest?.([
+            { ...firing, links },
+            { ...shared, links },
+          ]) ?? Effect.void
+        )
+        const { body } = yield* Queue.take(requests)
+        assert.match(body, /2.incidents.are.firing/)
+        assert.notMatch(body, /callback|actions|Acknowledge for/)
+      }),
+  )
+
   it.effect("apprise: tries three times where one of its services failed", () =>
     Effect.gen(function* () {
       const { send } = yield* start("apprise", () => ({ status: 424 }))

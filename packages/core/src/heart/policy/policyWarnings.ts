@@ -54,7 +54,11 @@ const SAME =
 export const stepWarnings = ({ rotas = {}, routes = [] }: PolicyDocument): Problems =>
   routes.flatMap(({ steps = [] }, n) =>
     steps.flatMap(({ to }, step) => {
-      const before: ReadonlyArray<NotifierName> = steps[step - 1]?.to ?? []
+      // A rota of one turn has all of its receivers on call.
+      const before = (steps[step - 1]?.to ?? []).flatMap((name) => {
+        const { order = [], otherwise } = rotas[name] ?? {}
+        return order.length === 1 && otherwise === undefined ? [name, ...order.flat()] : [name]
+      })
       const isReached = (name: NotifierName): boolean => {
         const rota = rotas[name]
         return before.includes(name) || (rota !== undefined && namesIn(rota).every(isReached))

@@ -206,6 +206,7 @@ it("a policy warns of calls that are easily missed, or that ring for everything"
 
 it("a policy warns of a later step that reaches only receivers of the step before", () => {
   const rota = { order: ["debug"], every: "7d", from: "2026-12-07T09:00" }
+  const rotas = { night: rota, both: { ...rota, order: ["debug", "chat"] } }
   const steps = (...to: ReadonlyArray<ReadonlyArray<string>>) => ({
     steps: to.map((names, n) => ({ to: names, ...(n > 0 && { after: `${n * 15}m` }) })),
   })
@@ -214,13 +215,14 @@ it("a policy warns of a later step that reaches only receivers of the step befor
     steps(["debug"], ["night"], ["debug"]),
     steps(["debug"], ["debug", "chat"], ["chat"]),
     steps(["night"], ["debug"]),
+    steps(["both"], ["debug"]),
   ]
   const receivers = { debug: { kind: "debug" }, chat: { kind: "messenger", url_file: "/run/chat" } }
   assert.deepStrictEqual(
-    policyWarnings(Result.getOrThrow(readPolicy({ receivers, rotas: { night: rota }, routes }, [])), now)
+    policyWarnings(Result.getOrThrow(readPolicy({ receivers, rotas, routes }, [])), now)
       .filter(({ message }) => message.startsWith("reaches only"))
       .map(({ path }) => path.join(".")),
-    ["routes.0.steps.1", "routes.1.steps.1", "routes.2.steps.2"],
+    ["routes.0.steps.1", "routes.1.steps.1", "routes.1.steps.2", "routes.2.steps.2", "routes.3.steps.1"],
   )
 })
 

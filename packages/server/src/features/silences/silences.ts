@@ -123,7 +123,8 @@ const add = act({
   const created = yield* silence(request)
   const { ends_at, id: silence_id, starts_at, state } = created
   const span = `${state === "scheduled" ? ` from ${timeText(starts_at)}` : ""} until ${timeText(ends_at)}`
-  return { answer: created, text: `${silence_id}: ${state}${request.ends_at === undefined ? "" : span}\n` }
+  const isWritten = request.starts_at !== undefined || request.ends_at !== undefined
+  return { answer: created, text: `${silence_id}: ${state}${isWritten ? span : ""}\n` }
 })
 
 const noSuchSilence = (given: { readonly id: string }) =>
