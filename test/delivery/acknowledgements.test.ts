@@ -184,7 +184,7 @@ describe("an acknowledged incident", () => {
   )
 
   test("holds a firing that was attempted before, and another takes its place", function* (opened) {
-    const { acknowledge, after, disk, outbox, webhook } = opened
+    const { acknowledge, after, disk, outbox, process, webhook } = opened
     yield* webhook.answers(deferred)
     yield* disk.turns("critical")
     yield* acknowledge({ for: Duration.minutes(10) })
@@ -192,6 +192,11 @@ describe("an acknowledged incident", () => {
     yield* after("9 minutes")
     yield* webhook.has()
     yield* outbox.is("firing retry")
+    const shown = yield* process.operations.outbox({ sort: "created_at", direction: "asc", limit: 10 })
+    assert.deepStrictEqual(
+      shown.items.map(({ attempts, held_by, state }) => [state, held_by, attempts]),
+      [["retry", ["ack"], 1]],
+    )
     yield* after("75 seconds")
     yield* webhook.has("firing critical a/disk")
     yield* outbox.is("firing discarded", "firing sent")

@@ -61,6 +61,9 @@ export const canBeHeld = (item: OutboxRecord): boolean =>
   item.released_at === undefined &&
   !wasAttempted(item)
 
+/** Whether something may hold an item: a firing that waits for its first attempt, or for a further one. */
+export const mayBeHeld = (item: OutboxRecord): boolean => canBeHeld(item) || isRetried(item)
+
 /**
  * The firings for one receiver that wait under holds, in their order: where one was found to be held,
  * those behind it wait too, and those before it belong to their events. They become due as one.

@@ -9,7 +9,6 @@ import {
   holdsInForce,
   inOrder,
   isFiring,
-  isRetried,
   type OutboxRecord,
   isUnended,
   wasSent,
@@ -20,7 +19,7 @@ import type { IncidentTimeline } from "../../kernel/ports/Storage.ts"
 import { gatherDue, gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
 import { EVALUATED_TOGETHER, firstPiece } from "./loudMembers.ts"
 import {
-  canBeHeld,
+  mayBeHeld,
   type Hold,
   lastEnd,
   momentOf,
@@ -53,7 +52,7 @@ export const heldItems = loneCommandOf(function* (
   readonly held: ReadonlyMap<OutboxId, HeldBy>
   readonly rest: ReadonlyArray<OutboxRecord>
 }> {
-  const firings = items.filter((item) => canBeHeld(item) || isRetried(item))
+  const firings = items.filter(mayBeHeld)
   if (firings.length === 0) return { held: new Map(), rest: [] }
   const ids = Array.from(new Set(firings.map(({ incident_id }) => incident_id)))
   const found = yield* find("incidentsToRead", ids)
@@ -153,7 +152,7 @@ export const readOutlook = loneCommandOf(function* (
   const endingAfter = Instant.max(opened_at, Instant.minus(resolved_at, LOOKS_BACK))
   const spanOfSilences = { endingAfter, begunBy: incident.resolved_at }
   const gathered = yield* gatherFacts(unit, [incident], { ...options, spanOfSilences, looksAhead: true }, now)
-  const pending = outbox.filter((item) => canBeHeld(item) || isRetried(item))
+  const pending = outbox.filter(mayBeHeld)
   return {
     silences: gathered.silences,
     held: heldBy(gathered.onNew(incident)),

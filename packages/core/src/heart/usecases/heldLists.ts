@@ -7,7 +7,7 @@ import { noSuch } from "../../kernel/engine/OperationErrors.ts"
 import { hasWords, searchedOf } from "../../kernel/engine/lists/searchWords.ts"
 import { matchingPages, pagesAt, readPage } from "../../kernel/engine/lists/readPage.ts"
 import type { FiringOptions } from "../firings/gatherFacts.ts"
-import { canBeHeld } from "../firings/Hold.ts"
+import { mayBeHeld } from "../firings/Hold.ts"
 import { EVALUATED_TOGETHER, piecesOf } from "../firings/loudMembers.ts"
 import {
   heldIncidents,
@@ -79,7 +79,7 @@ const holdReads = ({ commits: { transact }, options, storage }: Sources) => {
   })
   const holdsOfItems = Effect.fnUntraced(function* (items: ReadonlyArray<OutboxRecord>) {
     const found = new Map<OutboxId, HeldBy>()
-    for (let left = items.filter(canBeHeld); left.length > 0;) {
+    for (let left = items.filter(mayBeHeld); left.length > 0;) {
       const { held, rest } = yield* transact(heldItems(left, options))
       for (const [id, by] of held) found.set(id, by)
       left = rest.slice()
