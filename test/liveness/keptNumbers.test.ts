@@ -178,6 +178,43 @@ describe("numbers that were taken (docs/rules.md#numbers)", () => {
     ),
   )
 
+  it.effect("that arrive while a pass writes wait for the next pass, so that each pass ends", () =>
+    Effect.gen(function* () {
+      const { numbers, server, storage, storedOf } = yield* open
+      const of = checks[0] ?? assert.fail()
+      const { agent_id, check_id, registration_id } = of
+      yield* transact(storage, function* (unit) {
+        yield* [{ agents: [agent_id] }, { checks: { agent_id, check_ids: [check_id] } }]
+        unit.checks.put(of)
+      })
+      const memory = yield* server()
+      let measured = 0
+      const measure = Effect.gen(function* () {
+        yield* TestClock.adjust("1 hour")
+        const now = yield* Instant.now
+        const event_id = EventId.make("0190a5d0-0000-7000-8000-000000000001")
+        measured += 1
+        const event = { check_id, event_id, duration_ms: 1, observed_at: now, output: "OK" }
+        const events = [{ ...event, output_truncated: false }]
+        memory.add([{ agent_id, registration_id, received_at: now, events }])
+      })
+      let writes = 0
+      const slow: typeof numbers = {
+        ...numbers,
+        write: (of, parts) => {
+          writes += 1
+          assert.isAtMost(writes, 2, "a pass goes on with what came after its start")
+          return Effect.tap(numbers.write(of, parts), () => measure)
+        },
+      }
+      yield* measure
+      yield* memory.write(slow)
+      assert.deepStrictEqual([writes, measured, yield* storedOf(of)], [1, 2, 1])
+      yield* memory.write(slow)
+      assert.deepStrictEqual([writes, measured, yield* storedOf(of)], [2, 3, 2])
+    }),
+  )
+
   it.effect("of servers that restart every few minutes are few rows, and are all there", () =>
     Effect.gen(function* () {
       const { fold, numbers, server, storage, storedOf } = yield* open

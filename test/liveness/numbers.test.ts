@@ -154,4 +154,48 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
       assert.deepStrictEqual(yield* hours(short), [[2, 1, 1.5, 2]])
     }),
   )
+
+  it.effect("expire after their time also where no further ones are kept", () =>
+    Effect.gen(function* () {
+      const { first, hours, measures, passes, start } = yield* open
+      yield* measures(3, first)
+      yield* first.close
+      const off = yield* start("off", { mostSeries: 0, retention: { numbers: Duration.hours(1) } })
+      yield* measures(3, off)
+      // A server without numbers answers none, so that another one is asked.
+      const reader = yield* start("reader")
+      assert.deepStrictEqual(yield* hours(reader), [[3, 1, 2, 3]])
+      yield* passes("26 hours")
+      const { numbers } = reader.storage
+      assert.deepStrictEqual(yield* (numbers ?? assert.fail()).series(), [])
+      const kept = numbers?.parts({
+        ...((yield* first.storage.check(AGENT, CheckId.make("disk"))) ?? assert.fail()),
+        kinds: ["hour", "day", "late"],
+        from: 0,
+        to: Number.MAX_SAFE_INTEGER,
+      })
+      assert.deepStrictEqual(yield* kept ?? assert.fail(), [])
+    }),
+  )
+
+  it.effect("are kept for ever where their retention is 0", () =>
+    Effect.gen(function* () {
+      const { hours, measures, passes, start } = yield* open
+      const forever = yield* start("forever", { retention: { numbers: undefined } })
+      yield* measures(2, forever)
+      yield* passes("5 hours")
+      assert.deepStrictEqual(yield* hours(forever), [[2, 1, 1.5, 2]])
+      yield* passes("21 hours")
+      const { numbers } = forever.storage
+      const check = (yield* forever.storage.check(AGENT, CheckId.make("disk"))) ?? assert.fail()
+      const days = yield* (numbers ?? assert.fail()).parts({
+        ...check,
+        kinds: ["day"],
+        name: "used",
+        from: 0,
+        to: Number.MAX_SAFE_INTEGER,
+      })
+      assert.strictEqual(days.length, 1)
+    }),
+  )
 })

@@ -15,7 +15,7 @@ import { WatchProbes } from "@tocsin/core/kernel/ports/WatchProbes"
 import { NO_TOPICS, type Topics } from "@tocsin/core/kernel/topics/Topics"
 import { Admission } from "@tocsin/core/lists/Admission"
 import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
-import { NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
+import { MostSeries, NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
 import {
   defaultRetention,
   Retention,
@@ -74,6 +74,8 @@ export interface ProcessOptions {
   /** Whether it marks, sweeps and expires rows; it does not by default. */
   readonly keepsHouse?: boolean
   readonly retention?: Partial<RetentionOptions>
+  /** How many series of numbers it keeps; as in production by default. */
+  readonly mostSeries?: number
   /** How many rows and incidents each piece of background work takes; as in production by default. */
   readonly pieceSize?: number
   /** Whether it reports itself to the others; it does not by default. */
@@ -157,6 +159,7 @@ const layerOf = (
     reports = false,
     probes,
     retention,
+    mostSeries,
     lease,
     concurrency,
     pieceSize,
@@ -182,6 +185,7 @@ const layerOf = (
       Layer.succeed(Notifiers, notifiers),
       Layer.succeed(WatchProbes, probes),
       Layer.succeed(Retention, { ...defaultRetention, ...retention }),
+      mostSeries === undefined ? Layer.empty : Layer.succeed(MostSeries, mostSeries),
       pieceSize === undefined
         ? Layer.empty
         : Layer.succeed(PieceSizes, { rows: pieceSize, incidents: pieceSize }),

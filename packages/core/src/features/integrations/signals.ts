@@ -127,7 +127,8 @@ const partsOf = ([given, value]: readonly [string, string], { known }: Parameter
 const splitPath = (name: string, value: string, isTaken: (signal: Signal) => boolean) => {
   const [tail = "", segment = ""] = END_OF_PATH.exec(value) ?? []
   const signal = signalOfSegment(segment)
-  const isSchedule = name === "cron" && !("message" in parseCron(value))
+  // A step of 1 is the star itself: nobody writes it, but `$?` of a failed run makes it.
+  const isSchedule = name === "cron" && segment !== "1" && !("message" in parseCron(value))
   if (signal === undefined || isSchedule || !isTaken(signal)) return { value }
   return { value: value.slice(0, -tail.length), signal }
 }

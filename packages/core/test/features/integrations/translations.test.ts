@@ -142,6 +142,7 @@ describe("a ping", () => {
     ["?rid=6f9619ff-8b86-4011-b42d-00c04fc964ff/fail", "backup critical 1"],
     ["?cron=0 3 * * *&tz=Europe/Berlin/7", "backup critical 7", { cron: "0 3 * * *", tz: "Europe/Berlin" }],
     ["?tz=UTC&cron=0 3 * * */fail", "backup critical 1", { cron: "0 3 * * *", tz: "UTC" }],
+    ["?tz=UTC&cron=0 3 * * */1", "backup critical 1", { cron: "0 3 * * *", tz: "UTC" }],
     ["?tz=UTC&cron=0 3 * * */2", "backup ok 0 cron ends in a step", { cron: "0 3 * * */2", tz: "UTC" }],
     ["?cron=0 3 * * 7&tz=UTC", "backup ok 0 cron has the weekday 7", { cron: "0 3 * * 7", tz: "UTC" }],
     ["?cron=*/5 * * * *&tz=UTC", "backup ok 0", { cron: "*/5 * * * *", tz: "UTC" }],
