@@ -1,3 +1,4 @@
+import { byDueTime } from "@tocsin/core/heart/model/outboxList"
 import type {
   AgentId,
   BlacklistId,
@@ -33,11 +34,6 @@ import {
 import { type KeyedMaps, labelsOf, type MemoryTables } from "./MemoryTables.ts"
 import { firstInOrder } from "./readRows.ts"
 
-const byDueTime = comparing<OutboxRecord>(
-  (item) => Number(item.is_backfill),
-  (item) => item.next_attempt_at ?? 0n,
-  (item) => item.id,
-)
 const byLease = comparing<OutboxRecord>(
   (item) => item.leased_until ?? 0n,
   (item) => item.id,

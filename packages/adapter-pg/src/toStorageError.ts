@@ -1,8 +1,6 @@
 import { StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import type { SqlError } from "effect/sql"
-import { PgFailure } from "./client/toSqlError.ts"
-
-type ReasonTag = SqlError.SqlErrorReason["_tag"]
+import { PgFailure, type ReasonTag } from "./client/toSqlError.ts"
 
 /** Why a storage failed, and what to do about it, in one sentence. The SqlError itself is for the log. */
 type Explanation = readonly [reason: StorageFailure, message: string]

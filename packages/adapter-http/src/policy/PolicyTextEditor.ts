@@ -40,6 +40,9 @@ export const onLine = (value: unknown): string => {
   return text.includes("\n") ? JSON.stringify(value) : text
 }
 
+/** Why a change cannot be made in a text. */
+export const UNFIT = "cannot be changed within the text that is stored: apply the whole policy"
+
 const isList = (node: unknown) => isMap(node) || isSeq(node)
 
 /** Where a node ends, before a comment on its line; a block of text ends with its last line. */

@@ -3,7 +3,7 @@ import type { PatchOperation, PolicyPatch } from "@tocsin/contract/policy/Policy
 import type { PatchRefusal } from "@tocsin/core/kernel/ports/PolicySource"
 import { Predicate, Result } from "effect"
 import { type Document, isMap, isSeq, parseDocument } from "yaml"
-import { applied, type Edit, pairIn, PolicyTextEditor } from "./PolicyTextEditor.ts"
+import { applied, type Edit, pairIn, PolicyTextEditor, UNFIT } from "./PolicyTextEditor.ts"
 
 const MARK = "\uFEFF"
 
@@ -135,8 +135,6 @@ const firstLine = (operation: PatchOperation, path: Path, eol: string): string =
   const value = "value" in operation ? operation.value : {}
   return `${path.length === 0 ? editor.print(value) : `${editor.print(path[0])}: ${editor.print(value)}`}${eol}`
 }
-
-const UNFIT = "cannot be changed within the text that is stored: apply the whole policy"
 
 const parse = (text: string) => {
   const yaml = parseDocument(text, { keepSourceTokens: true, uniqueKeys: false, prettyErrors: false })

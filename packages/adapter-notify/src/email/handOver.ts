@@ -1,3 +1,4 @@
+import { needsUtf8Mail } from "@tocsin/contract/receivers/ReceiverTypes"
 import type { SettledRecipient } from "@tocsin/core/heart/model/OutboxRecord"
 import { Effect, Result, Semaphore } from "effect"
 import {
@@ -24,10 +25,6 @@ export interface Handed {
 /** Hands a mail over to the recipients that earlier attempts did not settle. Never fails. */
 export type HandOver = (mail: Mail, settled: ReadonlyArray<SettledRecipient>) => Effect.Effect<Handed>
 
-/** Whether only a server with SMTPUTF8 takes an address; a domain has a form in ASCII. */
-const isUtf8 = (address: string): boolean =>
-  /[\u0080-\u{10ffff}]/u.test(address.slice(0, address.lastIndexOf("@")))
-
 /**
  * The recipients of one transaction each. A server that takes SMTPUTF8 may hand over to one that does not, which refuses
  * the whole: who does not need it gets a mail of ASCII, whose headers leave the others out.
@@ -35,12 +32,12 @@ const isUtf8 = (address: string): boolean =>
 const groupsOf = (mail: Mail, settled: ReadonlyArray<SettledRecipient>) => {
   const former = new Set(settled.map(({ address }) => address))
   const all = Array.from(new Set([...mail.to, ...mail.cc])).filter((address) => !former.has(address))
-  if (isUtf8(mail.from.address)) return [{ mail, to: all, needsUtf8: true }]
-  const isPlain = (address: string) => !isUtf8(address)
+  if (needsUtf8Mail(mail.from.address)) return [{ mail, to: all, needsUtf8: true }]
+  const isPlain = (address: string) => !needsUtf8Mail(address)
   const plain = { ...mail, to: mail.to.filter(isPlain), cc: mail.cc.filter(isPlain) }
   return [
     { mail: plain, to: all.filter(isPlain), needsUtf8: false },
-    { mail, to: all.filter(isUtf8), needsUtf8: true },
+    { mail, to: all.filter(needsUtf8Mail), needsUtf8: true },
   ].filter(({ to }) => to.length > 0)
 }
 

@@ -6,7 +6,7 @@ import { isIP } from "node:net"
 import { makeExchange } from "../http/exchange.ts"
 import { parseRetryAfter } from "../http/HttpPost.ts"
 import { receiptOf, resultOfStatus } from "../http/receipts.ts"
-import { isRefusedAddress, parseTarget, type TargetPolicy } from "../http/Target.ts"
+import { isRefusedAddress, OWN_MACHINE, parseTarget, type TargetPolicy } from "../http/Target.ts"
 import { encryptFor, isAuth, isPoint, makeKeyPair, padded, proofOf, topicOf, vapidField } from "./webPush.ts"
 
 /** The push services of browsers: Chrome and most others, Firefox, Safari, Edge. */
@@ -32,7 +32,6 @@ export interface PushOptions extends Omit<TargetPolicy, "denyLoopback"> {
 const NO_CONTACT =
   "set SERVICE_PUSH_CONTACT to an address at which push services can write to you, such as mailto:ops@example.org"
 const ELSEWHERE = "is no known push service: add its host to SERVICE_PUSH_SERVICES, or use another browser"
-const OWN = "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
 
 const isNamed = (url: URL, service: string): boolean => {
   if (service.includes("://")) return URL.parse(service)?.origin === url.origin
@@ -59,7 +58,7 @@ const hostOfAddress =
     if (isForeign || !allowed.some((one) => isNamed(url, one)))
       return Result.fail(`the address of this browser ${ELSEWHERE}`)
     if (policy.denyLoopback === true && isLoopback(url))
-      return Result.fail(`the address of this browser ${OWN}`)
+      return Result.fail(`the address of this browser ${OWN_MACHINE}`)
     return Result.mapBoth(parseTarget(endpoint, policy), {
       onFailure: (problem) => `the address of this browser ${problem}`,
       onSuccess: () => url.hostname,

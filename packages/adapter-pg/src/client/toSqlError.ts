@@ -1,7 +1,7 @@
 import { Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
 
-type ReasonTag = SqlError.SqlErrorReason["_tag"]
+export type ReasonTag = SqlError.SqlErrorReason["_tag"]
 
 /** SQLSTATEs whose meaning differs from that of their class. */
 const exactReasons: ReadonlyMap<string, ReasonTag> = new Map([

@@ -16,7 +16,7 @@ import { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Predicate } from "effect"
 import { nodeSqlite } from "../connection/nodeSqlite.ts"
 import { FileIdentity, realFile } from "../connection/OpenFiles.ts"
-import { SqliteFailures } from "../connection/SqliteFailures.ts"
+import { inUse, SqliteFailures } from "../connection/SqliteFailures.ts"
 import { inspectStorage } from "../inspection/inspectStorage.ts"
 import { KEEPS_DELETED, LEAVE_OUT_DELETED } from "../migrations/deletedText.ts"
 
@@ -113,8 +113,6 @@ const requireUnused = Effect.fnUntraced(function* ({ source, target }: BackupOpt
     `${target} is a database in use (${beside} exists): name another file, or stop the program that uses it`,
   )
 })
-
-const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
 
 /** Removes a database file and the files that SQLite keeps beside it. */
 export const removeDatabase = (file: string): void => {

@@ -189,3 +189,6 @@ const attempt = <A>(
     return Effect.andThen(realDelay(patience.nextDelay()), again)
   }
 }
+
+/** The refusal of a file that something else uses. */
+export const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })

@@ -7,7 +7,7 @@ import { Effect, Layer, type Scope, Stream } from "effect"
 import { removeDatabase, syncToDisk } from "../backup/backUp.ts"
 import { inspectFile } from "../connection/inspectFile.ts"
 import { SqliteConnection } from "../connection/SqliteConnection.ts"
-import { SqliteFailures, whileLocked } from "../connection/SqliteFailures.ts"
+import { inUse, SqliteFailures, whileLocked } from "../connection/SqliteFailures.ts"
 import * as SqliteStorage from "../SqliteStorage.ts"
 import { RECOUNT_OPEN_INCIDENTS } from "../tables/IncidentTable.ts"
 
@@ -104,8 +104,6 @@ export const withCopySource = <A, E, R>(
       })
     }),
   ) as Effect.Effect<A, E | StorageError, R>
-
-const inUse = (message: string): StorageError => new StorageError({ reason: "in_use", message })
 
 /**
  * Fills a new database file with the rows that `use` writes. The file has another name until it is

@@ -1,7 +1,7 @@
 import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { comparing } from "@tocsin/core/kernel/engine/comparing"
+import { byDueTime } from "@tocsin/core/heart/model/outboxList"
 import type { OutboxRecord, AlertRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import type { Asked } from "@tocsin/core/kernel/unitOfWork/Search"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
@@ -12,12 +12,6 @@ type UnclaimedRequest = Asked<"unclaimedOutbox">
 type Items = ReadonlyArray<OutboxRecord>
 
 const OF_RECEIVERS = "receiver IN (SELECT value FROM json_each(?))"
-
-const byDueTime = comparing<OutboxRecord>(
-  (item) => Number(item.is_backfill),
-  (item) => item.next_attempt_at ?? 0n,
-  (item) => item.id,
-)
 
 const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) => {
   const due = table.all<[NotifierName, isBackfill: number, Instant, limit: number]>(

@@ -4,7 +4,7 @@ import { type ProbeSecrets, secretNames, secretsOf } from "@tocsin/contract/watc
 import { watchOptions } from "@tocsin/contract/watches/watchOptions"
 import { fieldsOf } from "@tocsin/reporting/agent/Answer"
 import type { RunCheck } from "../config/readConfig.ts"
-import type { Finding, ProbeConfig } from "../probes/Probe.ts"
+import { type ProbeConfig, unknownFinding } from "../probes/Probe.ts"
 import { type PlaceRules, reachedBy } from "./PlaceRules.ts"
 import { notAllowed, placeTargets } from "./placeTargets.ts"
 import { readWatch, type WatchKind } from "./readWatch.ts"
@@ -60,12 +60,6 @@ const readAsked = (watch: Fields, { writes, ...rules }: PlaceRules): Read => {
   const read = readWatch(kind, options)
   return "problem" in read ? { refusal: read.problem } : { probe: read.probe, secrets, kind }
 }
-
-const unknownFinding = (words: string): Finding => ({
-  words,
-  measures: [],
-  faults: [{ status: "unknown", words }],
-})
 
 const probeOf = (read: Read, rules: PlaceRules): ProbeConfig => {
   if ("refusal" in read)

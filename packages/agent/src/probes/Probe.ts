@@ -81,12 +81,15 @@ export const probe =
 /** A finding of one figure. */
 export const figure = (measure: Measure): Finding => ({ words: measure.words, measures: [measure] })
 
+const finding =
+  (status: Exclude<CheckStatus, "ok">) =>
+  (words: string): Finding => ({ words, measures: [], faults: [{ status, words }] })
+
 /** A finding that is critical without a figure. */
-export const critical = (words: string): Finding => ({
-  words,
-  measures: [],
-  faults: [{ status: "critical", words }],
-})
+export const critical = finding("critical")
+
+/** The finding of a probe that cannot find anything. */
+export const unknownFinding = finding("unknown")
 
 /** From bad to worse, as the plugins count. */
 const BY_WEIGHT: ReadonlyArray<CheckStatus> = ["ok", "unknown", "warning", "critical"]

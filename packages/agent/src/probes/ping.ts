@@ -7,12 +7,12 @@ import { explainError } from "../sending/explainError.ts"
 import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
 import {
   critical,
-  type Finding,
   host,
   MILLIS_PER_SECOND,
   probe,
   type ProbeAround,
   secondsText,
+  unknownFinding,
   wait,
   WAIT_MILLIS,
 } from "./Probe.ts"
@@ -95,12 +95,6 @@ const COUNTED = /(\d{1,10}) packets transmitted, (\d{1,10}) (?:packets )?receive
 const TIMES = /(?:rtt|round-trip) min\/avg\/max(?:\/\w+)? = [\d.]+\/([\d.]+)\//
 const FORBIDDEN = /not permitted|permission denied|Lacking privilege/i
 
-const unknown = (words: string): Finding => ({
-  words,
-  measures: [],
-  faults: [{ status: "unknown", words }],
-})
-
 /** The packets that a host answers, by the system's program; the time is their average. */
 export const ping = probe(
   { name: "ping", lane: "network" },
@@ -111,7 +105,7 @@ export const ping = probe(
       const { isCut, output } = await pinged({ address, count, millis }, around)
       around.signal.throwIfAborted()
       if (FORBIDDEN.test(output))
-        return unknown(
+        return unknownFinding(
           `${to}: ping may not send: give the program the capability cap_net_raw, or this group a place in net.ipv4.ping_group_range`,
         )
       const [, sent, received] = COUNTED.exec(output)?.map(Number) ?? []
@@ -158,9 +152,11 @@ export const ping = probe(
       }
     } catch (error) {
       if (codeOf(error) === "ENOENT")
-        return unknown(`${to}: there is no program ping here: install it, on Debian the package iputils-ping`)
+        return unknownFinding(
+          `${to}: there is no program ping here: install it, on Debian the package iputils-ping`,
+        )
       if (codeOf(error) === "EACCES" || codeOf(error) === "EPERM")
-        return unknown(`${to}: the program ping may not be run: allow this user to run it`)
+        return unknownFinding(`${to}: the program ping may not be run: allow this user to run it`)
       return critical(`${to}: ${explainError(error)}`)
     }
   },

@@ -28,7 +28,10 @@ type Endpoints = AllOf<
     | Ops[Exclude<keyof Ops, "export" | "placeWatches" | "signIn" | "stream">]
   )["endpoints"]
 >
-type AllOf<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer All) => void
+/** All members of a union at once. */
+export type AllOf<Each> = (Each extends unknown ? (each: Each) => void : never) extends (
+  all: infer All,
+) => void
   ? All
   : never
 export type EndpointName = keyof Endpoints

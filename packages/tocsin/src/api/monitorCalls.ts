@@ -4,6 +4,7 @@ import { opsUseCases, v1UseCases } from "@tocsin/adapter-http/handlers/useCases"
 import type { Call, Walk } from "@tocsin/client/calls/call"
 import { callTable, mapCalls } from "@tocsin/client/calls/callTable"
 import {
+  type AllOf,
   endpointCodecs,
   type EndpointName,
   type InputOf,
@@ -26,9 +27,6 @@ const useCasesOf = (services: Context.Context<ServicesOf<Make>>): UseCases =>
 
 type Make = typeof v1UseCases | (typeof opsUseCases)[keyof typeof opsUseCases]
 type UseCases = AllOf<ReturnType<Make>>
-type AllOf<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer All) => void
-  ? All
-  : never
 
 type CodesOf<Name extends keyof UseCases> =
   | CodeOf<Effect.Error<ReturnType<UseCases[Name]>>>

@@ -1,4 +1,3 @@
-import { IncomingMessage } from "node:http"
 import { createGzip } from "node:zlib"
 import { type Matcher, parseMatcher } from "@tocsin/contract/labels/Matcher"
 import { Operators } from "@tocsin/core/heart/usecases/Operators"
@@ -9,6 +8,7 @@ import { Duration, Effect, Result, Semaphore, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Access from "../../request/access.ts"
 import { FailedAuthentications, judge } from "../../request/authentication.ts"
+import { cutConnection } from "../../response/cutConnection.ts"
 import { errorResponse, type Failure, failureOfCause } from "../../response/failures.ts"
 import { RequestId } from "../../response/headerFields.ts"
 import type { KnownRoute } from "../../routes.ts"
@@ -54,10 +54,6 @@ const accepts = (field: string | undefined, name: string): boolean =>
       const [token = "", ...parameters] = one.split(";").map((part) => part.trim())
       return token === name && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
     })
-
-/** Closes the connection of a reader that does not read. */
-const cut = ({ source }: HttpServerRequest.HttpServerRequest) =>
-  Effect.sync(() => void (source instanceof IncomingMessage && source.socket.destroy()))
 
 /** Loaded where it is needed: the library, whose programs may serve nothing, loads the routes. */
 const gzipped = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
@@ -112,7 +108,7 @@ export const layer = (tokens: Access.ServiceTokens & { readonly checkMetrics: Ch
         const bytes = Stream.encodeText(made.success)
         const isPacked = accepts(headers["accept-encoding"], "gzip")
         const body: Stream.Stream<Uint8Array, unknown> = isPacked ? yield* gzipped(bytes) : bytes
-        yield* Effect.forkScoped(Effect.andThen(Effect.sleep(ANSWERED_WITHIN), cut(request)))
+        yield* Effect.forkScoped(Effect.andThen(Effect.sleep(ANSWERED_WITHIN), cutConnection(request)))
         return HttpServerResponse.stream(body, {
           contentType: isOpenMetrics ? OPEN_METRICS : TEXT,
           headers: {

@@ -1,9 +1,9 @@
-import { IncomingMessage } from "node:http"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { Readiness } from "@tocsin/core/heart/health/Readiness"
 import { Clock, Context, Duration, Effect, Stream } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { cutConnection } from "../../response/cutConnection.ts"
 import { toApiError } from "../../response/failures.ts"
 import { exportedLines, textOf } from "./exportedLines.ts"
 
@@ -29,9 +29,6 @@ const piecesOf = (lines: ReadonlyArray<object>): ReadonlyArray<Uint8Array> => {
   }
   return pieces
 }
-
-const cut = ({ source }: HttpServerRequest.HttpServerRequest) =>
-  Effect.sync(() => void (source instanceof IncomingMessage && source.socket.destroy()))
 
 /** The endpoint of exports (docs/rules.md#export). */
 export const exported = HttpApiBuilder.group(
@@ -60,7 +57,7 @@ export const exported = HttpApiBuilder.group(
           return false
         })
         yield* Effect.forkScoped(
-          Effect.andThen(Effect.repeat(untilStuck, { until: (isStuck) => isStuck }), cut(request)),
+          Effect.andThen(Effect.repeat(untilStuck, { until: (isStuck) => isStuck }), cutConnection(request)),
         )
         return HttpServerResponse.stream(pieces, {
           contentType: "application/x-ndjson",

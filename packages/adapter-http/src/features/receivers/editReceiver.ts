@@ -14,6 +14,7 @@ import {
   PolicyTextEditor,
   startOf,
   tokensIn,
+  UNFIT,
 } from "../../policy/PolicyTextEditor.ts"
 import { openPolicyText, type PolicyText } from "../../policy/readPolicyText.ts"
 
@@ -110,8 +111,6 @@ const editReceiver = (text: string, change: ReceiverChange) => {
   const edits = receiver === undefined ? editor.remove(name) : editor.put(name, receiver)
   return { text: `${mark}${applied(body, edits)}`, states }
 }
-
-const UNFIT = "cannot be changed within the text that is stored: apply the whole policy"
 
 /** Reads a policy with one receiver changed, and has its new text. */
 export const openEditedText = (

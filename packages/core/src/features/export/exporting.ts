@@ -2,6 +2,7 @@ import { Effect, Option, Result, Schema, Stream } from "effect"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { ExportKind, ExportParameters } from "@tocsin/contract/export/Export"
 import { RateLimited } from "../../heart/admission/AdmissionErrors.ts"
+import { decodeBase64Url, encodeBase64Url } from "../../kernel/engine/base64Url.ts"
 import type { OpenRows, Place } from "../../kernel/engine/lists/OpenRows.ts"
 import type { StorageError } from "../../kernel/ports/Storage.ts"
 
@@ -20,19 +21,17 @@ const tooMany = new RateLimited({
 const CursorContent = Schema.fromJsonString(
   Schema.Tuple([Schema.String, Schema.Array(Schema.Union([Schema.String, Schema.Finite]))]),
 )
-const decodeText = Schema.decodeUnknownResult(Schema.StringFromBase64Url)
-const encodeText = Schema.encodeSync(Schema.StringFromBase64Url)
 const decodeContent = Schema.decodeUnknownResult(CursorContent)
 
 /** Writes and reads cursors, which are bound to their kind. */
 const cursorsOf = (kind: ExportKind, sha256: (text: string) => string) => {
   const checksum = (place: Place) => sha256(JSON.stringify(["export", kind, place])).slice(0, CHECKSUM_DIGITS)
-  const write = (place: Place): string => encodeText(JSON.stringify([checksum(place), place]))
+  const write = (place: Place): string => encodeBase64Url(JSON.stringify([checksum(place), place]))
   const read = <P extends Place>(
     cursor: string,
     schema: Schema.Codec<P, unknown>,
   ): Result.Result<P, ValidationError> => {
-    const content = Result.flatMap(decodeText(cursor), decodeContent)
+    const content = Result.flatMap(decodeBase64Url(cursor), decodeContent)
     const place = Result.flatMap(content, ([, given]) => Schema.decodeUnknownResult(schema)(given))
     // Several texts decode to one place; only its own is accepted.
     return Result.isSuccess(place) && write(place.success) === cursor

@@ -28,7 +28,7 @@ import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../kernel/ports/Ids.ts"
 import { publicUrlOf, type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
-import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
+import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { USUAL_GRACE } from "../../heart/usecases/Operators.ts"
 import { TITLES_OF_AGENTS } from "../../heart/replicas/knownNames.ts"
 import { named } from "../../heart/usecases/named.ts"
@@ -36,9 +36,7 @@ import { refuseUnknown } from "../../heart/usecases/Replicas.ts"
 import { shownIntegrations } from "./shownIntegrations.ts"
 import { tokenOf } from "../../heart/operators/tokens.ts"
 import { mailing } from "./mail/mailing.ts"
-
-const noSuchIntegration = () =>
-  new NotFound({ message: "no integration has this name; list integrations with GET /ops/v1/integrations" })
+import { noSuchIntegration } from "./mail/tryingMails.ts"
 
 const CONFLICTS = {
   name_in_use: "an agent or an integration has this name; choose another name",

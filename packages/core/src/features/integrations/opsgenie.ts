@@ -1,5 +1,6 @@
 import { Duration, Predicate, Result, Schema } from "effect"
 import type { CheckId } from "@tocsin/contract/formats/Identifiers"
+import { decodeBase64Url, encodeBase64Url } from "../../kernel/engine/base64Url.ts"
 import type { PagedTrigger } from "./PagedAlert.ts"
 import { resultOf, severityOf } from "./alerts.ts"
 import type { Texts } from "./deriveCheck.ts"
@@ -58,8 +59,6 @@ const alertUuid = (
 
 /** The outcome of a request, which its ID contains: so nothing is stored to answer for it later. */
 const Outcome = Schema.Tuple([Schema.String, Schema.String, Schema.String])
-const encodeText = Schema.encodeSync(Schema.StringFromBase64Url)
-const decodeText = Schema.decodeUnknownResult(Schema.StringFromBase64Url)
 const decodeOutcome = Schema.decodeUnknownResult(Schema.fromJsonString(Outcome))
 
 const taken = (
@@ -72,12 +71,12 @@ const taken = (
   body: JSON.stringify({
     result,
     took: 0,
-    requestId: encodeText(JSON.stringify([status, alertId, alias])),
+    requestId: encodeBase64Url(JSON.stringify([status, alertId, alias])),
   }),
 })
 
 const readOutcome = (requestId: string): Reading | Refusal =>
-  Result.match(Result.flatMap(decodeText(requestId), decodeOutcome), {
+  Result.match(Result.flatMap(decodeBase64Url(requestId), decodeOutcome), {
     onFailure: () => NOT_FOUND,
     onSuccess: ([status, alertId, alias]) =>
       readAct(undefined, {

@@ -1,4 +1,5 @@
 import { Effect, Semaphore } from "effect"
+import type { Put } from "../../heart/usecases/followStoredPolicy.ts"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { acknowledgesFor } from "../../heart/notifications/messageLinks.ts"
 import type { DeliveryAttempt, Notifier, SendResult } from "../../heart/notifications/Notifiers.ts"
@@ -40,8 +41,6 @@ export const bindingBrowsers = Effect.fnUntraced(function* ({ attempt }: Pick<Re
     }
   }
 })
-
-type Put<E> = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) => Effect.Effect<void, E>
 
 /**
  * Puts policies in force with the receivers that are browsers: those that reach nobody are unavailable, so that their

@@ -1,6 +1,6 @@
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { Receiver } from "@tocsin/contract/receivers/Receiver"
-import { MAIL_SENDER } from "@tocsin/contract/receivers/ReceiverTypes"
+import { MAIL_SENDER, needsUtf8Mail } from "@tocsin/contract/receivers/ReceiverTypes"
 import { at, problemIf, type Problems } from "../../heart/policy/problemsAt.ts"
 
 const FOREIGN =
@@ -10,16 +10,13 @@ const FOREIGN =
 export const receiverWarnings = ({ receivers = {} }: PolicyDocument): Problems =>
   Object.entries(receivers).flatMap(([name, receiver]) => at(addressWarnings(receiver), "receivers", name))
 
-const isForeign = (address: string): boolean =>
-  /[\u0080-\u{10ffff}]/u.test(address.slice(0, address.lastIndexOf("@")))
-
 const addressWarnings = (receiver: Receiver): Problems => {
   if (receiver.kind !== "messenger") return []
   const { cc = [], from = "", to = [] } = receiver
   const recipients = typeof to === "string" ? [] : to
   return [
-    ...problemIf(isForeign(MAIL_SENDER.exec(from)?.groups?.["inner"] ?? from), FOREIGN, "from"),
-    ...recipients.flatMap((one, n) => problemIf(isForeign(one), FOREIGN, "to", n)),
-    ...cc.flatMap((one, n) => problemIf(isForeign(one), FOREIGN, "cc", n)),
+    ...problemIf(needsUtf8Mail(MAIL_SENDER.exec(from)?.groups?.["inner"] ?? from), FOREIGN, "from"),
+    ...recipients.flatMap((one, n) => problemIf(needsUtf8Mail(one), FOREIGN, "to", n)),
+    ...cc.flatMap((one, n) => problemIf(needsUtf8Mail(one), FOREIGN, "cc", n)),
   ]
 }

@@ -87,6 +87,9 @@ export const watch = keyedTable({
 })
 export type WatchRecord = RecordOf<typeof watch>
 
+/** The query of all watches, by name. */
+export const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
+
 /** A watch as an operator or the policy defines it, with its places. */
 export type WatchTerms = Pick<
   WatchRecord,

@@ -11,7 +11,7 @@ import { keepRepeating } from "../../kernel/engine/commits/keepRepeating.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
 import { CurrentInstruments } from "../../kernel/engine/metrics/Instruments.ts"
 import { incidentOptions } from "../../heart/incidents/incidentOptions.ts"
-import type { WatchRecord } from "./WatchRecord.ts"
+import { ALL_WATCHES, type WatchRecord } from "./WatchRecord.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import { CurrentOperator, systemOperator } from "../../kernel/ports/CurrentOperator.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
@@ -29,8 +29,6 @@ import { followPolicyWatches } from "./watchDecisions.ts"
 import { ReplicaIdentity } from "../../heart/usecases/Replicas.ts"
 import { watchTerms, watchAgentOf } from "./Watches.ts"
 import { watchesMetrics } from "./watchesMetrics.ts"
-
-const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
 
 const MOST_RESULTS = 100
 // Many watches are due in each second; each look reads all of them.

@@ -21,9 +21,7 @@ import { loadRow } from "../../kernel/unitOfWork/load.ts"
 import { openedProbe, policySecrets } from "./openedProbe.ts"
 import { namesOf } from "./watchHeaders.ts"
 import { isPlaced } from "./watchPlaces.ts"
-import { isPaused, type WatchRecord } from "./WatchRecord.ts"
-
-const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
+import { ALL_WATCHES, isPaused, type WatchRecord } from "./WatchRecord.ts"
 
 /** Notes that an agent asks what it is to probe, at most this often. */
 const NOTED_EVERY = Duration.seconds(10)

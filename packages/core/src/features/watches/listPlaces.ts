@@ -11,8 +11,7 @@ import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
 import { placeRef } from "./cutOff.ts"
 import { allPlaces, LATE_AFTER } from "./leavingChecks.ts"
 import { isPlaced, placesOf } from "./watchPlaces.ts"
-
-const ALL_WATCHES = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
+import { ALL_WATCHES } from "./WatchRecord.ts"
 
 /** The agents that have lost their networks. Changes nothing. */
 const cutOffAmong = commandOf(function* (unit, names: ReadonlyArray<AgentId>) {

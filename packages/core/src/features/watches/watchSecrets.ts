@@ -1,15 +1,13 @@
 import { Effect } from "effect"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
-import type { WatchRecord, WatchTerms } from "./WatchRecord.ts"
+import { ALL_WATCHES, type WatchRecord, type WatchTerms } from "./WatchRecord.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import { NO_KEY, SecretCipher, type SecretState } from "../../kernel/ports/SecretCipher.ts"
 import { isPlain, openProbe, sealed } from "./watchHeaders.ts"
 import { sealHeaders } from "./watchDecisions.ts"
 import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { otherVersionRuns, ReplicaVersion } from "../../heart/usecases/Replicas.ts"
-
-const BY_NAME = { list: "watches", filter: {}, sort: "name", direction: "asc" } as const
 
 /**
  * Encrypts the secrets of a watch that an operator gives, unless a server runs that cannot open them: it would
@@ -33,7 +31,7 @@ export const watchSecrets = Effect.gen(function* () {
   const cipher = yield* SecretCipher
   const version = yield* ReplicaVersion
   const eachWatch = (use: (row: WatchRecord) => Effect.Effect<void, StorageError>) =>
-    eachPage(storage, BY_NAME, (rows) => Effect.forEach(rows, use, { discard: true }))
+    eachPage(storage, ALL_WATCHES, (rows) => Effect.forEach(rows, use, { discard: true }))
   return {
     /** The state of the secrets of each watch that has some. */
     states: Effect.gen(function* () {

@@ -1,3 +1,4 @@
+import { comparing } from "../../kernel/engine/comparing.ts"
 import { NotificationType, type NotifierName, OutboxState } from "@tocsin/contract/formats/Status"
 import { fixed, type ListPlan, partition } from "../../kernel/model/ListPlan.ts"
 
@@ -30,3 +31,10 @@ export const planOutbox = ({ event_type, notifier, ...filter }: OutboxFilter): L
   }
   return notifier === undefined ? { parts: [part], occurring: "notifier" } : { parts: [part] }
 }
+
+/** Orders items that are due: the longest due first, later backfills after all others. */
+export const byDueTime = comparing<OutboxRecord>(
+  (item) => Number(item.is_backfill),
+  (item) => item.next_attempt_at ?? 0n,
+  (item) => item.id,
+)

@@ -12,7 +12,11 @@ import { type FollowedPolicy, PolicySource } from "../../kernel/ports/PolicySour
 import { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import { namedSecrets, type ReadSecrets } from "../policy/namedSecrets.ts"
 
-type Put<E> = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) => Effect.Effect<void, E>
+/** Puts a policy with its notifiers in force. */
+export type Put<E> = (
+  policy: Policy,
+  notifiers: ReadonlyMap<NotifierName, Notifier>,
+) => Effect.Effect<void, E>
 
 /** The text of the policy before the first version. */
 export const NO_RULES = "{}"

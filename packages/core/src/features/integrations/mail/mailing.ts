@@ -10,21 +10,17 @@ import { NotFound } from "../../../kernel/engine/OperationErrors.ts"
 import { Hashing } from "../../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../../kernel/ports/Ids.ts"
 import { Storage } from "../../../kernel/ports/Storage.ts"
-import type { SenderInput } from "../applyReports.ts"
 import { isValidKey } from "../IntegrationRecord.ts"
 import { integrationOfKey } from "../KnownIntegration.ts"
 import type { Bounce, Mail } from "./Mail.ts"
 import { type MailInput, mailInput } from "./MailInput.ts"
 import type { SenderRequest } from "../Report.ts"
-
+import type { Sender } from "../senderCalls.ts"
 import { tryingMails } from "./tryingMails.ts"
 
 const isOutboxId = Schema.is(OutboxId)
 
 const UNKNOWN_ADDRESS = new NotFound({ message: "no integration has this address; create one of kind mail" })
-
-/** A sender by its key, and the integration that had the key when it was last looked up. */
-type Sender = Pick<SenderInput, "key_hash" | "known">
 
 type Reports<E> = (
   kind: "mail",

@@ -28,7 +28,7 @@ const readMails = commandOf(function* (unit, name: AgentId) {
   return unit.of("integration").get(name) && unit.of("kept_mail").group(name)
 })
 
-const noSuchIntegration = () =>
+export const noSuchIntegration = () =>
   new NotFound({ message: "no integration has this name; list integrations with GET /ops/v1/integrations" })
 
 const decodeMail = SchemaParser.decodeResult(Schema.Uint8ArrayFromBase64)

@@ -1,14 +1,13 @@
 import type { SortColumn, SortValue } from "../../model/ListPlan.ts"
 import { type ListName, type ListQuery, orderColumns, type Position } from "../../model/ListDefinitions.ts"
 import { Result, Schema } from "effect"
+import { decodeBase64Url, encodeBase64Url } from "../base64Url.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { plainText } from "@tocsin/contract/formats/Text"
 
 /** The direction of a cursor: `next_cursor` leads forward, `prev_cursor` backward. */
 export type CursorSide = "next" | "prev"
 
-const encodeBase64Url = Schema.encodeSync(Schema.StringFromBase64Url)
-const decodeBase64Url = Schema.decodeUnknownResult(Schema.StringFromBase64Url)
 const CursorContent = Schema.Tuple([
   Schema.String,
   Schema.Literals(["next", "prev"]),
