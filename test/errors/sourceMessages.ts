@@ -226,7 +226,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     code: '"SERVICE_POLICY_FILE is set, so that file decides on the policy: change it and send SIGHUP, or unset it"',
   },
   {
-    file: "packages/core/src/kernel/ports/PolicySource.ts",
+    file: "packages/core/src/heart/usecases/PolicySource.ts",
     wording: "the program that contains this Tocsin decides on its policy: use its setPolicy",
     code: '"the program that contains this Tocsin decides on its policy: use its setPolicy"',
   },

@@ -12,7 +12,7 @@ import {
   storedNameOf,
 } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import type { OpenedSecrets } from "@tocsin/core/kernel/ports/PolicySource"
+import type { OpenedSecrets } from "@tocsin/core/heart/policy/namedSecrets"
 import { Redacted, Result } from "effect"
 import { MAX_SECRET_BYTES, readBoundedFile } from "./readBoundedFile.ts"
 

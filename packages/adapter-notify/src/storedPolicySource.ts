@@ -10,12 +10,8 @@ import {
 } from "@tocsin/core/heart/policy/compilePolicy"
 import type { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { type Notifier, refusedHere } from "@tocsin/core/heart/notifications/Notifiers"
-import type {
-  FollowedPolicy,
-  OpenedSecrets,
-  PolicySource,
-  ReceiverChange,
-} from "@tocsin/core/kernel/ports/PolicySource"
+import type { FollowedPolicy, PolicySource, ReceiverChange } from "@tocsin/core/heart/usecases/PolicySource"
+import type { OpenedSecrets } from "@tocsin/core/heart/policy/namedSecrets"
 import { Effect, type Scope } from "effect"
 import type { PostingOptions } from "./http/HttpPost.ts"
 import { policyReceivers, unavailableBy } from "./policyReceivers.ts"

@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import type { OpenedSecrets, PolicySource } from "@tocsin/core/kernel/ports/PolicySource"
+import type { PolicySource } from "@tocsin/core/heart/usecases/PolicySource"
+import type { OpenedSecrets } from "@tocsin/core/heart/policy/namedSecrets"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
 import { Effect, Result } from "effect"
 import { call, operate } from "../client/call.ts"

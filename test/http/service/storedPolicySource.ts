@@ -3,7 +3,8 @@ import { patchPolicyText } from "@tocsin/adapter-http/policy/patchPolicyText"
 import { readPolicyText } from "@tocsin/adapter-http/policy/readPolicyText"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { type Notifier, refusedHere } from "@tocsin/core/heart/notifications/Notifiers"
-import type { OpenedSecrets, PolicySource } from "@tocsin/core/kernel/ports/PolicySource"
+import type { PolicySource } from "@tocsin/core/heart/usecases/PolicySource"
+import type { OpenedSecrets } from "@tocsin/core/heart/policy/namedSecrets"
 import { Effect, Result } from "effect"
 
 /** Receivers whose secrets, which have their names, are missing. */

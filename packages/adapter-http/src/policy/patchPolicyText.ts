@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util"
 import type { PatchOperation, PolicyPatch } from "@tocsin/contract/policy/PolicyPatch"
-import type { PatchRefusal } from "@tocsin/core/kernel/ports/PolicySource"
+import type { PatchRefusal } from "@tocsin/core/heart/usecases/PolicySource"
 import { Predicate, Result } from "effect"
 import { type Document, isMap, isSeq, parseDocument } from "yaml"
 import { applied, type Edit, pairIn, PolicyTextEditor, UNFIT } from "./PolicyTextEditor.ts"

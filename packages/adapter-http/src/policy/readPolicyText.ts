@@ -6,7 +6,7 @@ import {
 } from "@tocsin/core/heart/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
-import type { FollowedPolicy } from "@tocsin/core/kernel/ports/PolicySource"
+import type { FollowedPolicy } from "@tocsin/core/heart/usecases/PolicySource"
 import { definedTwice, followedDespite, isOfLacked, soundParts } from "@tocsin/core/heart/policy/readPolicy"
 import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Result } from "effect"

@@ -9,7 +9,7 @@ import { browserReceivers, findUnknownOperators } from "../features/push/findBro
 import { bindingBrowsers, followingBrowsers } from "../features/push/followBrowsers.ts"
 import { Push } from "../features/push/Push.ts"
 import { Receivers } from "../heart/notifications/Receivers.ts"
-import { PolicySource } from "../kernel/ports/PolicySource.ts"
+import { PolicySource } from "../heart/usecases/PolicySource.ts"
 import { SecretCipher } from "../kernel/ports/SecretCipher.ts"
 import { namedSecretsReader, secretOperations } from "../features/receivers/Secrets.ts"
 import { placeWarnings } from "../features/watches/placeWarnings.ts"

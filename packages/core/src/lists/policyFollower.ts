@@ -2,7 +2,7 @@ import { Duration, Effect, Layer, Schedule } from "effect"
 import { keepRepeating } from "../kernel/engine/commits/keepRepeating.ts"
 import { CurrentOperator, systemOperator } from "../kernel/ports/CurrentOperator.ts"
 import { idlePause } from "../kernel/ports/IdlePause.ts"
-import { PolicySource } from "../kernel/ports/PolicySource.ts"
+import { PolicySource } from "../heart/usecases/PolicySource.ts"
 import { Policies } from "./Policies.ts"
 
 // A policy that was applied is in force everywhere within 5 s (docs/rules.md#a-stored-policy).

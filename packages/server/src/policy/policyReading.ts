@@ -4,7 +4,7 @@ import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
-import type { FollowedPolicy, ReceiverChange } from "@tocsin/core/kernel/ports/PolicySource"
+import type { FollowedPolicy, ReceiverChange } from "@tocsin/core/heart/usecases/PolicySource"
 import { Effect, Layer, Schema, Semaphore, Struct } from "effect"
 import {
   patchOrRefusal,

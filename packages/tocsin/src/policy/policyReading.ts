@@ -4,7 +4,7 @@ import type { PolicyPatch } from "@tocsin/contract/policy/PolicyPatch"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
-import type { PatchRefusal, ReadPatch, ReceiverChange } from "@tocsin/core/kernel/ports/PolicySource"
+import type { PatchRefusal, ReadPatch, ReceiverChange } from "@tocsin/core/heart/usecases/PolicySource"
 import { Effect, Result } from "effect"
 
 /** A text of a policy and how it is judged, as plain data. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
-import type { ReceiverChange } from "@tocsin/core/kernel/ports/PolicySource"
+import type { ReceiverChange } from "@tocsin/core/heart/usecases/PolicySource"
 import { Result } from "effect"
 import { isMap, type Pair, parseDocument, type YAMLMap } from "yaml"
 import {

@@ -5,7 +5,7 @@ import { recordAudit } from "../../heart/audit/recordAudit.ts"
 import type { Signature } from "../../heart/audit/Signature.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { formatDuration } from "@tocsin/contract/formats/DurationText"
-import type { AgentId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/integrations/Integrations"
 import { move } from "@tocsin/contract/formats/TransitionTable"
@@ -14,16 +14,15 @@ import { load } from "../../kernel/unitOfWork/load.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../../heart/incidents/incidentOptions.ts"
 import { Incidents } from "../../heart/incidents/Incidents.ts"
-import {
-  AgentKeyTransitions,
-  type AgentRecord,
-  AgentTransitions,
-  newAgent,
-} from "../../heart/model/AgentRecord.ts"
-import { titled } from "../../heart/model/titles.ts"
+import { AgentKeyTransitions, type AgentRecord } from "../../heart/model/AgentRecord.ts"
 import type { IntegrationRecord } from "./IntegrationRecord.ts"
+import {
+  acceptedKey,
+  createIntegrated,
+  type NewKey,
+  openIntegration,
+} from "../../heart/admission/openIntegration.ts"
 import { formerSecret } from "../../kernel/model/replacedSecret.ts"
-import type { KeyIdentity } from "../../kernel/ports/Hashing.ts"
 import { optionProblem } from "./kinds.ts"
 import { changeWatchdog } from "./expected.ts"
 import { forgetMails } from "../../heart/admission/forgetMails.ts"
@@ -39,65 +38,6 @@ export interface NewIntegration {
   readonly title: string | undefined
   readonly kind: IntegrationKind
   readonly options: IntegrationOptions
-}
-
-/** A new key, and the ID of an agent that it may need. */
-export interface NewKey {
-  readonly key: KeyIdentity
-  readonly newRegistrationId: (now: Instant.Instant) => RegistrationId
-}
-
-const acceptedKey = ({ key }: NewKey, agent_id: AgentId, now: Instant.Instant) => ({
-  ...key,
-  agent_id,
-  state: move(AgentKeyTransitions, "absent", "integrated"),
-  created_at: now,
-  last_seen_at: now,
-})
-
-/** Creates the agent of an integration, as one that has just been seen. */
-const createAgent = (
-  unit: UnitOfWork,
-  { kind, name, title: given_title }: Pick<IntegrationRecord, "kind" | "name" | "title">,
-  opening: NewKey,
-): AgentRecord => {
-  const { now } = unit
-  const key = acceptedKey(opening, name, now)
-  const reported = {
-    agent_id: name,
-    registration_id: opening.newRegistrationId(now),
-    hostname: name,
-    features: { push: true, metrics: false },
-    observed_at: now,
-    ...titled({ integration: kind }, { given_title }),
-  }
-  const agent = newAgent(reported, key, move(AgentTransitions, "absent", "integrated"), now)
-  unit.keys.put(key)
-  unit.putAgent(agent)
-  return agent
-}
-
-/** Writes an integration and its agent. Needs to know that there are none of its name. */
-export const openIntegration = (
-  unit: UnitOfWork,
-  given: Pick<IntegrationRecord, "kind" | "name" | "options" | "title">,
-  opening: NewKey,
-  created_by: string,
-): { readonly integration: IntegrationRecord; readonly agent: AgentRecord } => {
-  const integration: IntegrationRecord = {
-    ...given,
-    key_hash: opening.key.key_hash,
-    former_key_hash: undefined,
-    former_valid_until: undefined,
-    created_at: unit.now,
-    created_by,
-    last_request_at: undefined,
-    last_refused_at: undefined,
-    last_refusal: undefined,
-    sources: [],
-  }
-  unit.of("integration").put(integration)
-  return { integration, agent: createAgent(unit, integration, opening) }
 }
 
 /** Creates an integration with its agent, unless the name is in use or there are too many. */
@@ -189,7 +129,7 @@ export const rotateKey = commandOf(function* (
   unit.of("integration").put(changed)
   const agent = unit.agents.get(name)
   if (agent === undefined) {
-    createAgent(unit, integration, opening)
+    createIntegrated(unit, integration, opening)
   } else {
     yield* load(unit, { groups: { agent_key: [name] } })
     for (const key of unit.keys.group(name))

@@ -2,7 +2,7 @@ import { Redacted, Result, Schema } from "effect"
 import { type SecretName, SecretValues } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { SecretRecord } from "./SecretRecord.ts"
-import type { OpenedSecrets } from "../../kernel/ports/PolicySource.ts"
+import type { OpenedSecrets } from "../../heart/policy/namedSecrets.ts"
 import type { SecretCipher, SecretState } from "../../kernel/ports/SecretCipher.ts"
 
 const Text = Schema.fromJsonString(SecretValues)

@@ -1,4 +1,5 @@
 import { comparing } from "../../kernel/engine/comparing.ts"
+import type { Instant } from "@tocsin/contract/formats/Instant"
 import { NotificationType, type NotifierName, OutboxState } from "@tocsin/contract/formats/Status"
 import { fixed, type ListPlan, partition } from "../../kernel/model/ListPlan.ts"
 
@@ -32,8 +33,14 @@ export const planOutbox = ({ event_type, notifier, ...filter }: OutboxFilter): L
   return notifier === undefined ? { parts: [part], occurring: "notifier" } : { parts: [part] }
 }
 
-/** Orders items that are due: the longest due first, later backfills after all others. */
-export const byDueTime = comparing<OutboxRecord>(
+interface Due {
+  readonly id: string
+  readonly is_backfill: boolean
+  readonly next_attempt_at: Instant | undefined
+}
+
+/** Orders items that are due: the longest due first, those of a backfill after all others. */
+export const byDueTime = comparing<Due>(
   (item) => Number(item.is_backfill),
   (item) => item.next_attempt_at ?? 0n,
   (item) => item.id,

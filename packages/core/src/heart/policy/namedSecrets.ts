@@ -1,8 +1,7 @@
-import type { Effect } from "effect"
+import type { Effect, Result } from "effect"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
-import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
-import type { OpenedSecrets } from "../../kernel/ports/PolicySource.ts"
+import { type SecretValues, storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { StorageError } from "../../kernel/ports/Storage.ts"
 
 /** The secrets that a policy names, each with its receiver; its mail server counts as one. */
@@ -15,6 +14,9 @@ export const namedSecrets = ({ mail, receivers = {} }: Pick<PolicyDocument, "mai
       },
     ),
   )
+
+/** The values of the secrets that a policy names by their names, or why a receiver cannot have them. */
+export type OpenedSecrets = ReadonlyMap<NotifierName, Result.Result<SecretValues, string>>
 
 /** Reads the secrets that a policy names, each with the mark of its encryption. They are decrypted when they are opened. */
 export type ReadSecrets = (

@@ -8,7 +8,7 @@ import { policyMetrics } from "../policy/policyMetrics.ts"
 import type { PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import { compileGiven, type Policy, type PolicyNotifiers, withUnavailable } from "../policy/compilePolicy.ts"
 import type { Notifier } from "../notifications/Notifiers.ts"
-import { type FollowedPolicy, PolicySource } from "../../kernel/ports/PolicySource.ts"
+import { type FollowedPolicy, PolicySource } from "./PolicySource.ts"
 import { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import { namedSecrets, type ReadSecrets } from "../policy/namedSecrets.ts"
 

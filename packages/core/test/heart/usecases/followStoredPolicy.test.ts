@@ -3,7 +3,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { Effect, Layer, Logger } from "effect"
 import type { PolicyVersionRecord } from "../../../src/heart/model/PolicyVersionRecord.ts"
 import { refusedHere } from "@tocsin/core/heart/notifications/Notifiers"
-import { PolicySource } from "../../../src/kernel/ports/PolicySource.ts"
+import { PolicySource } from "../../../src/heart/usecases/PolicySource.ts"
 import { Storage } from "../../../src/kernel/ports/Storage.ts"
 import { followStoredPolicy, invalidPolicy } from "../../../src/heart/usecases/followStoredPolicy.ts"
 

@@ -1,19 +1,16 @@
-import { Context, type Effect, type Result } from "effect"
+import { Context, type Effect } from "effect"
 import type { PolicyPatch } from "@tocsin/contract/policy/PolicyPatch"
 import type { PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import type { Notifier, TestReceipt } from "../../heart/notifications/Notifiers.ts"
-import type { SecretValues } from "@tocsin/contract/receivers/ReceiverSecrets"
+import type { Notifier, TestReceipt } from "../notifications/Notifiers.ts"
+import type { OpenedSecrets } from "../policy/namedSecrets.ts"
 
 /** A stored policy, and how it breaks rules of this version without harm: an earlier one took it. */
 export interface FollowedPolicy {
   readonly document: PolicyDocument
   readonly outdated: ReadonlyArray<PolicyIssue>
 }
-
-/** The values of the secrets that a policy names by their names, or why a receiver cannot have them. */
-export type OpenedSecrets = ReadonlyMap<NotifierName, Result.Result<SecretValues, string>>
 
 /** The entry of a receiver, as a policy writes it; absent to remove the receiver. */
 export interface ReceiverChange {
@@ -93,7 +90,7 @@ interface GivenPolicySource {
 export type PolicySource = StoredPolicySource | GivenPolicySource
 
 /** {@link PolicySource}; the program decides unless another one is provided. */
-export const PolicySource = Context.Reference<PolicySource>("@tocsin/core/kernel/ports/PolicySource", {
+export const PolicySource = Context.Reference<PolicySource>("@tocsin/core/heart/usecases/PolicySource", {
   defaultValue: () => ({
     source: "given",
     advice: "the program that contains this Tocsin decides on its policy: use its setPolicy",
