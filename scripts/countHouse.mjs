@@ -27,7 +27,7 @@ export const features = [
     own: /(?<!number)Numbers\.tsx?$|\/number(Tables|Storage|Operations)\.|\/Number(Memory|Storage)\.|(record|draw|pg|sqlite)Numbers\.|numbersResponse|performanceData|console\/src\/(charts|pages\/CheckPicture)/,
     names:
       /\b(?:\w*Numbers\w*|numbers|numbers[A-Z]\w*|Number(?:Storage|Memory|Part|Bounds)|number(?:Series|Tables))\b/,
-    former: ["Measured"],
+    former: [],
   },
   {
     word: "checkMetrics",
@@ -51,7 +51,7 @@ export const features = [
     word: "publicPages",
     own: /[pP]ublicPages?|[aA]nnounce(d|ment|\.)(?!\.)|announcing|\/Status(Routes)\.|\/status(Answers|Feed|Page)\.|pageWork|PageForm|PagePreview|pageProblems/,
     names: /[pP]ublicPages?|[aA]nnouncement\w*|announcing|statusPage|StatusRoutes|pageProblems|pageWork/,
-    former: ["statusPage", "announce", "StatusRoutes"],
+    former: ["announce"],
   },
   {
     word: "languages",
@@ -116,7 +116,7 @@ export const features = [
     word: "silences",
     own: /[sS]ilences?(Api|Record|Decisions|Actions|Form)?\.|silencing/,
     names: /(?<!pendingKey)[sS]ilences?(?![a-z])|[sS]ilencing|Silenced/,
-    former: ["silencing"],
+    former: [],
   },
   {
     word: "overdue",

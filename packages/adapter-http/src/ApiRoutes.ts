@@ -27,7 +27,7 @@ import * as CallRoutes from "./features/phones/CallRoutes.ts"
 import * as LinkRoutes from "./features/links/LinkRoutes.ts"
 import * as ShownRoutes from "./features/push/ShownRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
-import * as StatusRoutes from "./features/publicPages/StatusRoutes.ts"
+import * as PublicPageRoutes from "./features/publicPages/PublicPageRoutes.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
 export interface ApiOptions extends OperatorTokens {
@@ -70,7 +70,7 @@ const knownToOps = [
   ...CallRoutes.routes,
   ...LinkRoutes.routes,
   ...ShownRoutes.routes,
-  ...StatusRoutes.routes,
+  ...PublicPageRoutes.routes,
 ]
 
 export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE, CHECK_METRICS_ROUTE])
@@ -119,7 +119,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
     CallRoutes.layer,
     LinkRoutes.layer,
     ShownRoutes.layer,
-    StatusRoutes.layer,
+    PublicPageRoutes.layer,
     DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
     beside.layer,
     watched(options, [...knownToV1, ...knownToOps, ...beside.routes]),

@@ -46,14 +46,14 @@ export const timedSync =
     })
   }
 
-interface Measured {
+interface FileParts {
   readonly file: string
   readonly log: WriteAheadLog
   readonly cache: RowCache
   readonly syncs: Histograms
 }
 
-export const fileMetrics = ({ file, log, cache, syncs }: Measured): MetricSource =>
+export const fileMetrics = ({ file, log, cache, syncs }: FileParts): MetricSource =>
   Effect.gen(function* () {
     const lookups = several(storageMetrics.cacheLookups, [
       [["sqlite", "hit"], cache.hits],

@@ -8,7 +8,7 @@ import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
 import { acknowledging } from "@tocsin/core/heart/usecases/acknowledging"
 import { heldLists } from "@tocsin/core/heart/usecases/heldLists"
-import { silencing } from "@tocsin/core/features/silences/silencing"
+import { silenceOperations } from "@tocsin/core/features/silences/silenceOperations"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { after, claimable, ids, openWith } from "./outboxItems.ts"
@@ -36,7 +36,7 @@ const acknowledgingOn = (replica: Replica, waits?: Duration.Input) =>
 const silencingOn = (replica: Replica, waits?: Duration.Input) =>
   Effect.gen(function* () {
     const { commits, storage } = replica
-    return silencing({
+    return silenceOperations({
       commits,
       storage,
       ids: yield* Ids,

@@ -1,4 +1,4 @@
-import { needsUtf8Mail } from "@tocsin/contract/receivers/ReceiverTypes"
+import { needsUtf8Mail } from "@tocsin/contract/formats/needsUtf8Mail"
 import type { SettledRecipient } from "@tocsin/core/heart/model/OutboxRecord"
 import { Effect, Result, Semaphore } from "effect"
 import {

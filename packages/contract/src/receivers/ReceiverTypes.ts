@@ -115,7 +115,3 @@ export const keyForms: Partial<Readonly<Record<ReceiverType, Readonly<Record<str
     to: { form: SIGNAL_RECIPIENT, expected: 'a number in quotes, such as "+4915112345678", or group.…' },
   },
 }
-
-/** Whether only a mail server with SMTPUTF8 takes an address; a domain has a form in ASCII. */
-export const needsUtf8Mail = (address: string): boolean =>
-  /[\u0080-\u{10ffff}]/u.test(address.slice(0, address.lastIndexOf("@")))

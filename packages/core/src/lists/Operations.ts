@@ -9,7 +9,7 @@ import { announcing } from "../features/publicPages/announcing.ts"
 import { testOperations } from "../features/receivers/testOperations.ts"
 import { reportOperations } from "../features/report/readReport.ts"
 import { settingOperations } from "../features/settings/settingOperations.ts"
-import { silencing } from "../features/silences/silencing.ts"
+import { silenceOperations } from "../features/silences/silenceOperations.ts"
 import { acknowledging } from "../heart/usecases/acknowledging.ts"
 import { checkOperations } from "../heart/usecases/checkOperations.ts"
 import { explainOperations } from "../heart/usecases/explainCheck.ts"
@@ -35,7 +35,7 @@ export class Operations extends Context.Service<Operations>()("@tocsin/core/list
       ...reportOperations(ports),
       ...resolveOperations(ports),
       ...(yield* settingOperations(ports)),
-      ...silencing(ports),
+      ...silenceOperations(ports),
       ...testOperations(ports),
     }
   }),

@@ -1,6 +1,6 @@
 import { isReset } from "@tocsin/adapter-http/request/clientAddress"
 import { fieldsOfEvery } from "@tocsin/adapter-http/response/headerFields"
-import { statusFileOf } from "@tocsin/adapter-http/features/publicPages/StatusRoutes"
+import { statusFileOf } from "@tocsin/adapter-http/features/publicPages/PublicPageRoutes"
 import { pathOf } from "@tocsin/adapter-http/routes"
 import { pipelining } from "@tocsin/adapter-http/response/pipelining"
 import { type ErrorCode, errorStatus } from "@tocsin/contract/formats/Errors"

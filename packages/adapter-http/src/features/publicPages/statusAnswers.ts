@@ -5,7 +5,7 @@ import type { PublicPageBody } from "@tocsin/contract/publicPages/PublicPages"
 import type { BuiltPage } from "@tocsin/core/features/publicPages/PublicPages"
 import { type Form, tagOf, versionOf } from "../../documents/StaticContent.ts"
 import { statusBadge, statusFeed } from "./statusFeed.ts"
-import { AS_OF, asOfHtml, PAGE_FIELDS, statusPage } from "./statusPage.ts"
+import { AS_OF, asOfHtml, PAGE_FIELDS, publicPageHtml } from "./publicPage.ts"
 
 const compress = promisify(gzip)
 
@@ -112,7 +112,7 @@ const makeAnswer = (
   if (file === "")
     return fitting(body, (part) => {
       const parts = { body: cut(body, part), hasDetails: part.hasDetails, hasFeed: publicUrl !== undefined }
-      return answerOf(statusPage(page, parts), time, PAGE_FIELDS)
+      return answerOf(publicPageHtml(page, parts), time, PAGE_FIELDS)
     })
   if (file === ".json")
     return fitting(body, (part) => {

@@ -6,7 +6,7 @@ import type { LineState } from "@tocsin/contract/publicPages/PublicPages"
 import { escapeHtml } from "@tocsin/contract/formats/escapeHtml"
 import type { BuiltPage } from "@tocsin/core/features/publicPages/PublicPages"
 import { type PageTexts, pageTexts } from "./pageTexts.ts"
-import { COLOURS } from "./statusPage.ts"
+import { COLOURS } from "./publicPage.ts"
 
 /** When an empty feed changed last: any announcement is newer, and it is the same at each read and on each server. */
 const NEVER = "1970-01-01T00:00:00.000Z"

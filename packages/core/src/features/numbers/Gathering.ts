@@ -1,6 +1,6 @@
 import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { CheckRef } from "../../kernel/model/CheckRef.ts"
-import type { Measured, MeasuredResults } from "../../kernel/model/Measured.ts"
+import type { NumberInput, NumberResults } from "../../kernel/model/NumberInput.ts"
 import { agentBound, MOST_EVER_OF_CHECK, MOST_OF_CHECK, type SeriesBound } from "./NumberBounds.ts"
 import { nameKey, PART_KINDS } from "./NumberPart.ts"
 import type { KnownSeries, SeriesRef } from "../../kernel/ports/NumberStorage.ts"
@@ -81,7 +81,7 @@ export class Gathering {
   }
 
   /** Takes the results that state no more than a known duration, as most do. Gives the others. */
-  takeDurations(results: MeasuredResults): MeasuredResults["events"] {
+  takeDurations(results: NumberResults): NumberResults["events"] {
     const now = millisOf(results.received_at)
     const durations = this.#series.durationsOf(results.registration_id)
     return results.events.filter(({ check_id, duration_ms, event_id, observed_at, output }) => {
@@ -95,7 +95,7 @@ export class Gathering {
     })
   }
 
-  take(measured: Measured): void {
+  take(measured: NumberInput): void {
     if (!("events" in measured)) return this.#end(measured)
     const { agent_id, events, received_at, registration_id } = measured
     const now = millisOf(received_at)

@@ -5,7 +5,7 @@ import type { CheckRef } from "../../kernel/model/CheckRef.ts"
 import { Ids } from "../../kernel/ports/Ids.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import { Gathering } from "./Gathering.ts"
-import type { Measured } from "../../kernel/model/Measured.ts"
+import type { NumberInput } from "../../kernel/model/NumberInput.ts"
 import type { SeriesBound } from "./NumberBounds.ts"
 import { partKey } from "./NumberPart.ts"
 import type { NumberStorage, SeriesRef, WrittenPart } from "../../kernel/ports/NumberStorage.ts"
@@ -58,7 +58,7 @@ export class NumberMemory extends Context.Service<NumberMemory>()(
         refused.set(bound, series)
       })
       const turn = yield* Semaphore.make(1)
-      let waiting: Array<Measured> = []
+      let waiting: Array<NumberInput> = []
       let characters = 0
 
       const take = (): void => {
@@ -89,7 +89,7 @@ export class NumberMemory extends Context.Service<NumberMemory>()(
             )
         }),
         /** Takes the results of a command. Those whose output is to be read wait, off its answer's path: then `true`. */
-        add: (measured: ReadonlyArray<Measured>): boolean => {
+        add: (measured: ReadonlyArray<NumberInput>): boolean => {
           for (const one of measured) {
             const events = "events" in one ? gathering.takeDurations(one) : undefined
             if (events?.length === 0) continue

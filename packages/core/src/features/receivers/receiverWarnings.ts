@@ -1,6 +1,7 @@
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { Receiver } from "@tocsin/contract/receivers/Receiver"
-import { MAIL_SENDER, needsUtf8Mail } from "@tocsin/contract/receivers/ReceiverTypes"
+import { needsUtf8Mail } from "@tocsin/contract/formats/needsUtf8Mail"
+import { MAIL_SENDER } from "@tocsin/contract/receivers/ReceiverTypes"
 import { at, problemIf, type Problems } from "../../heart/policy/problemsAt.ts"
 
 const FOREIGN =

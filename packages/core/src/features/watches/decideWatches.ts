@@ -50,7 +50,7 @@ export function* reportWatches(
   given: Deciding,
   agent: AgentRecord,
   results: ReadonlyArray<WatchResult>,
-  isMeasured = true,
+  isGathered = true,
 ): Decision<void> {
   if (results.length === 0) return
   const { agent_id } = agent
@@ -59,7 +59,7 @@ export function* reportWatches(
   const events = results.map((result) => checkResult(result, unit.now))
   yield* applyResults(unit, unit.agents.get(agent_id) ?? agent, {
     incidents: given.incidents,
-    isMeasured,
+    isGathered,
     request: { agent_id, events },
   })
   const incidents = new Incidents(unit, given.incidents)

@@ -101,7 +101,7 @@ function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput
     if (check === undefined) unit.measure({ agent_id, registration_id, check_id: event.check_id })
   }
   unit.putAgent(recountChecks(agent, moves))
-  if (inOrder.length > 0 && input.isMeasured !== false)
+  if (inOrder.length > 0 && input.isGathered !== false)
     unit.measure({ agent_id, registration_id, received_at: now, events: inOrder })
   return outcomes
 }

@@ -33,7 +33,7 @@ export interface BatchInput {
   readonly request: Pick<EventBatchRequest, "agent_id"> & { readonly events: ReadonlyArray<CheckResult> }
   readonly incidents: IncidentOptions
   /** Whether its numbers are kept; they are unless given. */
-  readonly isMeasured?: boolean
+  readonly isGathered?: boolean
   /** The operator whose act these results are. */
   readonly resolvedBy?: string
 }

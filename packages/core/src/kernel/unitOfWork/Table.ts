@@ -1,7 +1,7 @@
 import { NO_TOPICS, type Topics } from "../topics/Topics.ts"
 import type { Announcing, Finding } from "../model/TableShape.ts"
 import type { IncidentRecord } from "../../heart/model/IncidentRecord.ts"
-import type { Measured } from "../model/Measured.ts"
+import type { NumberInput } from "../model/NumberInput.ts"
 
 /** The changes of one command, as far as anyone listens for them: see `Commits`. */
 export interface CommandChanges {
@@ -13,7 +13,7 @@ export interface CommandChanges {
   /** The incidents that it opened or changed. */
   readonly incidents: ReadonlyArray<Change<IncidentRecord>>
   /** The results in order that it took, and the checks that it deleted (docs/rules.md#numbers). */
-  readonly measured: ReadonlyArray<Measured>
+  readonly measured: ReadonlyArray<NumberInput>
 }
 
 export const NO_CHANGES: CommandChanges = {

@@ -18,7 +18,7 @@ import { Heap } from "./TimerQueue.ts"
 import type { AlertRecord, OutboxRecord } from "../../heart/model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
 import type { KeyedName } from "../../lists/StoredTables.ts"
-import type { Measured } from "../model/Measured.ts"
+import type { NumberInput } from "../model/NumberInput.ts"
 import type { LoadedRanking } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
 import { type KeyedTable, KeyedTables, UnitOfWorkTables } from "./KeyedTables.ts"
@@ -56,7 +56,7 @@ export class UnitOfWork {
   readonly #audit: Array<AuditRecord> = []
   readonly #removedAgents: Array<AgentRecord> = []
   #stored: Array<HistoryRecord> = []
-  #measured: Array<Measured> = []
+  #measured: Array<NumberInput> = []
   #timelineCuts: Map<IncidentId, TimelineCut> | undefined
   #raised: Map<ChangeStampRecord["name"], () => string> | undefined
   #pendingAgents: { readonly loaded: number } | undefined
@@ -220,7 +220,7 @@ export class UnitOfWork {
   }
 
   /** Results in order, stored or not, or a deleted check: its numbers count, or end, after the commit. */
-  measure(measured: Measured): void {
+  measure(measured: NumberInput): void {
     this.#measured.push(measured)
   }
 

@@ -3,7 +3,7 @@ import { AgentId, CheckId, EventId, RegistrationId } from "@tocsin/contract/form
 import * as Instant from "@tocsin/contract/formats/Instant"
 import * as fc from "fast-check"
 import { Gathering } from "../../../src/features/numbers/Gathering.ts"
-import type { MeasuredResults } from "../../../src/kernel/model/Measured.ts"
+import type { NumberResults } from "../../../src/kernel/model/NumberInput.ts"
 import { reachedBounds, type SeriesBound } from "../../../src/features/numbers/NumberBounds.ts"
 import { PART_KINDS, startOf } from "../../../src/features/numbers/NumberPart.ts"
 import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
@@ -16,7 +16,7 @@ const result = (
   check: string,
   at: number,
   { now = at, output = "", agent = "a", millis = 1, isMade = false } = {},
-): CheckRef & MeasuredResults => ({
+): CheckRef & NumberResults => ({
   agent_id: AgentId.make(agent),
   registration_id: RegistrationId.make(
     `00000000-0000-7000-8000-${Buffer.from(agent).toString("hex").padStart(12, "0")}`,

@@ -180,7 +180,7 @@ export interface PageParts {
 }
 
 /** A page as HTML. Its links are relative to `/status/`, whatever stands before that. */
-export const statusPage = (page: BuiltPage, { body, hasDetails, hasFeed }: PageParts): string => {
+export const publicPageHtml = (page: BuiltPage, { body, hasDetails, hasFeed }: PageParts): string => {
   const { isOutdated, name } = page
   const texts = pageTexts(page)
   const words = texts.words.page

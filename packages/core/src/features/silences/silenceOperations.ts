@@ -125,7 +125,7 @@ const checkTimes = (...given: Parameters<typeof silenceTimes>) =>
   Effect.mapError(Effect.fromResult(silenceTimes(...given)), invalid)
 
 /** Operators' actions on silences (docs/rules.md#silences). */
-export const silencing = ({
+export const silenceOperations = ({
   commits,
   ids,
   rules,

@@ -9,10 +9,10 @@ type Event = Pick<
 >
 
 /** Results in order of one agent, as they were committed. */
-export interface MeasuredResults extends Omit<CheckRef, "check_id"> {
+export interface NumberResults extends Omit<CheckRef, "check_id"> {
   readonly received_at: Instant
   readonly events: ReadonlyArray<Event & { readonly event_id: EventId | undefined }>
 }
 
 /** Results, or a check that was deleted: its series end. */
-export type Measured = CheckRef | MeasuredResults
+export type NumberInput = CheckRef | NumberResults

@@ -9,7 +9,7 @@ import { type KnownRoute, pathOf } from "../../routes.ts"
 import { formOf } from "../../documents/StaticContent.ts"
 import { inForm, statusAnswer } from "./statusAnswers.ts"
 import { wantsHtml } from "../../pages/PageRoutes.ts"
-import { missingPage, PAGE_FIELDS } from "./statusPage.ts"
+import { missingPage, PAGE_FIELDS } from "./publicPage.ts"
 
 const PAGE = "/status/:page"
 const FILE = "/status/:page/:file"
