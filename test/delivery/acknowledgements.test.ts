@@ -202,6 +202,24 @@ describe("an acknowledged incident", () => {
     yield* outbox.is("firing discarded", "firing sent")
   })
 
+  test("lets a firing that was attempted before go out once it is released", function* (opened) {
+    const { acknowledge, after, disk, outbox, process, service, webhook } = opened
+    yield* webhook.answers(deferred)
+    yield* disk.turns("critical")
+    yield* acknowledge({ for: Duration.hours(1) })
+    yield* webhook.answers(delivered)
+    yield* after("9 minutes")
+    const { id } = outbox.item()
+    assert.deepStrictEqual(yield* process.operations.release(id), { count: 1 })
+    yield* after("1 second")
+    yield* outbox.is("firing sent")
+    const [arrival] = service.receivers.arrivals
+    assert.strictEqual(arrival?.notification.id, id)
+    assert.strictEqual(arrival.notification.acknowledgement?.by, "eva")
+    const refused = yield* Effect.flip(process.operations.release(id))
+    assert.strictEqual(refused._tag, "StateConflict")
+  })
+
   test("is withdrawn: another firing takes the place of one that was attempted before", function* (opened) {
     const { acknowledge, after, disk, outbox, webhook, withdraw } = opened
     yield* webhook.answers(deferred)

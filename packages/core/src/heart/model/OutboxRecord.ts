@@ -266,6 +266,8 @@ export const OutboxTransitions = stateTable({
     "claimed -> sending": CLAIMED,
     "held -> retry":
       "a firing up to the severity of an acknowledgement, while that is in force, as found when it is claimed | no attempt before the acknowledgement ends; attempts stay counted",
+    "released -> retry":
+      "an operator releases it: a firing that an acknowledgement holds | due immediately; nothing holds it any more",
     "coalesced -> discarded":
       "a firing that an acknowledgement held, when that has ended: its receiver may know its id, so a row of its own takes its place",
     "followed -> retry":

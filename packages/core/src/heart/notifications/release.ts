@@ -6,7 +6,8 @@ import { find } from "../../kernel/unitOfWork/Search.ts"
 import { load } from "../../kernel/unitOfWork/load.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { gatherDue, type FiringOptions } from "../firings/gatherFacts.ts"
-import { canBeHeld, freed } from "../firings/Hold.ts"
+import { canBeHeld, freed, mayBeHeld } from "../firings/Hold.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { discarded, isHeld, type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { move } from "@tocsin/contract/formats/TransitionTable"
 import { putInOrder } from "./enqueue.ts"
@@ -36,7 +37,8 @@ export const release = loneCommandOf(function* (
   const found = yield* loadItem(unit, id)
   if (found === undefined) return "no_such_item"
   const incident = unit.incidents.get(found.incident_id)
-  if (incident?.state !== "open" || !canBeHeld(found)) return "not_held"
+  if (incident?.state !== "open" || !mayBeHeld(found)) return "not_held"
+  if (!canBeHeld(found)) return yield* releaseRetry(unit, found, { by, incident, options })
   const waiting = unit.outbox
     .group(found.incident_id)
     .filter((item) => item.receiver === found.receiver && canBeHeld(item))
@@ -54,6 +56,26 @@ export const release = loneCommandOf(function* (
   recordAudit(unit, by, "notification.released", [id], {})
   return "released"
 })
+
+/** Makes a further attempt now at a firing that an acknowledgement holds. Its receiver may know its text, which stays. */
+function* releaseRetry(
+  unit: UnitOfWork,
+  item: OutboxRecord,
+  {
+    by,
+    incident,
+    options,
+  }: { readonly by: Signature; readonly incident: IncidentRecord; readonly options: FiringOptions },
+): LoneDecision<ReleaseOutcome> {
+  const { now } = unit
+  const { onDue } = yield* gatherDue(unit, [incident], options, now)
+  if (onDue(incident, item).inForce.length === 0) return "not_held"
+  const state = move(OutboxTransitions, "retry", "released")
+  const times = { released_at: now, next_attempt_at: now, age_starts_at: now, updated_at: now }
+  putInOrder(unit, { ...item, ...times, state, holds: undefined }, now)
+  recordAudit(unit, by, "notification.released", [item.id], {})
+  return "released"
+}
 
 export type ReplayOutcome =
   | "replayed"
