@@ -215,7 +215,7 @@ describe("an acknowledged incident", () => {
     yield* outbox.is("firing sent")
     const [arrival] = service.receivers.arrivals
     assert.strictEqual(arrival?.notification.id, id)
-    assert.strictEqual(arrival.notification.acknowledgement?.by, "eva")
+    assert.strictEqual(arrival?.notification.acknowledgement?.by, "eva")
     const refused = yield* Effect.flip(process.operations.release(id))
     assert.strictEqual(refused._tag, "StateConflict")
   })

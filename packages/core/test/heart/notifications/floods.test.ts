@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotificationType, Severity } from "@tocsin/contract/formats/Status"
+import { uuidV7 } from "@tocsin/testing/SeededIds"
 import { Duration } from "effect"
 import {
   chooseInFlood,
@@ -13,8 +15,8 @@ const START = Instant.fromMillis(1_769_848_200_000)
 const after = (seconds: number) => Instant.plus(START, Duration.seconds(seconds))
 
 interface Item {
-  readonly name: string
   readonly row: {
+    readonly id: OutboxId
     readonly event_type: NotificationType
     readonly severity: Severity
     readonly is_backfill: boolean
@@ -22,14 +24,21 @@ interface Item {
   }
 }
 
+let made = 0
+
 const items = (
   count: number,
   severity: Severity = "warning",
   { byTurn = false, type = "firing" as NotificationType } = {},
 ): ReadonlyArray<Item> =>
-  Array.from({ length: count }, (_, n) => ({
-    name: `${severity[0]}${n}`,
-    row: { event_type: type, severity, is_backfill: byTurn, rotas: byTurn ? ["primary"] : undefined },
+  Array.from({ length: count }, () => ({
+    row: {
+      id: OutboxId.make(uuidV7(0n, `item ${(made += 1)}`)),
+      event_type: type,
+      severity,
+      is_backfill: byTurn,
+      rotas: byTurn ? ["primary"] : undefined,
+    },
   }))
 
 /** Chooses in turn at each of these seconds from what waits and what becomes due then: how many singly and together. */
@@ -75,6 +84,16 @@ describe("a flood (docs/rules.md#floods)", () => {
         [0, 0],
         [0, 3],
       ],
+    )
+  })
+
+  it("counts no further attempt, and lets it pass", () => {
+    const all = items(6)
+    const { flood } = chooseInFlood(all, {}, START)
+    const again = chooseInFlood([...all.slice(3, 5), ...items(1)], flood, after(5))
+    assert.deepStrictEqual(
+      again.singly.map(({ row }) => row.id),
+      all.slice(3, 5).map(({ row }) => row.id),
     )
   })
 
