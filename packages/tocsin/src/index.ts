@@ -23,6 +23,7 @@ export type {
   RetentionOption,
   WatchdogOption,
 } from "./options/MonitorOptions.ts"
+export type { PushOption } from "./options/pushOption.ts"
 export type { DurationOption } from "@tocsin/client"
 export type { PolicyOption } from "./policy/givenPolicy.ts"
 export type { Log, LogEntry } from "./options/log.ts"

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { browser } from "@tocsin/adapter-notify/push/browser"
 import { pushService } from "@tocsin/adapter-notify/push/pushService"
 import type { StorageUnderTest } from "@tocsin/testing/StorageUnderTest"
-import { Duration, Effect, Queue } from "effect"
+import { Duration, Effect, Fiber, Queue } from "effect"
 import { makeBrowser } from "../../../packages/adapter-notify/test/push/PushBrowser.ts"
 import { startPushServer } from "../../../packages/adapter-notify/test/push/PushServer.ts"
 import { until } from "../../processes/until.ts"
@@ -144,6 +144,12 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const replaced = yield* call("POST", "/ops/v1/push/key", { token: eve })
       assert.notStrictEqual((replaced.body as Record<string, string>)["public_key"], state["public_key"])
       assert.deepStrictEqual(yield* listed(eve), [])
+      const [act] = yield* itemsOf("/ops/v1/audit?action=push_key.replaced")
+      assert.deepInclude(act, {
+        actor: "eve",
+        subjects: [{ kind: "push_key", id: "vapid" }],
+        parameters: { removed: 1 },
+      })
       assert.deepStrictEqual(observatory.leaks, [])
     }),
   )
@@ -164,6 +170,8 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         { ...given, keys: { ...given.keys, auth: "AAAA" } },
         { ...given, keys: { p256dh: keys.publicKey } },
         { ...given, name: "x".repeat(101) },
+        { ...given, name: "a\tb" },
+        { ...given, name: "a\u202eb" },
         { ...given, endpoint: "" },
       ])
         expectError(yield* add(ann, bad), 400, "validation")
@@ -190,6 +198,15 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         "https://wns2-par02p.notify.windows.com/w/?token=1",
       ])
         assert.strictEqual((yield* add(ann, { ...given, endpoint })).status, 201)
+      // An emoji of several code points has format characters.
+      for (const name of [
+        "\u{1f469}\u200d\u{1f4bb} desk",
+        "\u{1f3f4}\u{e0067}\u{e0062}\u{e007f}",
+        "\u{1f600}".repeat(100),
+      ]) {
+        const named = yield* add(ann, { ...given, endpoint: "https://fcm.googleapis.com/fcm/send/1", name })
+        assert.deepStrictEqual([named.status, (named.body as { readonly name: string }).name], [200, name])
+      }
       for (let number = 4; number < 20; number += 1)
         yield* add(ann, { ...given, endpoint: `https://push.example/${number}` })
       const full = yield* add(ann, { ...given, endpoint: "https://push.example/20" })
@@ -367,6 +384,45 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.strictEqual(resolved.headers["topic"], headers["topic"])
       assert.deepStrictEqual(yield* press, [410, "ended"])
       assert.deepStrictEqual(observatory.leaks, [])
+    }),
+  )
+
+  ringsIn("a browser that leaves during an attempt gets no more, and what is due waits", ({ ann, server }) =>
+    Effect.gen(function* () {
+      const desk = idOf(yield* add(ann, server.subscribe("desk")))
+      const shownAt = Effect.map(listed(ann), ([row]) => row?.["shown_at"])
+      const show = Effect.flatMap(Queue.take(server.arrived), ({ message }) =>
+        call("POST", `/${String(message["shown"])}`),
+      )
+      const test = operate("POST", `${SUBSCRIPTIONS}/${desk}/test`)
+      yield* test
+      yield* show
+      const first = yield* shownAt
+      assert.isString(first)
+
+      // It shows a test before its push service answers, and within a minute of the last one.
+      server.answers.set("desk", [503])
+      const testing = yield* Effect.forkChild(test)
+      yield* show
+      assert.notStrictEqual(yield* shownAt, first)
+      yield* Fiber.join(testing)
+      yield* Queue.take(server.arrived)
+
+      server.answers.set("desk", [503])
+      yield* turns(yield* acceptedAgent(), "critical")
+      yield* Queue.take(server.arrived)
+      yield* call("DELETE", `${SUBSCRIPTIONS}/${desk}`, { token: ann })
+      const row = yield* until(
+        "the attempt has ended",
+        Effect.map(itemsOf("/api/v1/notifiers/outbox"), ([one]) => one?.["state"] !== "sending" && one),
+      )
+      assert.strictEqual(row["state"], "retry")
+      assert.include(String(row["last_error"]), "no browser is left")
+      assert.strictEqual(yield* Queue.size(server.arrived), 0)
+      const { clock } = yield* Tocsin
+      clock.advance("7 seconds")
+      yield* add(ann, server.subscribe("phone"))
+      assert.strictEqual((yield* Queue.take(server.arrived)).browser, "phone")
     }),
   )
 

@@ -27,7 +27,7 @@ const LONGEST_ENDPOINT = 2_048
 const ENDPOINT_RULE = { expected: `an address of at most ${LONGEST_ENDPOINT} visible ASCII characters` }
 
 const subscriptionName = Schema.String.check(
-  Schema.isPattern(/^(?!\s*$)(?:[^\p{C}]|\u200d){1,100}$/u, {
+  Schema.isPattern(/^(?!\s*$)[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]{1,100}$/u, {
     expected: "1 to 100 characters, without control characters",
   }),
 )

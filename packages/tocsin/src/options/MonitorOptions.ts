@@ -5,6 +5,7 @@ import type { PolicyOption } from "../policy/givenPolicy.ts"
 import type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 import type { StorageChoice } from "../storages/storages.ts"
 import type { Log } from "./log.ts"
+import type { PushOption } from "./pushOption.ts"
 
 /** A token bucket: this many a minute, and a burst. */
 export interface RateOption {
@@ -60,10 +61,12 @@ export interface MonitorOptions {
   /** The folder of the only files that a stored policy may name. None unless given; only with `policy: "stored"`. */
   readonly secretsDir?: string | undefined
   /**
-   * Encrypts the stored secrets of receivers: 64 hex digits, the same in all processes; a second key after a comma only
-   * decrypts. Without it, none can be stored. Only with `policy: "stored"`.
+   * Encrypts the stored secrets of receivers, and browsers: 64 hex digits, the same in all processes; a second key after
+   * a comma only decrypts. Without it, none can be stored. Only with `policy: "stored"` or `push`.
    */
   readonly secretsKey?: string | undefined
+  /** Notifies browsers by receivers of type `browser`. Needs `secretsKey`. Without it, none gets notifications. */
+  readonly push?: PushOption | undefined
   /** Operators' tokens for `fetch` and `node`; without any, their part of the HTTP API answers 401. The methods need none. */
   readonly operatorTokens?: ReadonlyArray<string> | undefined
   /** Tokens that may read only. */

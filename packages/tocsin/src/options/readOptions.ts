@@ -1,4 +1,3 @@
-import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
 import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import { mailTimeout, namedHost, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
@@ -35,7 +34,9 @@ import { debug, type NotifierOption, notifierProblems, notifiersLayer } from "..
 import { isStorageChoice, layersOf, type StorageChoice } from "../storages/storages.ts"
 import { type PolicyOption, readGivenPolicy, withReceivers } from "../policy/givenPolicy.ts"
 import { TocsinError } from "../TocsinError.ts"
+import { consoleOf } from "./consoleOption.ts"
 import type { Log } from "./log.ts"
+import { push, pushOf } from "./pushOption.ts"
 import type { WatchdogOption, MonitorOptions, RateOption, RetentionOption } from "./MonitorOptions.ts"
 
 /** Valid options with their defaults. */
@@ -78,34 +79,6 @@ const metrics: Reader<MonitorOptions["metrics"], HttpOptions["metrics"]> = (name
   )
 }
 
-const textsByName = checked<Readonly<Record<string, string>>>(
-  (given) => Object.values(Object(given)).every((each) => typeof each === "string"),
-  "texts by their names",
-)
-
-const consoleOf: Reader<ConsoleFiles, ConsoleFiles> = (name, given, complain) => {
-  if (given === undefined) return undefined
-  const read = group<ConsoleFiles>()({
-    script: text,
-    style: text,
-    scripts: textsByName,
-    pages: textsByName,
-    worker: text,
-    icons: textsByName,
-  })
-  const { script, style, scripts, pages, worker, icons } = read(name, Object(given), complain) ?? {}
-  return script !== undefined && style !== undefined
-    ? {
-        script,
-        style,
-        ...(scripts && { scripts }),
-        ...(pages && { pages }),
-        ...(worker && { worker }),
-        ...(icons && { icons }),
-      }
-    : complain(`${name} must be the files that consoleFiles() of tocsin/console resolves with`)
-}
-
 const publicUrl: Reader<string> = (name, given, complain) =>
   given === undefined ? given : (parsePublicUrl(String(given)) ?? complain(`${name} must be ${PUBLIC_URL}`))
 
@@ -136,6 +109,7 @@ const optionsOf = group<MonitorOptions>()({
     (given) => typeof given === "string" && SECRETS_KEYS.test(given),
     "64 hex digits, or two such keys separated by a comma",
   ),
+  push,
   operatorTokens: tokens,
   readTokens: tokens,
   basePath: checked<string>(
@@ -197,8 +171,9 @@ export const readOptions = (options: MonitorOptions) => {
   problems.push(...ruleProblems({ ...defaultRules, ...rules }))
   const { policy: given = {} } = read satisfies Pick<MonitorOptions, "policy">
   const isStored = given === "stored"
-  for (const name of ["secretsDir", "secretsKey"] as const)
-    if (!isStored && read[name] !== undefined) problems.push(`${name} counts only with policy: "stored"`)
+  if (!isStored && read.secretsDir !== undefined) complain('secretsDir counts only with policy: "stored"')
+  if (!isStored && read.secretsKey !== undefined && read.push === undefined)
+    complain('secretsKey counts only with policy: "stored" or push')
   const document = isStored ? {} : given
   const { notifiers = document?.receivers === undefined ? [debug()] : [] } = read satisfies Pick<
     MonitorOptions,
@@ -231,6 +206,7 @@ export const readOptions = (options: MonitorOptions) => {
     storageTimeout: read.storageTimeout,
     linkKey: read.linkKey === undefined ? undefined : Redacted.make(read.linkKey),
     secretCipher: secretsKey === undefined ? undefined : secretCipher(Redacted.make(secretsKey)),
+    push: read.push && pushOf(read.push, denyPrivateTargets, read.publicUrl),
     pepper: read.keyPepper === undefined ? undefined : Redacted.make(read.keyPepper),
   }
   return {

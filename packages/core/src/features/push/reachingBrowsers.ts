@@ -15,7 +15,7 @@ import { pushMessage, type PushSubject } from "./pushMessage.ts"
 import { pushMetrics } from "./pushMetrics.ts"
 import { PushService, type VapidKey } from "./PushService.ts"
 import { openAddress } from "./sealedPush.ts"
-import { recordTold, type Told } from "./subscriptionDecisions.ts"
+import { recordTested, recordTold, type Told } from "./subscriptionDecisions.ts"
 
 /** How long after a message that failed in passing it is sent once more. */
 const AGAIN_AFTER = Duration.seconds(5)
@@ -97,10 +97,17 @@ const sendingTo = Effect.gen(function* () {
   })
 })
 
-const failed = ({ message }: StorageError): TestReceipt => ({
+const deferral = (error: string): TestReceipt => ({
   status: undefined,
-  result: { outcome: "deferred", error: `The storage failed: ${message}; wait until it answers` },
+  result: { outcome: "deferred", error },
 })
+
+const failed = ({ message }: StorageError): TestReceipt =>
+  deferral(`The storage failed: ${message}; wait until it answers`)
+
+/** Nobody can be reached any more since the receiver was last looked at: a notification waits, as later ones do. */
+const unreached = ({ about }: PushSubject, problem: string): TestReceipt =>
+  about === "test" ? refusal(problem) : deferral(problem)
 
 /** Functions that write to the browsers of operators (docs/rules.md#browsers). */
 export const reachingBrowsers = Effect.fnUntraced(function* ({
@@ -119,15 +126,16 @@ export const reachingBrowsers = Effect.fnUntraced(function* ({
     subject: PushSubject,
   ) {
     const vapid = yield* key
-    if (Result.isFailure(vapid)) return refusal(vapid.failure)
+    if (Result.isFailure(vapid)) return unreached(subject, vapid.failure)
+    if (subject.about === "test") yield* transact(recordTested(rows.map(({ id }) => id)))
     const all = yield* Effect.forEach(rows, (row) => sendTo(row, vapid.success, subject), {
       concurrency: "unbounded",
     })
     const sent = all.filter((one) => one !== undefined)
-    if (sent.length === 0) return refusal("no browser is left: add one by Notify this browser")
+    if (sent.length === 0) return unreached(subject, "no browser is left: add one by Notify this browser")
     const told = sent.map(toTold)
     for (const { outcome } of told) pushMessages.of(outcome).value += 1
-    yield* transact(recordTold(told, subject.about === "test", system))
+    yield* transact(recordTold(told, system))
     return overall(sent, told)
   })
 
@@ -136,7 +144,9 @@ export const reachingBrowsers = Effect.fnUntraced(function* ({
     attempt: (operator: string, subject: PushSubject): Effect.Effect<TestReceipt> =>
       Effect.gen(function* () {
         const problem = yield* problemOf(operator)
-        return problem === undefined ? yield* sendAll(yield* browsersOf(operator), subject) : refusal(problem)
+        return problem === undefined
+          ? yield* sendAll(yield* browsersOf(operator), subject)
+          : unreached(subject, problem)
       }).pipe(Effect.catch((error) => Effect.succeed(failed(error)))),
     /** Writes a test to one browser. */
     test: (row: SubscriptionRecord, lang: Language | undefined) => sendAll([row], { about: "test", lang }),

@@ -111,7 +111,6 @@ export interface Told {
 export const recordTold = commandOf(function* (
   unit,
   told: ReadonlyArray<Told>,
-  isTest: boolean,
   by: Signature,
 ): Decision<void> {
   yield* load(unit, { rows: { push_subscription: told.map(({ id }) => id) } })
@@ -121,13 +120,17 @@ export const recordTold = commandOf(function* (
     if (row === undefined) continue
     if (outcome === "gone") dropSubscriptions(unit, [row], by)
     else if (outcome === "failed") rows.put({ ...row, last_error: error })
-    else
-      rows.put({
-        ...row,
-        taken_at: unit.now,
-        last_error: undefined,
-        ...(isTest && { tested_at: unit.now }),
-      })
+    else rows.put({ ...row, taken_at: unit.now, last_error: undefined })
+  }
+})
+
+/** Records that a test goes to browsers, before it does: they may show it before their push services answer. */
+export const recordTested = commandOf(function* (unit, ids: ReadonlyArray<SubscriptionId>): Decision<void> {
+  yield* load(unit, { rows: { push_subscription: ids } })
+  const rows = unit.of("push_subscription")
+  for (const id of ids) {
+    const row = rows.get(id)
+    if (row !== undefined) rows.put({ ...row, tested_at: unit.now })
   }
 })
 

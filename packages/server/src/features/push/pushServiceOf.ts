@@ -1,3 +1,4 @@
+import { contactOf } from "@tocsin/adapter-notify/push/pushAddresses"
 import { pushService } from "@tocsin/adapter-notify/push/pushService"
 import type { Settings } from "../../settings/Settings.ts"
 import { publicUrlIn } from "../settings/publicUrlIn.ts"
@@ -11,10 +12,7 @@ export const pushServiceOf = ({
   ...settings
 }: Settings) =>
   pushService({
-    contact: () => {
-      const publicUrl = publicUrlIn(settings)
-      return given ?? (publicUrl?.startsWith("https:") ? publicUrl : undefined)
-    },
+    contact: () => contactOf(given, publicUrlIn(settings)),
     denyPrivateTargets,
     mayReachLoopback,
     services,

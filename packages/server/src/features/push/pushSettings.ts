@@ -1,15 +1,5 @@
+import { isPushContact, isPushService } from "@tocsin/adapter-notify/push/pushAddresses"
 import { type SettingType, setting } from "../../settings/settingTypes.ts"
-
-const SERVICE_HOST =
-  /^(?:\*\.)?(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/u
-
-const isPushService = (given: string): boolean => {
-  if (!given.includes("://")) return SERVICE_HOST.test(given)
-  const url = URL.parse(given)
-  return (
-    url !== null && /^https?:$/u.test(url.protocol) && (given === url.origin || given === `${url.origin}/`)
-  )
-}
 
 /** Push services of browsers besides the known ones. */
 const pushServices: SettingType<ReadonlyArray<string>> = {
@@ -23,11 +13,7 @@ const pushServices: SettingType<ReadonlyArray<string>> = {
 /** Whom push services may write to. */
 const pushContact: SettingType<string> = {
   takes: "an address of mail or of a page, such as mailto:ops@example.org or https://example.org/contact",
-  parse: (given) => {
-    const url = URL.parse(given)
-    const isMail = /^mailto:[^\s@,?]+@[^\s@,?]+$/u.test(given)
-    return isMail || (url?.protocol === "https:" && url.hostname !== "") ? given : undefined
-  },
+  parse: (given) => (isPushContact(given) ? given : undefined),
 }
 
 /** The settings of browsers that get notifications (docs/rules.md#browsers). */
