@@ -21,13 +21,13 @@ it("a monitor notifies browsers by its option, which names what is missing or wr
       ...(body && { method: "POST", body: JSON.stringify(body) }),
     })
     const answer = await monitor.fetch(request)
-    return [answer.status, await answer.json()] as const
+    return [answer.status, (await answer.json()) as Readonly<Record<string, unknown>>] as const
   }
   const [, state] = await call("push")
   assert.deepStrictEqual(Object.keys(state), ["public_key", "receiver"])
   const given = { endpoint: "http://127.0.0.1:1/1", keys: { p256dh: keys.publicKey, auth: keys.auth } }
   const [status, row] = await call("subscriptions", given)
-  assert.deepStrictEqual([status, row.service], [201, "127.0.0.1"])
+  assert.deepStrictEqual([status, row["service"]], [201, "127.0.0.1"])
   const test = await monitor.notifiers.test("ann")
   assert.strictEqual(test.outcome, "deferred")
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { Language, localeOf, voiceOf } from "@tocsin/contract/languages/Language"
 import { loadWords, wordsOf } from "@tocsin/contract/languages/Languages"
 import { spokenText, twiml } from "@tocsin/core/features/phones/callText"
@@ -157,6 +158,25 @@ describe.each(OTHERS)("messages in %s", (lang) => {
     }
   })
 
+  it("say why they come in a whole line on a phone", () => {
+    const opened = firing.incident.opened_at
+    const changes: ReadonlyArray<Partial<DeliveryAttempt>> = [
+      ...(["warning", "unknown"] as const).map((was) => ({ cause: "worsened", reason: { was } }) as const),
+      ...[86_340, 90_000].flatMap((seconds) => {
+        const age_starts_at = Instant.plus(opened, Duration.seconds(seconds))
+        return [
+          { cause: "escalation", reason: { since: Number(opened) }, age_starts_at },
+          { cause: "reminder", age_starts_at },
+        ] as const
+      }),
+    ]
+    for (const change of changes) {
+      const [line = ""] =
+        services.sms.textOf?.(aboutNotification({ ...named(firing, change), lang }))?.split("\n") ?? []
+      assert.notInclude(line, "...")
+    }
+  })
+
   it("are said by its voice, unless another one is stated", () => {
     const heard = (language?: string) =>
       heardIn(twiml({ text: spokenText([], { lang }), lang, language, action: "", count: 3 }))
@@ -204,10 +224,7 @@ it("a message has the forms, times and lengths of its language", () => {
   )
   assert.include(write("de", all[1] ?? firing), "Für 8 Std. bestätigen: https://t.example/a/1")
   assert.include(write("pl", all[2] ?? firing), "5 kontroli z problemem")
-  assert.include(write("fr", all[5] ?? firing), "Pire qu’avant (avant\u00a0: avertissement)")
+  assert.include(write("fr", all[5] ?? firing), "Aggravé (avant\u00a0: avertissement)")
   const sms = services.sms.textOf?.(aboutNotification({ ...(all[5] ?? firing), lang: "fr" }))
-  assert.strictEqual(
-    sms,
-    "Pire qu'avant (avant : avertissement)\nCRITIQUE : w1/d2: 97 %".replace("d2:", "d2 :"),
-  )
+  assert.strictEqual(sms, "Aggravé (avant : avertissement)\nCRITIQUE : w1/d2: 97 %".replace("d2:", "d2 :"))
 })

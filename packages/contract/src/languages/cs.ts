@@ -75,7 +75,7 @@ export const cs = {
     why: {
       not_reached: "Nepodařilo se zastihnout: {names}",
       on_call: "Pohotovost {rota} od: {time}",
-      worse: "Horší než předtím (předtím: {status})",
+      worse: "Závažnější (předtím: {status})",
       unacknowledged: "Bez potvrzení, doba: {length}",
       reminder: "Připomínka: trvá již {length}",
       ran_out: "Potvrzení vypršelo ({name})",
@@ -143,7 +143,7 @@ export const cs = {
     over: "{status}, mezitím vyřešeno",
     resolved: "vyřešeno",
     instant: "méně než sekunda",
-    worst: "Nejhorší: {said}",
+    worst: "Nejzávažnější: {said}",
     press: "Pro potvrzení stiskněte 1.",
     press_all: {
       one: "Pro potvrzení všeho stiskněte 1 (počet: {n}).",
@@ -157,7 +157,7 @@ export const cs = {
       old: "Tento hovor je starší než týden, klávesa proto nic neudělá.",
     },
     worse:
-      "Nic není potvrzeno: výpadek je nyní horší, než říkal tento hovor ({status}). Podívejte se na něj v konzoli.",
+      "Nic není potvrzeno: výpadek je nyní závažnější, než uváděl tento hovor ({status}). Podívejte se na něj v konzoli.",
     done: "Potvrzeno, doba: {length}. Děkujeme.",
     before: "Již předtím potvrdil(a): {name}. Zbývá: {length}.",
     some: "Potvrzeno {done} z {count}.",
@@ -175,10 +175,10 @@ export const cs = {
     acknowledged: "Potvrdil(a): {name}, do: {time}, do úrovně „{status}“.",
     anyone: "Tento odkaz může použít každý, kdo může zprávu číst. Potvrzuje jako {actor}.",
     worse:
-      "Výpadek je nyní horší, než uváděla tato zpráva ({status}). Použijte odkaz z novější zprávy nebo konzoli.",
+      "Výpadek je nyní závažnější, než uváděla tato zpráva ({status}). Použijte odkaz z novější zprávy nebo konzoli.",
     console: "Otevřít výpadek v konzoli",
     nothing: "{ended} Nic není potvrzeno.",
-    worse_now: "Nic není potvrzeno: výpadek je nyní horší. Otevřete jej v konzoli.",
+    worse_now: "Nic není potvrzeno: výpadek je nyní závažnější. Otevřete jej v konzoli.",
     done: "Potvrzeno do: {time}.",
     before: "Již potvrdil(a): {name}, do: {time}.",
     open: "Otevřít",

@@ -38,7 +38,7 @@ export const ja = {
     day: "{day}：{state}、{lasted}",
     no_fault: "障害なし",
     no_fault_since: "{day}から障害なし",
-    now: "現在{state}",
+    now: "現在：{state}",
     more: "ほか{n}日",
     available: "稼働率 {percent}%",
     available_since: "稼働率 {percent}%（{day}から）",
@@ -63,7 +63,7 @@ export const ja = {
     headed: "{title}：{line}",
     test: "テスト：Tocsin からの通知はここに届きます。問題は起きていません。",
     why: {
-      not_reached: "応答なし：{names}",
+      not_reached: "連絡できませんでした：{names}",
       on_call: "{rota} の当番：{time} から",
       worse: "悪化（以前：{status}）",
       unacknowledged: "未確認のまま{length}経過",
@@ -114,7 +114,7 @@ export const ja = {
     ends: {
       resolved: "この電話の障害は解決しました。",
       removed: "この電話では、もう確認済みにできません。",
-      old: "この電話から1週間以上経過したため、キーは無効です。",
+      old: "この電話から1週間以上経過したため、キー操作は無効です。",
     },
     worse:
       "確認済みになっていません。障害はこの電話の時点より悪化しています（{status}）。コンソールで確かめてください。",

@@ -80,9 +80,9 @@ export const pl = {
     why: {
       not_reached: "Nie udało się dotrzeć do: {names}",
       on_call: "Dyżur {rota} od: {time}",
-      worse: "Gorzej niż wcześniej (wcześniej: {status})",
-      unacknowledged: "Brak potwierdzenia, czas: {length}",
-      reminder: "Przypomnienie: trwa już {length}",
+      worse: "Gorzej (wcześniej: {status})",
+      unacknowledged: "Niepotwierdzone, czas: {length}",
+      reminder: "Przypomnienie: trwa {length}",
       ran_out: "Potwierdzenie wygasło ({name})",
     },
     acknowledged: "Potwierdzone przez: {name}, do: {time}",
@@ -159,10 +159,10 @@ export const pl = {
     ends: {
       resolved: "Awaria z tego połączenia została rozwiązana.",
       removed: "Połączenia z tym telefonem niczego już nie potwierdzają.",
-      old: "To połączenie ma ponad tydzień, więc klawisz nic nie robi.",
+      old: "To połączenie ma ponad tydzień, więc klawisz już nie działa.",
     },
     worse:
-      "Niczego nie potwierdzono: awaria jest teraz poważniejsza, niż mówiło to połączenie ({status}). Zobacz ją w konsoli.",
+      "Niczego nie potwierdzono: awaria jest teraz poważniejsza, niż podano w tym połączeniu ({status}). Zobacz ją w konsoli.",
     done: "Potwierdzono, czas: {length}. Dziękujemy.",
     before: "Potwierdzone już wcześniej przez: {name}. Pozostało: {length}.",
     some: "Potwierdzono {done} z {count}.",

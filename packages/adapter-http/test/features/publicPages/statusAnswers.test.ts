@@ -203,7 +203,7 @@ describe("a page in a language", () => {
     assert.include(await fileOf(german, ""), "<title>Example: in Betrieb</title>")
     const atom = await fileOf(german, ".atom")
     assert.include(atom, 'xml:lang="de"')
-    assert.include(atom, "<title>Störung: It is slow (Neues)</title>")
+    assert.include(atom, "<title>Störung: It is slow (Aktualisierung)</title>")
     assert.include(atom, '<category term="incident"/>')
     assert.include(await fileOf({ ...german, lang: "ja" }, "/shop.svg"), "<title>Shop: 正常</title>")
     assert.strictEqual(await fileOf(german, ".json"), await fileOf(orderly(), ".json"))
