@@ -105,4 +105,15 @@ describe("messages say why they come (docs/rules.md#why-a-message-comes)", () =>
       assert.deepStrictEqual(whyTo(story, "pager"), ["Could not reach chat"])
     }),
   )
+
+  it.effect("of one beside a turn of two receivers, which of them was not reached", () =>
+    Effect.gen(function* () {
+      const primary = { order: [["chat", "mail"], "pager"], every: "31d", from: "2026-01-15T00:00" }
+      const story = yield* openFiringCase({ rotas: { primary }, routes: [{ to: ["primary"] }] })
+      story.service.receivers.answerWith(refused, { notifier: "chat" })
+      yield* story.turns("critical")
+      yield* story.after("15 seconds")
+      assert.deepStrictEqual(whyTo(story, "pager"), ["Could not reach chat"])
+    }),
+  )
 })

@@ -110,17 +110,14 @@ export class NamedRotas {
 
   /** Those out of reach beside whom a receiver is on call. */
   lostBefore(receiver: NotifierName, rotas: ReadonlyArray<NotifierName>): ReadonlyArray<NotifierName> {
-    const lost = rotas.flatMap((name) => {
-      const places = this.#onCall(name, this.#facts.now)
-      return places.slice(
-        0,
-        Math.max(
-          0,
-          places.findIndex(({ receivers }) => receivers.includes(receiver)),
-        ),
-      )
+    const { now } = this.#facts
+    const before = rotas.flatMap((name) => {
+      const places = this.#onCall(name, now)
+      const own = places.findIndex(({ receivers }) => receivers.includes(receiver))
+      return places.slice(0, Math.max(0, own))
     })
-    return Array.from(new Set(lost.flatMap(({ receivers }) => receivers)))
+    const lost = before.flatMap(({ receivers }) => receivers).filter((one) => this.#isLost(one, now))
+    return Array.from(new Set(lost))
   }
 
   /** Whether a receiver is owed a firing because it came on call, whatever it knows (docs/rules.md#handovers). */
