@@ -106,6 +106,8 @@ describe("changes of the stored policy's text", () => {
           [{ ...add, value: [{ to: ["pager"] }] }],
         ])
           expectError(yield* patch(operations), 400, "validation")
+        const { body: moving } = yield* patch([{ op: "move", from: "/routes", path: "/pages" }])
+        assert.include(JSON.stringify(moving), "[0] must be an object whose op is add, replace, test, remove")
         const failing = [add, { op: "test", path: "/routes/0/to", value: [] }]
         expectError(yield* patch(failing), 409, "conflict")
         expectError(yield* patch([add], { match: "another" }), 412, "conflict")

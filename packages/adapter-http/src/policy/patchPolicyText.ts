@@ -151,7 +151,7 @@ const patched = (text: string, operation: PatchOperation): Result.Result<string,
     if (operation.op === "test" && !isDeepStrictEqual(present?.value, operation.value))
       return Result.fail({
         isConflict: true,
-        message: `the test of ${operation.path} fails, because the policy has another value: make the edit from the present policy`,
+        message: `the test of ${operation.path || "the whole policy"} fails, because the policy has another value: make the edit from the present policy`,
       })
     const states = edited(value, target, operation)
     if (isDeepStrictEqual(states, value)) return Result.succeed(text)

@@ -33,11 +33,24 @@ const TYPES: Readonly<Record<string, string>> = {
   Arrays: "an array",
 }
 
+/** Of objects that a field tells apart, as `op` does: its name and values. */
+const tagOf = (types: ReadonlyArray<SchemaAST.AST>): string | undefined => {
+  const tags = types.map((type) =>
+    type._tag === "Objects" ? type.propertySignatures.find((field) => field.type._tag === "Literal") : undefined,
+  )
+  const name = tags[0]?.name
+  if (name === undefined || tags.some((tag) => tag?.name !== name)) return undefined
+  return `an object whose ${String(name)} is ${tags.map((tag) => tag && expectedBy(tag.type)).join(", ")}`
+}
+
 const expectedBy = (ast: SchemaAST.AST): string => {
   const annotated = SchemaAST.resolveAt<unknown>("expected")(ast)
   if (typeof annotated === "string") return annotated
   if (ast._tag === "Literal") return String(ast.literal)
-  if (ast._tag === "Union") return `one of ${ast.types.map(expectedBy).join(", ")}`
+  if (ast._tag === "Union") {
+    const words = Array.from(new Set(ast.types.map(expectedBy)))
+    return tagOf(ast.types) ?? (words.length === 1 ? words.join("") : `one of ${words.join(", ")}`)
+  }
   return TYPES[ast._tag] ?? "a valid value"
 }
 
