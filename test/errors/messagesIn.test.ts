@@ -39,6 +39,12 @@ describe("the messages of a module", () => {
     ])
   })
 
+  it("include a constant of another file", () => {
+    writeFileSync(join(folder, "words.ts"), 'export const NEXT = "make room"')
+    const source = 'import { NEXT } from "./words.ts"\nrefusal(`it is full: ${NEXT}`)'
+    assert.deepStrictEqual(said(source), [["it is full: make room"]])
+  })
+
   it("include the nearest constant of a name", () => {
     const first = 'const a = () => { const text = "one disk"; return refusal(`${text} is full`) }'
     const second = 'const b = () => { const text = "two disks"; return refusal(`${text} are full`) }'

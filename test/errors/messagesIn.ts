@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { type ESTree, parseSync, Visitor } from "rolldown/utils"
 import { type Constants, wordingsOf } from "./Wording.ts"
 
@@ -51,9 +52,27 @@ const nameOf = (node: ESTree.Node): string => {
   return node.type === "MemberExpression" && node.property.type === "Identifier" ? node.property.name : ""
 }
 
-const constantsOf = (program: ESTree.Program): Constants => {
+const parsed = (file: string) => {
+  const text = readFileSync(file, "utf8")
+  return { text, ...parseSync(file, text, { lang: "ts" }) }
+}
+
+/** A constant text of another file of the same package. */
+const CONSTANT = /^[A-Z_]+$/
+
+const importedBy = ({ source, specifiers }: ESTree.ImportDeclaration, file: string): Constants => {
+  const names = specifiers.map(({ local }) => local.name).filter((name) => CONSTANT.test(name))
+  if (names.length === 0 || !source.value.startsWith(".")) return new Map()
+  const all = constantsOf(parsed(join(dirname(file), source.value)).program)
+  return new Map(names.map((name) => [name, all.get(name) ?? []]))
+}
+
+const constantsOf = (program: ESTree.Program, file?: string): Constants => {
   const constants = new Map<string, Array<ESTree.VariableDeclarator>>()
   new Visitor({
+    ImportDeclaration: (node) => {
+      if (file !== undefined) for (const [name, of] of importedBy(node, file)) constants.set(name, [...of])
+    },
     VariableDeclarator: (node) => {
       if (node.id.type !== "Identifier") return
       constants.set(node.id.name, [...(constants.get(node.id.name) ?? []), node])
@@ -94,9 +113,8 @@ const visitorOf = (note: Note) =>
 
 /** Everything that a module says to people, place by place. */
 export const messagesIn = (file: string): ReadonlyArray<Message> => {
-  const text = readFileSync(file, "utf8")
-  const { program } = parseSync(file, text, { lang: "ts" })
-  const constants = constantsOf(program)
+  const { program, text } = parsed(file)
+  const constants = constantsOf(program, file)
   const messages: Array<Message> = []
   visitorOf((node, { isCertain = false, prefix = "" } = {}) => {
     const code = text.slice(node.start, node.end)

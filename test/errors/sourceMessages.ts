@@ -65,7 +65,6 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "invalid",
   "key.failure",
   "host.failure",
-  "vapid.failure",
   "walls.message",
   'settings.failure.listedUnder("Tocsin cannot start with these settings (see --help):")',
   "startMessage(failure.value)",

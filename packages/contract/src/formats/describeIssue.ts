@@ -36,7 +36,9 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Of objects that a field tells apart, as `op` does: its name and values. */
 const tagOf = (types: ReadonlyArray<SchemaAST.AST>): string | undefined => {
   const tags = types.map((type) =>
-    type._tag === "Objects" ? type.propertySignatures.find((field) => field.type._tag === "Literal") : undefined,
+    type._tag === "Objects"
+      ? type.propertySignatures.find((field) => field.type._tag === "Literal")
+      : undefined,
   )
   const name = tags[0]?.name
   if (name === undefined || tags.some((tag) => tag?.name !== name)) return undefined

@@ -18,7 +18,7 @@ interface MovedReceiver {
   readonly needs?: ReadonlyArray<string>
   readonly takes?: ReadonlyArray<string>
   /** Why there is none with such settings. */
-  readonly refuse?: (config: Taken) => string | undefined
+  readonly refusalOf?: (config: Taken) => string | undefined
 }
 
 export type MovedReceivers = Readonly<Record<string, MovedReceiver>>
@@ -49,13 +49,13 @@ export const mailServer = (scheme: string, user: string, password: string | unde
 /** A receiver of the policy, with the names of settings that it does not have; a text says why there is none. */
 export const moveReceiver = (
   moved: MovedPolicy,
-  { fields, needs = [], receiver, refuse, takes = [] }: MovedReceiver,
+  { fields, needs = [], receiver, refusalOf, takes = [] }: MovedReceiver,
   config: Taken,
   name: string,
 ): { readonly receiver: object; readonly left: ReadonlyArray<string> } | string => {
   const needed = [...needs, ...Object.values(fields).filter((source) => typeof source === "string")]
   const lacked = needed.find((setting) => text(config[setting]) === "")
-  const refusal = lacked === undefined ? refuse?.(config) : `it has no ${lacked}`
+  const refusal = lacked === undefined ? refusalOf?.(config) : `it has no ${lacked}`
   if (refusal !== undefined) return refusal
   const known = new Set([...needed, ...takes])
   const made = Object.entries(fields).flatMap(([field, source]): ReadonlyArray<[string, unknown]> => {

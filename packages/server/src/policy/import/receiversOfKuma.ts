@@ -51,7 +51,7 @@ const TYPES: MovedReceivers = {
         ..."smtpHost smtpPort smtpSecure smtpUsername smtpPassword".split(" "),
         ..."smtpFrom smtpTo smtpCC smtpIgnoreSTARTTLS".split(" "),
       ],
-      refuse: ({ smtpCC, smtpFrom, smtpTo }) => {
+      refusalOf: ({ smtpCC, smtpFrom, smtpTo }) => {
         const to = addressesOfMail(smtpTo)
         const isSound = [...to, ...addressesOfMail(smtpCC)].every((one) => MAIL_ADDRESS.test(one))
         return MAIL_SENDER.test(text(smtpFrom)) && to.length > 0 && isSound
@@ -69,7 +69,7 @@ const TYPES: MovedReceivers = {
     },
     {
       takes: ["ntfyserverurl", "ntfytopic", "ntfyaccesstoken", "ntfyAuthenticationMethod"],
-      refuse: ({ ntfyAuthenticationMethod, ntfyserverurl, ntfytopic }) => {
+      refusalOf: ({ ntfyAuthenticationMethod, ntfyserverurl, ntfytopic }) => {
         if (!text(ntfyserverurl) || !text(ntfytopic)) return "it has no server or topic"
         return ntfyAuthenticationMethod === "usernamePassword"
           ? "it signs in with a user and a password: create a token"
