@@ -5,7 +5,8 @@ import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { NotifierName } from "@tocsin/contract/formats/Status"
 import { SecretTransitions } from "@tocsin/core/features/receivers/SecretRecord"
 import { encryptSecrets, openRow, openSecrets } from "@tocsin/core/features/receivers/openSecrets"
-import { encryptAgain, removeSecrets, storeSecrets } from "@tocsin/core/features/receivers/secretDecisions"
+import { removeSecrets, storeSecrets } from "@tocsin/core/features/receivers/secretDecisions"
+import { sealAgain } from "@tocsin/core/kernel/unitOfWork/sealAgain"
 import { forAll } from "@tocsin/testing/forAll"
 import { signedBy } from "@tocsin/testing/signedBy"
 import { transact } from "@tocsin/testing/transact"
@@ -73,7 +74,10 @@ const play = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, happened: 
         const stored = row()
         const { state, values } = openRow(stored, cipher)
         if (stored !== undefined && state === "former" && values !== undefined) {
-          yield* transact(storage, encryptAgain(stored, encryptSecrets(CHAT, values, cipher)))
+          yield* transact(
+            storage,
+            sealAgain("receiver_secrets", CHAT, stored, encryptSecrets(CHAT, values, cipher)),
+          )
           model = { value: model?.value ?? "", by: keys[0] }
           triggers = ["encrypted"]
         }

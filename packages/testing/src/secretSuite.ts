@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MOST_SECRET_BYTES, MOST_SECRETS } from "@tocsin/contract/receivers/ReceiverSecrets"
 import { NotifierName } from "@tocsin/contract/formats/Status"
-import { SECRET_MARK, type SecretRecord } from "@tocsin/core/features/receivers/SecretRecord"
+import { SECRET_MARK } from "@tocsin/core/features/receivers/SecretRecord"
 import { applyPolicy } from "@tocsin/core/heart/policy/applyPolicy"
-import { encryptAgain, removeSecrets, storeSecrets } from "@tocsin/core/features/receivers/secretDecisions"
+import { removeSecrets, storeSecrets } from "@tocsin/core/features/receivers/secretDecisions"
+import { sealAgain } from "@tocsin/core/kernel/unitOfWork/sealAgain"
 import { Effect } from "effect"
 import { assertSame } from "./assertSame.ts"
 import { range } from "./numbers.ts"
@@ -50,7 +51,7 @@ export const secretSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           const again = (former: string) =>
             transact(
               replica.storage,
-              encryptAgain({ ...second, ...secretsOf("chat", former) } as SecretRecord, {
+              sealAgain("receiver_secrets", NotifierName.make("chat"), secretsOf("chat", former), {
                 ciphertext: "again",
                 key_id: "ff",
               }),

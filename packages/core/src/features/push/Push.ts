@@ -25,6 +25,7 @@ import { PushService } from "./PushService.ts"
 import { browserReceivers, type FindingBrowsers, findingBrowsers, isOperatorName } from "./findBrowsers.ts"
 import { reachingBrowsers, shownBy } from "./reachingBrowsers.ts"
 import { openAddress, openKey, sealAddress, sealKey } from "./sealedPush.ts"
+import { sealAgain } from "../../kernel/unitOfWork/sealAgain.ts"
 import * as decisions from "./subscriptionDecisions.ts"
 import { browserName } from "./browserName.ts"
 
@@ -144,7 +145,7 @@ const sealing = Effect.gen(function* () {
           (row) => {
             const { state, value } = openAddress(row, cipher)
             return state === "former" && value !== undefined
-              ? commits.transact(decisions.sealSubscription(row, sealAddress(row, value, cipher)))
+              ? commits.transact(sealAgain("push_subscription", row.id, row, sealAddress(row, value, cipher)))
               : Effect.void
           },
           { discard: true },
@@ -153,7 +154,7 @@ const sealing = Effect.gen(function* () {
       const [row] = yield* storage.rows("push_key", ["vapid"])
       const { state, value } = openKey(row, cipher)
       if (row !== undefined && state === "former" && value !== undefined)
-        yield* commits.transact(decisions.sealKey(row, sealKey(value, cipher)))
+        yield* commits.transact(sealAgain("push_key", row.name, row, sealKey(value, cipher)))
     }),
     /** The states of the key and of each browser for this process. */
     states: Effect.gen(function* () {

@@ -150,21 +150,3 @@ export const recordShown = commandOf(function* (unit, id: SubscriptionId) {
   if (row !== undefined && isShownNotable(row, unit.now))
     unit.of("push_subscription").put({ ...row, shown_at: unit.now })
 })
-
-type Sealed = Pick<SubscriptionRecord, "ciphertext" | "id" | "key_id">
-
-/** Puts a row that another key encrypted in the place of the former one, unless that has changed. */
-export const sealSubscription = commandOf(function* (unit, former: Sealed, sealed: Omit<Sealed, "id">) {
-  const row = yield* loadRow(unit, "push_subscription", former.id)
-  if (row?.ciphertext === former.ciphertext) unit.of("push_subscription").put({ ...row, ...sealed })
-})
-
-/** The same of the key. */
-export const sealKey = commandOf(function* (
-  unit,
-  former: PushKeyRecord,
-  sealed: Pick<PushKeyRecord, "ciphertext" | "key_id">,
-) {
-  const row = yield* loadRow(unit, "push_key", former.name)
-  if (row?.ciphertext === former.ciphertext) unit.of("push_key").put({ ...row, ...sealed })
-})

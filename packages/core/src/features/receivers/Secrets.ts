@@ -11,8 +11,9 @@ import { PolicySource } from "../../heart/usecases/PolicySource.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import { namedSecrets, type ReadSecrets } from "../../heart/policy/namedSecrets.ts"
 import { encryptSecrets, openRow, openSecrets } from "./openSecrets.ts"
-import { encryptAgain, removeSecrets, storeSecrets, TOO_MANY } from "./secretDecisions.ts"
+import { removeSecrets, storeSecrets, TOO_MANY } from "./secretDecisions.ts"
 import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
+import { sealAgain } from "../../kernel/unitOfWork/sealAgain.ts"
 import { SecretCipher, type SecretState, NO_KEY } from "../../kernel/ports/SecretCipher.ts"
 
 const BY_NAME = { list: "secrets", filter: {}, sort: "name", direction: "asc" } as const
@@ -104,7 +105,9 @@ export const secretOperations = Effect.fnUntraced(function* (followedVersion: ()
     encryptAgain: cipher?.keyIds[1]
       ? eachRow((row, { state, values }) =>
           state === "former" && values !== undefined
-            ? commits.transact(encryptAgain(row, encryptSecrets(row.name, values, cipher)))
+            ? commits.transact(
+                sealAgain("receiver_secrets", row.name, row, encryptSecrets(row.name, values, cipher)),
+              )
             : Effect.void,
         )
       : Effect.void,

@@ -2,7 +2,6 @@ import { MOST_SECRET_BYTES, MOST_SECRETS } from "@tocsin/contract/receivers/Rece
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { recordAudit } from "../../heart/audit/recordAudit.ts"
 import type { Signature } from "../../heart/audit/Signature.ts"
-import type { SecretRecord } from "./SecretRecord.ts"
 import { commandOf, type Decision, loneCommandOf } from "../../kernel/unitOfWork/Decision.ts"
 import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
@@ -47,14 +46,4 @@ export const removeSecrets = loneCommandOf(function* (
 ) {
   const newest = yield* find("newestPolicy", undefined)
   return version === (newest?.version ?? 0) ? yield* dropSecrets(unit, name, by) : undefined
-})
-
-/** Puts a row that another key encrypted in the place of the former one, unless that has changed. */
-export const encryptAgain = commandOf(function* (
-  unit,
-  former: SecretRecord,
-  encrypted: Pick<SecretRecord, "ciphertext" | "key_id">,
-) {
-  const row = yield* loadRow(unit, "receiver_secrets", former.name)
-  if (row?.ciphertext === former.ciphertext) unit.of("receiver_secrets").put({ ...row, ...encrypted })
 })

@@ -10,7 +10,7 @@ import { incidentTitles } from "../../heart/notifications/incidentTitles.ts"
 import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
 import { toIncident } from "../../heart/usecases/shownIncidents.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
-import type { IncidentTimeline, Storage } from "../../kernel/ports/Storage.ts"
+import type { IncidentTimeline, Storage, StorageError } from "../../kernel/ports/Storage.ts"
 
 /** As many rows as a page of a list has. */
 export const MOST_ROWS = 500
@@ -55,6 +55,12 @@ const toReported = (
   }
 }
 
+/** An incident of a report, with its log if that was read. */
+interface Wanted {
+  readonly record: IncidentRecord
+  readonly log?: IncidentTimeline["log"]
+}
+
 /** The incidents that were open in a span, the newest first (docs/rules.md#reports). */
 export const readIncidents = Effect.fnUntraced(function* (
   { commits, storage }: Pick<OperationPorts, "commits" | "storage">,
@@ -62,38 +68,42 @@ export const readIncidents = Effect.fnUntraced(function* (
   match: ReadonlyArray<Matcher>,
   now: Instant.Instant,
 ) {
-  let [found, count]: [ReadonlyArray<IncidentRecord>, number] = [[], 0]
-  const isWanted = (row: IncidentRecord) =>
-    match.length === 0
-      ? Effect.succeed(true)
-      : Effect.flatMap(storage.incident(row.id, READ), (timeline) =>
-          timeline === undefined ? Effect.succeed(false) : isMatched(storage, match, timeline),
-        )
+  let [found, count]: [ReadonlyArray<Wanted>, number] = [[], 0]
+  /** An incident that matches; its log is read with its members. */
+  const wantedOf = Effect.fnUntraced(function* (
+    record: IncidentRecord,
+  ): Effect.fn.Return<ReadonlyArray<Wanted>, StorageError> {
+    if (match.length === 0) return [{ record }]
+    const timeline = yield* storage.incident(record.id, READ)
+    if (timeline === undefined || !(yield* isMatched(storage, match, timeline))) return []
+    return [{ record, log: timeline.log }]
+  })
   yield* eachPage(
     storage,
     BY_END,
     Effect.fnUntraced(function* (rows) {
       const end = rows.findIndex(({ resolved_at }) => resolved_at !== undefined && resolved_at <= span.from)
       const open = (end === -1 ? rows : rows.slice(0, end)).filter(({ opened_at }) => opened_at < span.to)
-      const wanted = yield* Effect.filter(open, isWanted, { concurrency: READ_TOGETHER })
+      const wanted = (yield* Effect.forEach(open, wantedOf, { concurrency: READ_TOGETHER })).flat()
       count += wanted.length
       found = [...found, ...wanted]
-        .toSorted((a, b) =>
+        .toSorted(({ record: a }, { record: b }) =>
           a.opened_at < b.opened_at ? 1 : a.opened_at > b.opened_at ? -1 : a.id < b.id ? 1 : -1,
         )
         .slice(0, MOST_ROWS)
       return end === -1
     }),
   )
-  const titles = yield* incidentTitles(storage, commits.transact)(found)
+  const titles = yield* incidentTitles(storage, commits.transact)(found.map(({ record }) => record))
+  const readLog = ({ id, log_entries }: IncidentRecord) =>
+    log_entries === 0
+      ? Effect.succeed([])
+      : Effect.map(storage.incident(id, { ...READ, members: 1 }), (timeline) => timeline?.log ?? [])
   const incidents = yield* Effect.forEach(
     found,
-    (record) =>
-      Effect.map(
-        record.log_entries === 0
-          ? Effect.succeed(undefined)
-          : storage.incident(record.id, { ...READ, members: 1 }),
-        (timeline) => toReported(record, titles.get(record.id), timeline?.log ?? [], now),
+    ({ log, record }) =>
+      Effect.map(log === undefined ? readLog(record) : Effect.succeed(log), (entries) =>
+        toReported(record, titles.get(record.id), entries, now),
       ),
     { concurrency: READ_TOGETHER },
   )

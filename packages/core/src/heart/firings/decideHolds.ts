@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { acknowledgementInForce, acknowledgementOf } from "../model/Acknowledgement.ts"
+import { acknowledgementFor, acknowledgementOf } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isBelow } from "../model/MemberRecord.ts"
 import { isReplaced, type OutboxRecord, type StoredHold } from "../model/OutboxRecord.ts"
@@ -67,12 +67,10 @@ export const decideHolds = (
  * announced; and an opening in the future, until the repair of a clock that was set back.
  */
 export const incidentHolds = (incident: IncidentRecord, now: Instant.Instant): ReadonlyArray<Hold> => {
-  const acknowledgement = acknowledgementInForce(incident, now)
   const { opened_at, severity, announced = severity } = incident
+  const acknowledgement = acknowledgementFor(incident, announced, now)
   const opening = now < opened_at ? [{ by: "clock", until: opened_at } as const] : []
-  return acknowledgement === undefined || isBelow(acknowledgement.severity, announced)
-    ? opening
-    : [...opening, { by: "ack", until: acknowledgement.until }]
+  return acknowledgement === undefined ? opening : [...opening, { by: "ack", until: acknowledgement.until }]
 }
 
 /** How soon a claim looks again at a firing that an evaluation replaces. */

@@ -1,6 +1,7 @@
 import type * as Instant from "@tocsin/contract/formats/Instant"
 import type { Severity } from "@tocsin/contract/formats/Status"
 import type { IncidentRecord } from "./IncidentRecord.ts"
+import { isBelow } from "./MemberRecord.ts"
 import { stateTable } from "@tocsin/contract/formats/TransitionTable"
 
 /** An operator takes care of an incident: until then, Tocsin sends no notification of it. */
@@ -58,6 +59,18 @@ export const acknowledgementInForce = (
 ): Acknowledgement | undefined => {
   const acknowledgement = acknowledgementOf(incident)
   return acknowledgement !== undefined && now < acknowledgement.until ? acknowledgement : undefined
+}
+
+/** The acknowledgement in force that was given for a severity, or a worse one. */
+export const acknowledgementFor = (
+  incident: AckColumns,
+  severity: Severity,
+  now: Instant.Instant,
+): Acknowledgement | undefined => {
+  const acknowledgement = acknowledgementInForce(incident, now)
+  return acknowledgement === undefined || isBelow(acknowledgement.severity, severity)
+    ? undefined
+    : acknowledgement
 }
 
 /** Transitions of an incident's acknowledgement (docs/rules.md#acknowledgements). */

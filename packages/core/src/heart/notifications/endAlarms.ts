@@ -5,9 +5,8 @@ import { Duration, Effect } from "effect"
 import { keepRepeating } from "../../kernel/engine/commits/keepRepeating.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
-import { acknowledgementInForce } from "../model/Acknowledgement.ts"
+import { acknowledgementFor } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { isBelow } from "../model/MemberRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 import { Receivers } from "./Receivers.ts"
 
@@ -21,11 +20,10 @@ const AT_A_TIME = 2
 const INCIDENT_ALONE = { members: 1, changes: 1, log: 1, outbox: 1 }
 
 /** Whether an alarm about an incident has no reason any more. */
-const isOver = (incident: IncidentRecord | undefined, now: Instant.Instant): boolean => {
-  if (incident?.state !== "open" || incident.severity !== "critical") return true
-  const acknowledgement = acknowledgementInForce(incident, now)
-  return acknowledgement !== undefined && !isBelow(acknowledgement.severity, "critical")
-}
+const isOver = (incident: IncidentRecord | undefined, now: Instant.Instant): boolean =>
+  incident?.state !== "open" ||
+  incident.severity !== "critical" ||
+  acknowledgementFor(incident, "critical", now) !== undefined
 
 /**
  * Ends the alarms that a receiver repeats until one acknowledges (docs/rules.md#notifiers). Keeps no row: another server,
