@@ -22,9 +22,25 @@ import { decideExpiry, removeExpired } from "./expire.ts"
 import { type KeyedMaps, labelsOf, MemoryTables } from "./MemoryTables.ts"
 import { memoryNumbers } from "./MemoryNumbers.ts"
 import { readRows } from "./readRows.ts"
-import { settledReads } from "./settledReads.ts"
 import { counts, metricCounts } from "./systemCounts.ts"
 import { transact } from "./transact.ts"
+import type { SettledReads } from "@tocsin/core/kernel/ports/SettledReads"
+
+/** One transaction follows another, so that all rows are settled. */
+const settledReads = ({ history }: MemoryTables): SettledReads<never> => ({
+  settledHistory: ({ from, to }, after = 0) =>
+    Effect.sync(() => {
+      let [first, last, settled] = [0, 0, after]
+      for (const { received_at, seq } of history.values()) {
+        settled = Math.max(settled, seq)
+        if (seq <= after || received_at < from || received_at >= to) continue
+        if (first === 0) first = seq
+        last = seq
+      }
+      return { first, last, settled }
+    }),
+  settledIncidents: Effect.undefined,
+})
 
 /** Storage in Maps: nothing outlives the process. The reference for other storages, and fast for tests. */
 export const layer: Layer.Layer<Storage> = Layer.sync(Storage, () => make(new MemoryTables()))

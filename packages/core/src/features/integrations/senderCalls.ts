@@ -1,7 +1,7 @@
 import { Effect, type Redacted } from "effect"
 import { RateLimited } from "../../heart/admission/AdmissionErrors.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
-import type { AgentId, KeyHash } from "@tocsin/contract/formats/Identifiers"
+import type { AgentId, KeyHash, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IntegrationKind } from "@tocsin/contract/integrations/Integrations"
 import { Commits, repeatingUnsettled } from "../../kernel/engine/commits/Commits.ts"
@@ -10,7 +10,6 @@ import { CurrentInstruments } from "../../kernel/engine/metrics/Instruments.ts"
 import { incidentOptions } from "../../heart/incidents/incidentOptions.ts"
 import { applyReports, MOST_REPORTS, type SenderInput } from "./applyReports.ts"
 import { readRequest } from "./readRequest.ts"
-import { findAlert } from "./findAlert.ts"
 import { KINDS } from "./kinds.ts"
 import {
   integrationOfKey,
@@ -31,6 +30,21 @@ import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { isTokenOf } from "../../heart/operators/tokens.ts"
 import { integrationsMetrics } from "./integrationsMetrics.ts"
 import type { MailInput } from "./mail/MailInput.ts"
+import { ALL_CHECKS, eachPage } from "../../kernel/engine/lists/readPage.ts"
+
+/** Finds the check of an alert, page by page: senders seldom name an alert by its ID. */
+const findAlert = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  agent_id: AgentId,
+  isNamed: (check_id: CheckId) => boolean,
+) {
+  let found: CheckId | undefined
+  yield* eachPage(storage, { ...ALL_CHECKS, filter: { agent_id } }, (rows) => {
+    found = rows.find(({ check_id }) => isNamed(check_id))?.check_id
+    return found === undefined
+  })
+  return found
+})
 
 // At most about 2 MB, however many keys there were.
 const KEYS_KEPT = 10_000
