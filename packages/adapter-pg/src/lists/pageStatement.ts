@@ -4,7 +4,6 @@ import {
   listNames,
   type ListRows,
   listShape,
-  orderColumns,
   type PageRequest,
   listPlan,
 } from "@tocsin/core/kernel/model/ListDefinitions"
@@ -12,10 +11,13 @@ import {
   type Arm,
   armsOf,
   type Order,
+  ownerOf,
   type PageBounds,
   pageBounds,
+  pageOrder,
   type Start,
 } from "@tocsin/core/kernel/engine/lists/pageArms"
+import { leadingTables } from "@tocsin/core/kernel/schema/leadingTables"
 import { forNames } from "@tocsin/core/lists/StoredTables"
 import { Effect } from "effect"
 import type { SqlClient, SqlConnection } from "effect/sql"
@@ -54,11 +56,13 @@ const adderTo =
 export const pageStatement = <L extends ListName>(request: PageRequest<L>): PageStatement => {
   const { columns, name: table } = listShape(request.list)
   const values: Array<unknown> = []
-  const order = {
-    columns: orderColumns(request.list, request.sort).map(({ name }) => name),
-    isAscending: (request.direction === "asc") !== request.isBackward,
+  const page = {
+    table,
+    order: pageOrder(request),
+    bounds: pageBounds(request),
+    limit: request.limit,
+    add: adderTo(values),
   }
-  const page = { table, order, bounds: pageBounds(request), limit: request.limit, add: adderTo(values) }
   const plan = listPlan(request)
   const text = textOf(page, plan, selectList(columns, "r"))
   return text === undefined
@@ -163,15 +167,6 @@ const startsOf = (arms: ReadonlyArray<Arm>, { isAscending }: Order) => {
   return { compared, isInclusive: one?.isInclusive ?? true }
 }
 
-/** The table whose index has the order of a part. */
-const ownerOf = ({ by, isSorted }: ListPart): "l" | "r" => (by === undefined || isSorted ? "r" : "l")
-
-/** The tables that lead to rows of a list. */
-const LEADING = {
-  listed_member: "listed_member",
-  audit_subject: "(SELECT subject_id, audit_id AS id, recorded_at, actor, action FROM audit_subject)",
-} as const
-
 /** OFFSET 0 makes PostgreSQL look up each row's agent alone: it would plan a join as if hardly any row had an agent. */
 const PRESENT = `CROSS JOIN LATERAL (
     SELECT FROM agent WHERE agent_id = r.agent_id AND registration_id = r.registration_id OFFSET 0
@@ -193,7 +188,7 @@ const sourceOf = (page: Page, part: ListPart): string => {
       : `(SELECT * FROM ${table} AS r WHERE ${filled(few, add)} OFFSET 0) AS r`
   if (by === undefined)
     return [rows, ...(isOfPresentAgents ? [PRESENT] : []), ...(hasReported ? [REPORTED] : [])].join(" ")
-  const leading = `${LEADING[by]} AS l`
+  const leading = `${leadingTables[by]} AS l`
   if (few !== undefined) {
     const conditions = ["l.id = r.id", ...fixedBy(page, part)].join(" AND ")
     return `${rows} CROSS JOIN LATERAL (SELECT FROM ${leading} WHERE ${conditions} OFFSET 0) AS l`

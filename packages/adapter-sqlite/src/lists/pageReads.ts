@@ -14,9 +14,12 @@ import {
   type Arm,
   armsOf,
   type Order,
+  ownerOf,
   pageBounds,
+  pageOrder,
   type Start,
 } from "@tocsin/core/kernel/engine/lists/pageArms"
+import { leadingTables } from "@tocsin/core/kernel/schema/leadingTables"
 import { forNames } from "@tocsin/core/lists/StoredTables"
 import { Effect } from "effect"
 import type { SQLInputValue } from "node:sqlite"
@@ -116,9 +119,9 @@ const passesRows = ({ conditions = [], searched }: ListPart): boolean =>
   searched !== undefined && (searched.words.length > 0 || conditions.some(({ values }) => values.length > 0))
 
 /** The order of a page, and its words in a statement. */
-const orderOf = <L extends ListName>({ direction, isBackward, list, sort }: PageRequest<L>) => {
-  const columns = orderColumns(list, sort).map((column) => column.name)
-  const order: Order = { columns, isAscending: (direction === "asc") !== isBackward }
+const orderOf = <L extends ListName>(request: PageRequest<L>) => {
+  const order = pageOrder(request)
+  const { columns } = order
   const inOrder = (owner: string, fixed: ListPart["fixed"]) =>
     `ORDER BY ${columns
       .filter((column) => !fixed.some((one) => one.column === column))
@@ -191,7 +194,7 @@ export const pageStatements = <L extends ListName>(
     const { sql, values } = select(table, only, all, order)
     return [
       {
-        sql: `${sql} ${inOrder(`${orderedOf(only.part)}.`, only.part.fixed)}`,
+        sql: `${sql} ${inOrder(`${ownerOf(only.part)}.`, only.part.fixed)}`,
         values: [...values, request.limit],
       },
     ]
@@ -209,15 +212,6 @@ export const pageStatements = <L extends ListName>(
   })
 }
 
-/** The table whose index has the order of a part. */
-const orderedOf = ({ by, isSorted }: ListPart): "l" | "r" => (by === undefined || isSorted ? "r" : "l")
-
-/** The tables that lead to rows of a list. */
-const LEADING = {
-  listed_member: "listed_member",
-  audit_subject: "(SELECT subject_id, audit_id AS id, recorded_at, actor, action FROM audit_subject)",
-} as const
-
 /** Hides rows of deleted agents. The rows come first, in their order, each with a lookup of its agent. */
 const PRESENT = "CROSS JOIN agent AS a ON a.agent_id = r.agent_id AND a.registration_id = r.registration_id"
 
@@ -230,7 +224,7 @@ const sourceOf = (
   { by, few, hasReported, index, isOfPresentAgents, isSorted }: ListPart,
 ): string => {
   const rows = index === undefined ? `${table} AS r` : `${table} AS r INDEXED BY ${index}`
-  const leading = by && `${LEADING[by]} AS ${isSorted ? "b" : "l"}`
+  const leading = by && `${leadingTables[by]} AS ${isSorted ? "b" : "l"}`
   if (leading !== undefined)
     return few === undefined
       ? `${leading} CROSS JOIN ${rows} ON r.id = ${isSorted ? "b" : "l"}.id`
@@ -248,7 +242,7 @@ const select = (
   names: ReadonlyArray<string>,
   order: Order,
 ): Statement => {
-  const ordered = orderedOf(part)
+  const ordered = ownerOf(part)
   const fixedIn = part.by === undefined ? "r" : part.isSorted ? "b" : "l"
   const conditions: ReadonlyArray<Fragment> = [
     ...(part.few === undefined ? [] : [part.few]),

@@ -1,11 +1,25 @@
 import type { SortValue, Fixed, ListPart } from "../../model/ListPlan.ts"
-import type { ListName, PageRequest, Position } from "../../model/ListDefinitions.ts"
+import { type ListName, orderColumns, type PageRequest, type Position } from "../../model/ListDefinitions.ts"
 
 /** The order of a page, in the direction of reading. */
 export interface Order {
   readonly columns: ReadonlyArray<string>
   readonly isAscending: boolean
 }
+
+/** The order in which a page is read. */
+export const pageOrder = <L extends ListName>({
+  direction,
+  isBackward,
+  list,
+  sort,
+}: PageRequest<L>): Order => ({
+  columns: orderColumns(list, sort).map(({ name }) => name),
+  isAscending: (direction === "asc") !== isBackward,
+})
+
+/** The table whose index has the order of a part: that of the list, or one that leads to it. */
+export const ownerOf = ({ by, isSorted }: ListPart): "l" | "r" => (by === undefined || isSorted ? "r" : "l")
 
 /** Where reading starts among rows with some fixed columns: compares the other columns of the order. */
 export interface Start {
