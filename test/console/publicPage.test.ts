@@ -1,4 +1,6 @@
 import { assert, it, layer } from "@effect/vitest"
+import { Language } from "@tocsin/contract/languages/Language"
+import { loadWords } from "@tocsin/contract/languages/Languages"
 import { statusAnswer } from "@tocsin/adapter-http/features/publicPages/statusAnswers"
 import { LINE_STATES, type LineState, type PublicPageBody } from "@tocsin/contract/publicPages/PublicPages"
 import type { BuiltPage } from "@tocsin/core/features/publicPages/PublicPages"
@@ -87,6 +89,28 @@ const page: BuiltPage = {
   lang: "en",
 }
 
+/** What a reader would not see of the open page: all that is wider than the screen, and words that are cut off. */
+const OVERFLOW = `(() => {
+  const faults = document.documentElement.scrollWidth > innerWidth ? ["wider than the screen"] : []
+  for (const part of document.body.querySelectorAll("*:not(path, title)")) {
+    const { left, right } = part.getBoundingClientRect()
+    if (left < 0 || right > innerWidth + 0.5 || part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)
+      faults.push(part.outerHTML.slice(0, 60) + part.textContent.slice(0, 30))
+  }
+  return faults
+})()`
+
+/** Texts whose colour is that of what is behind them, and bars without one. */
+const UNSEEN = `(() => {
+  const ground = getComputedStyle(document.body).backgroundColor
+  const texts = Array.from(document.body.querySelectorAll("*")).filter((part) =>
+    Array.from(part.childNodes).some(({ nodeType, data }) => nodeType === 3 && data.trim() !== ""))
+  return [
+    ...texts.filter((part) => part.tagName !== "title" && getComputedStyle(part).color === ground),
+    ...Array.from(document.querySelectorAll("path")).filter((path) => getComputedStyle(path).stroke === ground),
+  ].map((part) => part.outerHTML.slice(0, 120))
+})()`
+
 /** Serves the files of a page as they are served, at an address of this machine. */
 const servedPage = (built: BuiltPage) =>
   Effect.map(
@@ -123,6 +147,39 @@ layer(Browser.layer, { excludeTestServices: true })(`a public page in a browser$
       })
       assert.deepStrictEqual(faults, [])
     }),
+  )
+
+  tested(
+    "has room on a telephone in each language, at twice the size and in the reader's own colours too",
+    () =>
+      Effect.gen(function* () {
+        yield* Effect.promise(() => loadWords(Language.literals))
+        const context = yield* openNewContext
+        const found: Array<string> = []
+        for (const lang of Language.literals) {
+          const html = (yield* Effect.promise(async () =>
+            statusAnswer({ ...page, lang }, "", "https://a.example"),
+          ))?.plain.toString()
+          yield* Effect.promise(async () => {
+            const opened = await context.newPage()
+            await opened.emulateMedia({ reducedMotion: "reduce" })
+            await opened.setViewportSize({ width: 390, height: 844 })
+            await opened.setContent(html ?? assert.fail("there is no page"))
+            const look = async (how: string, faults: string) => {
+              for (const fault of await opened.evaluate<ReadonlyArray<string>>(faults))
+                found.push(`${lang} ${how}: ${fault}`)
+            }
+            await look("at 390 px", OVERFLOW)
+            await opened.evaluate('document.documentElement.style.fontSize = "200%"')
+            await look("at twice the size", OVERFLOW)
+            await opened.emulateMedia({ forcedColors: "active" })
+            await look("in forced colours", UNSEEN)
+            assert.strictEqual(await opened.evaluate("document.getAnimations().length"), 0)
+            await opened.close()
+          })
+        }
+        assert.deepStrictEqual(found, [])
+      }),
   )
 })
 
