@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { AT_LENGTH, unlessAtLength } from "../properties/atLength.ts"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, flawsOf, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { Site } from "./Site.ts"
 
 const REFUSED = { error: { code: "unauthorized", message: "no such token" } }
@@ -20,8 +20,47 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
           await signIn(page)
           await page.getByLabel("For").fill("11:30")
           const fromNow = await page.getByText(/^Ends .*11:30/).textContent()
+          await page.getByText("More", { exact: true }).click()
           await page.getByLabel("Starts").fill("2020-01-02T00:00")
           await page.getByText(`Starts now. ${fromNow}`).waitFor()
+        })
+      }),
+    )
+
+    it.effect("is a dialog that counts what it covers, and leads back to its button", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* Site
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.join("host-quiet")
+          await demo.report("host-quiet", [{ check_id: "disk", status: "critical", output: "full" }])
+          await demo.call("PATCH", "ops/v1/checks/host-quiet/disk", { title: "The disk" })
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/silences`)
+          await signIn(page)
+          const dialog = page.getByRole("dialog", { name: "New silence" })
+          const button = page.getByRole("button", { name: "New silence" })
+          await button.press("Enter")
+          await dialog.locator("input:focus").waitFor()
+          await page.keyboard.press("Escape")
+          await dialog.waitFor({ state: "detached" })
+          await page.locator("button:focus", { hasText: "New silence" }).waitFor()
+          await page.keyboard.press("Enter")
+          await dialog.locator("input:focus").waitFor()
+          assert.match((await dialog.textContent()) ?? "", /Checks.*For.*Comment.*Silence/)
+          await page.keyboard.type("The disk")
+          await dialog.getByText("1 check", { exact: true }).waitFor()
+          await dialog.getByText(/^It covers 1 open incident/).waitFor()
+          await dialog.getByText("Still missing: a comment").waitFor()
+          assert.deepStrictEqual(await flawsOf(page), [])
+          await page.keyboard.press("Tab")
+          await page.keyboard.press("Tab")
+          await page.keyboard.type("a new one comes")
+          await page.keyboard.press("Enter")
+          await page.getByText("Created 1 silence").waitFor()
+          await dialog.waitFor({ state: "detached" })
+          const row = page.getByRole("listitem").filter({ hasText: "a new one comes" })
+          await row.getByText("agent_id = host-quiet, check_id = disk").waitFor()
+          assert.deepStrictEqual(faults, [])
         })
       }),
     )
@@ -109,11 +148,11 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
 
           await page.getByRole("button", { name: "Silence" }).click()
           await page.getByLabel("Comment").fill("half a comment")
-          await page.getByLabel("Matchers").fill("agent_id = host-draft")
+          await page.getByLabel("Checks").fill("agent_id = host-draft")
           await page.getByLabel("For").fill("3h")
           await losesToken(token)
           assert.strictEqual(await page.getByLabel("Comment").inputValue(), "half a comment")
-          assert.strictEqual(await page.getByLabel("Matchers").inputValue(), "agent_id = host-draft")
+          assert.strictEqual(await page.getByLabel("Checks").inputValue(), "agent_id = host-draft")
           assert.strictEqual(await page.getByLabel("For").inputValue(), "3h")
         })
       }),

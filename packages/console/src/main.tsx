@@ -7,6 +7,7 @@ import { Incidents } from "./pages/Incidents.tsx"
 import { Overview } from "./pages/Overview.tsx"
 import { Invitation } from "./features/signIn/Invitation.tsx"
 import { SignIn } from "./features/signIn/SignIn.tsx"
+import { dialog } from "./state/dialog.ts"
 import { BROWSER_KEY, keptText } from "./state/kept.ts"
 import { titleOfPage } from "./state/keys.ts"
 import { startLive } from "./state/live.ts"
@@ -17,7 +18,7 @@ import { HOME, linkTo } from "./state/Route.ts"
 import { followStorage, loadMe, me, token, WALL } from "./state/session.ts"
 import { startAlerting, startPulse, unacknowledged } from "./state/summary.ts"
 import { question } from "./state/useAction.ts"
-import { QuietButton } from "./view/forms.tsx"
+import { Dialog } from "./view/Dialog.tsx"
 import { Loaded, scriptOf } from "./view/Script.tsx"
 import { Shell } from "./view/Shell.tsx"
 import { Missing } from "./view/states.tsx"
@@ -25,36 +26,36 @@ import { Missing } from "./view/states.tsx"
 const YES = "yes"
 
 /**
- * Asks before an act that cannot be taken back. Escape means no, and so does an end of the page that
- * the question is about.
+ * The form that is open, and the question before an act that cannot be taken back. Escape means no, and so does
+ * an end of the page that the question is about.
  */
-const Confirmation = () => {
-  const dialog = useRef<HTMLDialogElement>(null)
+const Dialogs = () => {
   const asked = question.value
-  useEffect(() => () => question.peek()?.answer(false), [])
-  useEffect(() => {
-    if (asked === undefined || dialog.current === null) return
-    dialog.current.returnValue = ""
-    dialog.current.showModal()
-  }, [asked])
-  if (asked === undefined) return null
-  // The browser leads back to the button that asked when a dialog closes, but not when it is removed.
-  const close = (answer?: string) => dialog.current?.close(answer)
+  useEffect(
+    () => () => {
+      question.peek()?.answer(false)
+      dialog.value = undefined
+    },
+    [],
+  )
   return (
-    <dialog
-      ref={dialog}
-      class="ask"
-      aria-labelledby="asked"
-      onClose={() => asked.answer(dialog.current?.returnValue === YES)}
-    >
-      <p id="asked">{asked.text}</p>
-      <div class="actions">
-        <button type="button" class={asked.isDanger ? "main danger" : "main"} onClick={() => close(YES)}>
-          {asked.goAhead}
-        </button>
-        <QuietButton does={() => close()}>Cancel</QuietButton>
-      </div>
-    </dialog>
+    <>
+      {dialog.value}
+      {asked && (
+        <Dialog
+          name={asked.text}
+          onClose={({ currentTarget }) => asked.answer(currentTarget.returnValue === YES)}
+        >
+          <p>{asked.text}</p>
+          <form method="dialog" class="actions">
+            <button class={asked.isDanger ? "main danger" : "main"} value={YES}>
+              {asked.goAhead}
+            </button>
+            <button class="quiet">Cancel</button>
+          </form>
+        </Dialog>
+      )}
+    </>
   )
 }
 
@@ -137,7 +138,7 @@ const App = () => {
     shown
   ) : (
     <Shell>
-      <Confirmation key={`question of ${key}`} />
+      <Dialogs key={`? ${key}`} />
       {shown}
     </Shell>
   )

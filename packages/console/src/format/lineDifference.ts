@@ -48,7 +48,7 @@ interface Sequence {
 }
 
 /** How many lines, or letters, two sequences have in common at their beginnings, and at the ends of what is left. */
-export const commonEnds = (before: Sequence, after: Sequence): readonly [begin: number, end: number] => {
+const commonEnds = (before: Sequence, after: Sequence): readonly [begin: number, end: number] => {
   const shorter = Math.min(before.length, after.length)
   let begin = 0
   while (begin < shorter && before.at(begin) === after.at(begin)) begin++

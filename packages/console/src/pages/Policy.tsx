@@ -1,21 +1,19 @@
-import { naturally } from "../state/names.ts"
 import { useSignal } from "@preact/signals"
 import type { PolicyInForce, PolicyTrial } from "@tocsin/client"
-import { useRef } from "preact/hooks"
 import { countText, numberText } from "../format/times.ts"
 import { route } from "../state/location.ts"
-import { itemText, type PolicyItem, textOfPolicy, withItem } from "../state/policyText.ts"
+import { textOfPolicy } from "../state/policyText.ts"
 import { base } from "../state/base.ts"
 import { mayAdminister } from "../state/session.ts"
 import { Difference } from "../view/Difference.tsx"
-import { ActionButton, CopyText, QuietButton } from "../view/forms.tsx"
+import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { chosen, Tabs } from "../view/navigation.tsx"
-import { PolicyEditor, typeInto } from "../view/PolicyEditor.tsx"
+import { PolicyEditor } from "../view/PolicyEditor.tsx"
 import { FailureNote, ReadingNote, Time } from "../view/states.tsx"
 import { useRead } from "../view/usePages.ts"
 import { type EditingProps, NOTHING, PATH, useCheck, useEditing, useVersions } from "./policyEditing.ts"
 import { Versions } from "./PolicyVersions.tsx"
-import { RouteForm } from "./RouteForm.tsx"
+import { Routes } from "./Routes.tsx"
 
 const TABS = [
   ["", "Text"],
@@ -68,31 +66,12 @@ const Trial = ({ trial }: { readonly trial: PolicyTrial }) => (
 
 const Editing = (props: EditingProps) => {
   const { policy, stored } = props
-  const field = useRef<HTMLTextAreaElement>(null)
-  const unplaced = useSignal("")
   const { apply, attempt, before, discard, edit, isOutdated, keep, mine, text, trial } = useEditing(props)
   const { check, failure, outcome } = useCheck(text)
-  const add = (item: PolicyItem) => {
-    const next = withItem(text, item)
-    unplaced.value = next === undefined ? itemText(item) : ""
-    if (next !== undefined && field.current !== null) typeInto(field.current, next)
-  }
   const isValid = check?.issues.length === 0
   return (
     <>
-      <RouteForm
-        names={[
-          ...policy.receivers.map(({ name }) => name).toSorted(naturally((name) => name)),
-          ...Object.keys(policy.policy.rotas ?? {}),
-        ]}
-        add={add}
-      />
-      {unplaced.value !== "" && (
-        <>
-          <p role="alert">Put this into the text by hand: its form is another one.</p>
-          <CopyText text={unplaced.value} />
-        </>
-      )}
+      <Routes policy={policy} />
       {isOutdated && (
         <p class="lost" role="status">
           <strong>Another policy came into force since you began.</strong> The changes below lead from it to
@@ -100,7 +79,7 @@ const Editing = (props: EditingProps) => {
           <QuietButton does={discard}>Take the other</QuietButton>
         </p>
       )}
-      <PolicyEditor field={field} text={text} onText={edit} check={check} />
+      <PolicyEditor text={text} onText={edit} check={check} />
       <p id="outcome" role="status" class="preview">
         {text.trim() === "" ? NOTHING : outcome}
       </p>
@@ -148,14 +127,18 @@ const Editable = ({ policy }: Pick<EditingProps, "policy">) => {
 }
 
 /** The policy without the means to change it. */
-const Fixed = ({ policy: { fixed, policy } }: Pick<EditingProps, "policy">) => (
-  <>
-    <p class="lead">
-      {fixed === undefined ? "Administrators change it." : `It is not changed here: ${fixed}.`}
-    </p>
-    {Object.keys(policy).length === 0 ? <p>{NOTHING}</p> : <pre tabIndex={0}>{textOfPolicy(policy)}</pre>}
-  </>
-)
+const Fixed = ({ policy: inForce }: Pick<EditingProps, "policy">) => {
+  const { fixed, policy } = inForce
+  return (
+    <>
+      <p class="lead">
+        {fixed === undefined ? "Administrators change it." : `It is not changed here: ${fixed}.`}
+      </p>
+      <Routes policy={inForce} />
+      {Object.keys(policy).length === 0 ? <p>{NOTHING}</p> : <pre tabIndex={0}>{textOfPolicy(policy)}</pre>}
+    </>
+  )
+}
 
 export const Policy = () => {
   const reading = useRead<PolicyInForce>(PATH)

@@ -1,134 +1,119 @@
-import { type Signal, useSignal } from "@preact/signals"
-import type { PolicyItem } from "../state/policyText.ts"
+import { type Signal, signal, useSignal } from "@preact/signals"
+import { naturally } from "../state/names.ts"
+import type { Policy } from "../state/policyEntries.ts"
 import { linkTo } from "../state/Route.ts"
-import { Fields } from "../view/Fields.tsx"
-import { Box, Choices } from "../view/boxes.tsx"
-import { bound, Field } from "../view/forms.tsx"
+import { Choices } from "../view/boxes.tsx"
+import { ChecksField, useChecks } from "../view/ChecksField.tsx"
+import { bound, Field, QuietButton } from "../view/forms.tsx"
+import { PolicyDialog, type PolicyFormProps, useEntry } from "../view/PolicyDialog.tsx"
 
-const SEVERITIES = [["", "everything"], ["critical"], ["warning", "warnings"]] as const
+export type PolicyRoute = NonNullable<Policy["routes"]>[number]
 
-/** The matcher of a severity: without the other one, it has those that are unknown too. */
-const severityMatch = (severity: string, hasUnknown: boolean): string =>
-  severity === "" || !hasUnknown
-    ? severity && `severity = ${severity}`
-    : `severity != ${severity === "critical" ? "warning" : "critical"}`
-
-/** The choices of a line of a page: no line has everything. */
-const NAMED = [
-  ["check_id glob ", "checks named like"],
-  ["agent_id glob ", "agents named like"],
-  ["label:", "agents with the label"],
-] as const
-const SUBJECTS = [["", "everything"], ...NAMED] as const
-const EXAMPLES: Readonly<Record<string, string>> = {
-  "check_id glob ": "backup*",
-  "agent_id glob ": "web-*",
-  "label:": "team = db",
+/** A later step, as a form changes it. */
+interface Step {
+  readonly after: Signal<string>
+  readonly to: Signal<ReadonlyArray<string>>
 }
 
-const DELAYS = [
-  ["", "immediately"],
-  ["5m", "after 5 min"],
-  ["15m", "after 15 min"],
-  ["1h", "after an hour"],
-] as const
+const stepOf = (after: string, to: ReadonlyArray<string>): Step => ({ after: signal(after), to: signal(to) })
 
-/** The checks that a matcher names: how, and by which text. */
-interface About {
-  readonly subject: Signal<string>
-  readonly value: Signal<string>
-}
-export const NAMED_FIRST = NAMED[0][0]
-export const useAbout = (first: string): About => ({ subject: useSignal(first), value: useSignal("") })
-
-/** The matcher; empty for everything. */
-export const matchOf = ({ subject, value }: About): string =>
-  subject.value === "" || value.value.trim() === "" ? "" : subject.value + value.value.trim()
-
-interface SubjectProps {
-  readonly about: About
-  /** Whether everything is no choice. */
-  readonly isNamed?: boolean
-}
-
-export const SubjectFields = ({ about: { subject, value }, isNamed = false }: SubjectProps) => (
-  <>
-    <Field label="of" options={isNamed ? NAMED : SUBJECTS} {...bound(subject)} />
-    {subject.value !== "" && <Field label="which" placeholder={EXAMPLES[subject.value]} {...bound(value)} />}
-  </>
-)
-
-interface SeverityProps {
-  readonly severity: Signal<string>
-  readonly hasUnknown: Signal<boolean>
-}
-
-const SeverityFields = ({ hasUnknown, severity }: SeverityProps) => (
-  <>
-    <Field label="Send" options={SEVERITIES} {...bound(severity)} />
-    {severity.value !== "" && (
-      <span class="filters">
-        <Box
-          label="and unknown: late jobs"
-          isOn={hasUnknown.value}
-          onChange={(isOn) => (hasUnknown.value = isOn)}
-        />
-      </span>
-    )}
-  </>
-)
-
-interface RouteFormProps {
+interface StepsProps {
   /** The names of receivers and rotas. */
   readonly names: ReadonlyArray<string>
-  readonly add: (item: PolicyItem) => void
+  readonly steps: Signal<ReadonlyArray<Step>>
 }
 
-/** Writes a route without knowing how: what is sent to whom, and after how long. */
-export const RouteForm = ({ names, add }: RouteFormProps) => {
-  const [severity, after, about] = [useSignal(""), useSignal(""), useAbout("")]
-  const to = useSignal<ReadonlyArray<string>>([])
-  const hasUnknown = useSignal(true)
-  if (names.length === 0)
-    return (
-      <p>
-        <a href={linkTo("receivers")}>Add a receiver</a> first: routes name receivers.
-      </p>
-    )
-  const write = () => {
-    const match = [severityMatch(severity.value, hasUnknown.value), matchOf(about)].filter(
-      (text) => text !== "",
-    )
-    const route = {
-      ...(match.length > 0 && { match }),
-      ...(after.value !== "" && { after: after.value }),
-      to: names.filter((name) => to.value.includes(name)),
-    }
-    add({ key: "routes", value: route })
-    // The next one is about something else.
-    for (const written of [severity, after, about.subject, about.value]) written.value = ""
-    hasUnknown.value = true
-    to.value = []
-  }
-  return (
-    <Fields class="route-form" aria-label="Add a route">
-      <div class="form-row">
-        <SeverityFields {...{ hasUnknown, severity }} />
-        <SubjectFields about={about} />
-        <Field label="when" options={DELAYS} {...bound(after)} />
-        <span class="filters" role="group" aria-label="to">
-          to
-          <Choices names={names} of={to} />
+const Steps = ({ names, steps }: StepsProps) => (
+  <>
+    {steps.value.map((step, place) => (
+      <div class="form-row" role="group" aria-label={`Step ${place + 2}`} key={place}>
+        <b>Step {place + 2}</b>
+        <Field label="After" placeholder="15m" {...bound(step.after)} />
+        <span class="filters">
+          <Choices names={names} chosen={step.to.value} onChange={(chosen) => (step.to.value = chosen)} />
         </span>
-        <button type="submit" class="quiet" disabled={to.value.length === 0} onClick={write}>
-          Add this route
-        </button>
+        <QuietButton
+          describes={`Remove step ${place + 2}`}
+          does={() => (steps.value = steps.value.filter((each) => each !== step))}
+        >
+          Remove
+        </QuietButton>
       </div>
+    ))}
+    <p>
+      <QuietButton does={() => (steps.value = [...steps.value, stepOf("", [])])}>Add a step</QuietButton>
+    </p>
+  </>
+)
+
+/** The fields of a route, with the values that it has. */
+const useFields = ({ match, after = "", remind = "", steps, to }: PolicyRoute) => {
+  const [first, ...later] = steps ?? []
+  return {
+    checks: useChecks(match),
+    wait: useSignal(after),
+    remind: useSignal(remind),
+    to: useSignal<ReadonlyArray<string>>(to ?? first?.to ?? []),
+    steps: useSignal<ReadonlyArray<Step>>(later.map((step) => stepOf(step.after ?? "", step.to))),
+  }
+}
+
+/** The route that the fields say. One step stays a step where it was one. */
+const routeOf = ({ checks, remind, steps, to, wait }: ReturnType<typeof useFields>, former: PolicyRoute) => {
+  const later = steps.value.map((step) => ({ after: step.after.value.trim(), to: step.to.value }))
+  const hasSteps = later.length > 0 || former.steps !== undefined
+  return {
+    ...(checks.match.length > 0 && { match: checks.match }),
+    ...(hasSteps ? { steps: [{ to: to.value }, ...later] } : to.value.length > 0 && { to: to.value }),
+    ...(wait.value.trim() !== "" && { after: wait.value.trim() }),
+    ...(remind.value.trim() !== "" && { remind: remind.value.trim() }),
+  }
+}
+
+/** Writes a route: which checks are sent to whom, after how long, and who follows. */
+export const RouteForm = (props: PolicyFormProps) => {
+  const { policy } = props
+  const entry = useEntry<PolicyRoute>(props)
+  const former = entry.value?.value ?? {}
+  const fields = useFields(former)
+  const { match: _, after: __, remind: ___, steps: ____, to, ...kept } = former
+  const names = [
+    ...policy.receivers.map(({ name }) => name).toSorted(naturally((name) => name)),
+    ...Object.keys(policy.policy.rotas ?? {}),
+  ]
+  // A route without receivers has all of them.
+  const hasAll = entry.value !== undefined && to === undefined && former.steps === undefined
+  const missing = [
+    ...(fields.to.value.length === 0 && !hasAll ? ["to whom"] : []),
+    ...fields.steps.value.flatMap(({ after, to: later }, place) =>
+      after.value.trim() === "" || later.value.length === 0
+        ? [`after what and to whom in step ${place + 2}`]
+        : [],
+    ),
+  ]
+  return (
+    <PolicyDialog
+      {...props}
+      title={entry.value === undefined ? "Add a route" : "Change a route"}
+      path={["routes", "-"]}
+      value={{ ...kept, ...routeOf(fields, former) }}
+      {...{ entry, kept, missing }}
+    >
+      <div class="form-row">
+        <ChecksField {...fields.checks.field} />
+        <span class="filters" role="group" aria-label="To">
+          To
+          <Choices names={names} chosen={fields.to.value} onChange={(chosen) => (fields.to.value = chosen)} />
+        </span>
+        {names.length === 0 && <a href={linkTo("receivers")}>Add a receiver first</a>}
+        <Field label="Wait" placeholder="0s" {...bound(fields.wait)} />
+        <Field label="Remind" placeholder="4h" {...bound(fields.remind)} />
+      </div>
+      <Steps names={names} steps={fields.steps} />
       <p class="lead">
-        Every route that matches applies; a receiver gets one message. What no route matches goes to every
-        receiver, immediately. A late job counts as <i>unknown</i>, as does a check that cannot tell: without
-        the tick, a route of <i>critical</i> leaves them out. A silent host is <i>critical</i>.
+        Without checks, it is about everything. <code>severity != warning</code> has those that are critical,
+        and late jobs and others that cannot tell.
       </p>
-    </Fields>
+    </PolicyDialog>
   )
 }

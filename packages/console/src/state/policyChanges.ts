@@ -1,29 +1,9 @@
 import type { AppliedPolicy, PatchedPolicy, PolicyCheck, PolicyInForce } from "@tocsin/client"
 import { changePolicy } from "./policyActions.ts"
-import type { PolicyItem } from "./policyText.ts"
+import type { Operation } from "./policyEntries.ts"
 import { call } from "./session.ts"
 
 const PATH = "ops/v1/policy"
-
-/** A change of the policy's text (RFC 6902). */
-export interface Operation {
-  readonly op: "add" | "replace"
-  readonly path: string
-  readonly value: unknown
-}
-
-const pointer = (...names: ReadonlyArray<string>): string =>
-  names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
-
-/** Writes an item: in the place of a former one of its name or position, else below the others of its key. */
-export const operationsOf = (policy: object, item: PolicyItem, former?: string): ReadonlyArray<Operation> => {
-  const { key, name, value } = item
-  const present: unknown = Reflect.get(policy, key)
-  if (former !== undefined) return [{ op: "replace", path: pointer(key, former), value }]
-  if (present === undefined)
-    return [{ op: "add", path: pointer(key), value: name === undefined ? [value] : { [name]: value } }]
-  return [{ op: "add", path: pointer(key, name ?? "-"), value }]
-}
 
 const options = (policy: PolicyInForce, body: ReadonlyArray<Operation>) => ({
   body,

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { CheckAvailability, ExpectedCheckState } from "@tocsin/client"
-import { useId } from "preact/hooks"
+import { useEffect, useId, useRef } from "preact/hooks"
 import { countText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { listOf, MOST } from "../state/lists.ts"
@@ -18,13 +18,14 @@ type Named = Pick<ExpectedCheckState, "agent_id" | "check_id" | "title">
 
 const operatorOf = (text: string): string => (text.includes("*") ? "glob" : "=")
 
+const knownIn = (checks: ReadonlyArray<Named>, text: string): Named | undefined =>
+  checks.find(({ agent_id, check_id, title }) => [title, `${agent_id}/${check_id}`].includes(text))
+
 /** The matchers of a text: a check by its title or `AGENT/CHECK`, a name with `*`, or matchers with commas between them. */
 const matchersOf = (text: string, checks: ReadonlyArray<Named>): ReadonlyArray<string> => {
   const written = text.trim()
   if (written === "") return []
-  const known = checks.find(
-    ({ agent_id, check_id, title }) => title === written || `${agent_id}/${check_id}` === written,
-  )
+  const known = knownIn(checks, written)
   if (known !== undefined) return [`agent_id = ${known.agent_id}`, `check_id = ${known.check_id}`]
   if (/[=~]| glob /.test(written)) return written.split(",").map((matcher) => matcher.trim())
   const [first = "", ...rest] = written.split("/")
@@ -35,8 +36,17 @@ const matchersOf = (text: string, checks: ReadonlyArray<Named>): ReadonlyArray<s
   ]
 }
 
-/** The checks that a text may name, and how many its matchers have. */
-export const useChecks = (text: Signal<string>) => {
+/** Matchers as the text of a field: one check as `AGENT/CHECK`. */
+const textOf = (match: ReadonlyArray<string>): string => {
+  const [, agent = "", check] = /^agent_id = ([^,/]+),check_id = ([^,]+)$/.exec(match.join()) ?? []
+  return check === undefined ? match.join(", ") : `${agent}/${check}`
+}
+
+/** Matchers of checks as a form changes them: the text of its field, and what that means. */
+export const useChecks = (former: ReadonlyArray<string> = [], drafted?: Signal<string>) => {
+  const own = useSignal(textOf(former))
+  const text = drafted ?? own
+  const { current: given } = useRef(former)
   const asked = useSignal(text.peek())
   useLater(() => (asked.value = text.value), TYPING_MILLIS, [text.value])
   const search = /[=~*,]/.test(asked.value) ? "" : asked.value.replace("/", " ").trim()
@@ -46,8 +56,11 @@ export const useChecks = (text: Signal<string>) => {
     async () => (await listOf<Named>("ops/v1/checks", { search }, OFFERED).read(undefined)).items,
   )
   const offered = found ?? []
-  const match = matchersOf(text.value, offered)
-  const counted = matchersOf(asked.value, offered).join(",")
+  // A text that nobody edited means what it was made of, which it may not be able to say.
+  const read = (written: string) =>
+    [textOf(given), given.join(", ")].includes(written) ? given : matchersOf(written, offered)
+  const match = read(text.value)
+  const counted = read(asked.value).join(",")
   const { value: count } = useResource(`count ${counted}`, [], async () => {
     if (counted === "") return undefined
     const from = new Date(now.peek() - COUNTED_MILLIS).toISOString()
@@ -57,12 +70,11 @@ export const useChecks = (text: Signal<string>) => {
     })
     return `${countText(items.length, "check")}${(next_cursor ?? null) === null ? "" : " or more"}`
   })
-  return { count, match, offered }
+  const named = knownIn(offered, text.value.trim())
+  return { match, title: named?.title ?? named?.check_id ?? "", field: { count, offered, text } }
 }
 
-interface ChecksFieldProps extends Pick<ReturnType<typeof useChecks>, "count" | "offered"> {
-  readonly text: Signal<string>
-}
+type ChecksFieldProps = ReturnType<typeof useChecks>["field"]
 
 /** Offers the checks that exist, by title and id, and counts those that are meant. */
 export const ChecksField = ({ count, offered, text }: ChecksFieldProps) => {
@@ -89,4 +101,17 @@ export const ChecksField = ({ count, offered, text }: ChecksFieldProps) => {
       <small role="status">{count}</small>
     </div>
   )
+}
+
+interface MatchFieldProps {
+  readonly text: Signal<string>
+  /** The matchers, which follow the text. */
+  readonly of: Signal<ReadonlyArray<string>>
+}
+
+/** The field in a form of another script. */
+export const MatchField = ({ of, text }: MatchFieldProps) => {
+  const { field, match } = useChecks(of.peek(), text)
+  useEffect(() => void (of.value = match), [match.join("\n")])
+  return <ChecksField {...field} />
 }

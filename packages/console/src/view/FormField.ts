@@ -8,6 +8,7 @@ export interface FieldProps {
   readonly max?: number
   readonly maxLength?: number
   readonly required?: boolean
+  readonly disabled?: boolean
   readonly placeholder?: string | undefined
   readonly value: string
   readonly onText: (text: string) => void

@@ -1,15 +1,18 @@
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyInForce } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect } from "preact/hooks"
 import { asFailure } from "../api/ApiFailure.ts"
 import { countText } from "../format/times.ts"
 import { firingsText } from "../state/policyActions.ts"
-import { applyChange, operationsOf, previewOf } from "../state/policyChanges.ts"
-import { itemText, type PolicyItem } from "../state/policyText.ts"
+import { applyChange, previewOf } from "../state/policyChanges.ts"
+import { type Entry, entryAt, isChanged, operationsOf, type Path, presentOf } from "../state/policyEntries.ts"
+import { entryText, flowText } from "../state/policyText.ts"
 import { refresh } from "../state/revisions.ts"
 import { message } from "../state/useAction.ts"
 import { useLater } from "../state/useLater.ts"
+import { Dialog } from "./Dialog.tsx"
+import { Difference } from "./Difference.tsx"
 import { Fields } from "./Fields.tsx"
 import { ActionButton, CopyText, Fault, QuietButton } from "./forms.tsx"
 import { useResource } from "./usePages.ts"
@@ -17,74 +20,110 @@ import { useResource } from "./usePages.ts"
 /** While its fields change, the preview waits for a pause. */
 const TYPING_MILLIS = 400
 
-interface PreviewProps {
+/** What a form over the policy gets from the button that opens it. */
+export interface PolicyFormProps {
   readonly policy: PolicyInForce
-  readonly item: PolicyItem
-  readonly former: string | undefined
+  /** The entry that it changes; without one there, it adds one. */
+  readonly path?: Path | undefined
+  readonly onClose: () => void
+}
+
+/** The entry that a form changes, as it was when the form opened. */
+export const useEntry = <Value extends object>({
+  path,
+  policy,
+}: PolicyFormProps): Signal<Entry<Value> | undefined> =>
+  useSignal(path && entryAt<Value>(policy.policy, path))
+
+interface PolicyDialogProps extends Omit<PolicyFormProps, "path"> {
+  readonly title: string
+  /** Where a new entry goes. */
+  readonly path: Path
+  readonly entry: Signal<Entry | undefined>
+  /** The entry as the fields say it, with what they do not ask for. */
+  readonly value: object
+  /** The keys of the entry for which there is no field. */
+  readonly kept?: object | undefined
+  /** The fields that are missing. */
+  readonly missing: ReadonlyArray<string>
+  /** The fields. */
+  readonly children: ComponentChildren
+}
+
+interface PreviewProps extends Pick<PolicyDialogProps, "path" | "policy" | "value"> {
+  readonly former: Entry | undefined
 }
 
 /** The lines of a change, and whom it would notify at once. */
-const Preview = ({ former, item, policy }: PreviewProps) => {
-  const asked = useSignal(item)
-  const text = JSON.stringify(item)
-  useLater(() => (asked.value = item), TYPING_MILLIS, [text])
+const Preview = ({ former, path, policy, value }: PreviewProps) => {
+  const operations = operationsOf(policy.policy, path, value, former)
+  const asked = useSignal(operations)
+  const text = JSON.stringify(operations)
+  useLater(() => (asked.value = operations), TYPING_MILLIS, [text])
   const shown = asked.value
-  const { failure, value } = useResource(
-    `change ${policy.hash} ${former ?? ""} ${JSON.stringify(shown)}`,
+  const { failure, value: check } = useResource(
+    `change ${policy.hash} ${JSON.stringify(shown)}`,
     [],
-    () => previewOf(policy, operationsOf(policy.policy, shown, former)),
+    async () => (shown.length === 0 ? undefined : previewOf(policy, shown)),
     true,
   )
-  const notified = value?.firings ?? []
+  if (operations.length === 0) return <p class="lead">It changes nothing.</p>
+  const notified = check?.firings ?? []
   const count = notified.reduce((sum, each) => sum + each.count, 0)
   return (
     <>
-      <pre>{itemText(item)}</pre>
+      {former === undefined ? (
+        <pre>{entryText(path, value)}</pre>
+      ) : (
+        <Difference
+          label="Change"
+          before={entryText(former.path, former.value)}
+          after={entryText(former.path, value)}
+        />
+      )}
       <p role="status" class="preview">
         {failure !== undefined
           ? failure.message
-          : value === undefined
+          : check === undefined
             ? "Checking …"
-            : value.issues.length > 0
-              ? value.issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")
+            : check.issues.length > 0
+              ? check.issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")
               : count === 0
                 ? "It notifies nobody at once."
                 : `It notifies at once: ${countText(count, "notification")}, ${notified.map((each) => `${each.count} to ${each.receiver}`).join(", ")}.`}
       </p>
-      {value?.warnings?.map(({ message: warning, path }) => (
-        <p key={path + warning} class="lead">
-          {path} {warning}
+      {check?.warnings?.map(({ message: warning, path: place }) => (
+        <p key={place + warning} class="lead">
+          {place} {warning}
         </p>
       ))}
     </>
   )
 }
 
-interface PolicyDialogProps {
-  readonly title: string
-  readonly policy: PolicyInForce
-  /** Undefined while fields are missing. */
-  readonly item: PolicyItem | undefined
-  /** The fields that are missing. */
-  readonly missing: ReadonlyArray<string>
-  /** The name or the position of the entry that is changed. */
-  readonly former?: string | undefined
-  readonly onClose: () => void
-  /** The fields. */
-  readonly children: ComponentChildren
-}
+const STILL_HERE = "What you typed is still here"
 
-/** A form over one entry of the policy. It says what it changes before it does (docs/rules.md#policy). */
-export const PolicyDialog = (props: PolicyDialogProps) => {
-  const { children, former, item, missing, onClose, policy, title } = props
-  const dialog = useRef<HTMLDialogElement>(null)
+/** A sentence about an entry that somebody changed while its form was open. */
+const conflictOf = (present: Entry | undefined): string =>
+  present === undefined
+    ? `Somebody removed this entry meanwhile. ${STILL_HERE}: apply it to add it again.`
+    : `Somebody changed this entry meanwhile, to ${flowText(present.value)}. ${STILL_HERE}: apply it to replace that.`
+
+const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) => {
   const fault = useSignal("")
-  useEffect(() => dialog.current?.showModal(), [])
+  const former = entry.value
+  const present = former && presentOf(policy.policy, former)
+  const conflict = former !== undefined && isChanged(present, former) ? conflictOf(present) : ""
+  // One that moved is followed, so that it is known where it is when it changes.
+  useEffect(() => {
+    if (conflict === "") entry.value = present
+  }, [policy.hash])
   const apply = async () => {
-    if (item === undefined) return undefined
-    fault.value = ""
+    fault.value = conflict
+    entry.value = present
+    if (conflict !== "") return undefined
     try {
-      const applied = await applyChange(policy, operationsOf(policy.policy, item, former))
+      const applied = await applyChange(policy, operationsOf(policy.policy, path, value, present))
       if (applied === undefined) return undefined
       onClose()
       message.value = {
@@ -94,37 +133,52 @@ export const PolicyDialog = (props: PolicyDialogProps) => {
       const failure = asFailure(error)
       fault.value =
         failure.status === 412
-          ? "Another policy came into force meanwhile. What you typed is still here: look at it again, and apply it."
+          ? `Another policy came into force meanwhile. ${STILL_HERE}: look at it again, and apply it.`
           : failure.message
       refresh()
     }
     return undefined
   }
+  return { apply, conflict, fault, former: present }
+}
+
+/** A form over one entry of the policy. It says what it changes before it does (docs/rules.md#policy). */
+export const PolicyDialog = (props: PolicyDialogProps) => {
+  const { children, kept = {}, missing, onClose, path, policy, title, value } = props
+  const { apply, conflict, fault, former } = useApply(props)
+  const isMissing = missing.length > 0
   return (
-    <dialog ref={dialog} class="ask form" aria-label={title} onClose={onClose}>
+    <Dialog name={title} onClose={onClose}>
       <h2>{title}</h2>
       <Fields>
         {children}
-        {item === undefined ? (
+        {Object.entries(kept).map(([key, part]) => (
+          <p key={key} class="lead">
+            Stays as it is: <code>{`${key}: ${flowText(part)}`}</code>
+          </p>
+        ))}
+        {isMissing ? (
           <p class="lead">Still missing: {missing.join(", ")}</p>
-        ) : policy.fixed === undefined ? (
-          <Preview policy={policy} item={item} former={former} />
-        ) : (
+        ) : policy.fixed !== undefined ? (
           <>
             <p class="lead">The policy is not changed here: {policy.fixed}. These are the lines:</p>
-            <CopyText text={itemText(item)} />
+            <CopyText text={entryText(former?.path ?? path, value)} />
           </>
+        ) : conflict === "" ? (
+          <Preview {...{ former, path, policy, value }} />
+        ) : (
+          <p role="status">{conflict}</p>
         )}
         <Fault text={fault.value} />
         <div class="actions">
           {policy.fixed === undefined && (
-            <ActionButton kind="main" isDisabled={item === undefined} does={apply}>
+            <ActionButton kind="main" isDisabled={isMissing} does={apply}>
               Apply
             </ActionButton>
           )}
           <QuietButton does={onClose}>Cancel</QuietButton>
         </div>
       </Fields>
-    </dialog>
+    </Dialog>
   )
 }

@@ -1,19 +1,7 @@
 import type { PolicyCheck } from "@tocsin/client"
-import type { RefObject } from "preact"
-import { useMemo } from "preact/hooks"
-import { commonEnds } from "../format/lineDifference.ts"
+import { useMemo, useRef } from "preact/hooks"
 import { QuietButton } from "./forms.tsx"
 import { Mark } from "./states.tsx"
-
-/** Changes a field as its writer would, so that the browser can undo it, and selects what is new. */
-export const typeInto = (field: HTMLTextAreaElement, next: string): void => {
-  const { value } = field
-  const [begin, end] = commonEnds(value, next)
-  field.focus()
-  field.setSelectionRange(begin, value.length - end)
-  document.execCommand("insertText", false, next.slice(begin, next.length - end))
-  field.setSelectionRange(begin, next.length - end)
-}
 
 /** One more would help no reader. */
 const MOST_SHOWN = 100
@@ -23,7 +11,6 @@ const lineOf = (found: Found): number | undefined =>
   "line" in found && typeof found.line === "number" ? found.line : undefined
 
 interface EditorProps {
-  readonly field: RefObject<HTMLTextAreaElement | null>
   readonly text: string
   readonly onText: (text: string) => void
   readonly check: PolicyCheck | undefined
@@ -33,7 +20,8 @@ interface EditorProps {
  * A field with the number of each line, and marks of the lines with problems. It is as long as its text, so that
  * numbers and lines scroll together; Tab leaves it, and undo, search and the pointer are those of the browser.
  */
-export const PolicyEditor = ({ field, text, onText, check }: EditorProps) => {
+export const PolicyEditor = ({ text, onText, check }: EditorProps) => {
+  const field = useRef<HTMLTextAreaElement>(null)
   const count = text.split("\n").length
   const places = useMemo(() => Array.from({ length: count }, (_, place) => place + 1).join("\n"), [count])
   const found = [

@@ -1,4 +1,3 @@
-import type { Signal } from "@preact/signals"
 import { toggled } from "../state/Route.ts"
 import type { FieldProps } from "./FormField.ts"
 
@@ -17,34 +16,29 @@ export const Box = ({ label, isOn, onChange }: BoxProps) => (
 
 interface ChoicesProps {
   readonly names: ReadonlyArray<string>
-  readonly of: Signal<ReadonlyArray<string>>
+  readonly chosen: ReadonlyArray<string>
+  readonly onChange: (chosen: ReadonlyArray<string>) => void
 }
 
 /** A box for each name, of which the ones that are on are chosen. */
-export const Choices = ({ names, of: chosen }: ChoicesProps) =>
+export const Choices = ({ names, chosen, onChange }: ChoicesProps) =>
   names.map((name) => (
     <Box
       key={name}
       label={name}
-      isOn={chosen.value.includes(name)}
-      onChange={() => (chosen.value = toggled(chosen.value, name))}
+      isOn={chosen.includes(name)}
+      onChange={() => onChange(toggled(chosen, name))}
     />
   ))
 
 /** A field of boxes. */
-export const Boxes = ({ boxes = [], label, onText, value }: FieldProps) => {
-  const chosen = value.split(",").filter((name) => name !== "")
-  return (
-    <span class="filters" role="group" aria-label={label}>
-      {label}
-      {boxes.map((name) => (
-        <Box
-          key={name}
-          label={name}
-          isOn={chosen.includes(name)}
-          onChange={() => onText(toggled(chosen, name).join())}
-        />
-      ))}
-    </span>
-  )
-}
+export const Boxes = ({ boxes = [], label, onText, value }: FieldProps) => (
+  <span class="filters" role="group" aria-label={label}>
+    {label}
+    <Choices
+      names={boxes}
+      chosen={value.split(",").filter((name) => name !== "")}
+      onChange={(chosen) => onText(chosen.join())}
+    />
+  </span>
+)

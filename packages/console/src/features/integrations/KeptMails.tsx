@@ -1,12 +1,13 @@
 import { useSignal } from "@preact/signals"
 import type { ExpectedCheckState, Integration, KeptMails as Answer, TriedMail } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect } from "preact/hooks"
 import { segment } from "../../api/request.ts"
 import { listOf, MOST } from "../../state/lists.ts"
 import { linkTo } from "../../state/Route.ts"
 import { call, mayAdminister } from "../../state/session.ts"
 import type { Texts } from "../../view/FormField.ts"
+import { Dialog } from "../../view/Dialog.tsx"
 import { Fault, Form, QuietButton } from "../../view/forms.tsx"
 import { Time } from "../../view/states.tsx"
 
@@ -111,9 +112,7 @@ export const KeptMails = ({ of: integration, onClose }: KeptMailsProps) => {
     useSignal<Answer["items"] | undefined>(undefined),
     useSignal<KeptMail | undefined>(undefined),
   ]
-  const dialog = useRef<HTMLDialogElement>(null)
   const [fault, crowded] = [useSignal(""), useSignal<ReadonlyArray<string>>([])]
-  useEffect(() => dialog.current?.showModal(), [])
   useEffect(() => {
     const read = async () => {
       mails.value = (await call<Answer>("GET", `ops/v1/integrations/${segment(name)}/mails`)).items
@@ -123,7 +122,7 @@ export const KeptMails = ({ of: integration, onClose }: KeptMailsProps) => {
     read().catch((error: unknown) => (fault.value = error instanceof Error ? error.message : String(error)))
   }, [name])
   return (
-    <dialog ref={dialog} class="ask form" aria-label={`Mails to ${name}`} onClose={onClose}>
+    <Dialog name={`Mails to ${name}`} onClose={onClose}>
       <h2>Mails to {name}</h2>
       {crowded.value.map((sender) => (
         <p class="lead" key={sender}>
@@ -144,6 +143,6 @@ export const KeptMails = ({ of: integration, onClose }: KeptMailsProps) => {
       )}
       <Fault text={fault.value} />
       <QuietButton does={onClose}>Close</QuietButton>
-    </dialog>
+    </Dialog>
   )
 }

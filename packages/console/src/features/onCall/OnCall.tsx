@@ -36,6 +36,7 @@ const Rotas = ({ chosen, items }: RotaList & { readonly chosen: string | undefin
             then <Names {...next} /> {untilText(next.until)}
           </span>
         )}
+        <PolicyFormButton form="rota" label="Change" describes={`Change ${name}`} path={["rotas", name]} />
       </li>
     ))}
   </ul>
@@ -112,7 +113,7 @@ export const OnCall = () => {
       {items.length > 0 && <Rotas items={items} chosen={name} />}
       {reading.value !== undefined && (
         <p class="after">
-          <PolicyFormButton form="RotaForm" label="Add a rota" />
+          <PolicyFormButton form="rota" label="Add a rota" />
         </p>
       )}
       {items.length > 0 && name === undefined && (

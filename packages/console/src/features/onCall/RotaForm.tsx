@@ -1,9 +1,11 @@
 import { useSignal } from "@preact/signals"
-import type { PolicyInForce } from "@tocsin/client"
 import { now } from "../../state/clock.ts"
+import type { Policy } from "../../state/policyEntries.ts"
 import { Choices } from "../../view/boxes.tsx"
 import { bound, Field } from "../../view/forms.tsx"
-import { PolicyDialog } from "../../view/PolicyDialog.tsx"
+import { PolicyDialog, type PolicyFormProps, useEntry } from "../../view/PolicyDialog.tsx"
+
+type PolicyRota = NonNullable<Policy["rotas"]>[string]
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 
@@ -15,36 +17,57 @@ const nextMonday = (): string => {
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}T09:00`
 }
 
-interface RotaFormProps {
-  readonly policy: PolicyInForce
-  readonly onClose: () => void
+/** The turns of which each is one receiver; undefined where one is several, which boxes cannot say. */
+const singles = (order: ReadonlyArray<unknown>): ReadonlyArray<string> | undefined =>
+  order.every((turn) => typeof turn === "string") ? order : undefined
+
+const nameFault = (name: string, { policy, receivers }: PolicyFormProps["policy"]): ReadonlyArray<string> => {
+  if (name === "") return ["a name"]
+  const isTaken = Object.hasOwn(policy.rotas ?? {}, name) || receivers.some((one) => one.name === name)
+  return isTaken ? ["a name that no receiver and no rota has"] : []
 }
 
 /** Writes a rota: who is on call, one turn after the other. */
-export const RotaForm = ({ onClose, policy }: RotaFormProps) => {
-  const [name, every, from] = [useSignal(""), useSignal("7d"), useSignal(nextMonday())]
-  const order = useSignal<ReadonlyArray<string>>([])
-  const rotas = policy.policy.rotas ?? {}
-  const isTaken = Object.hasOwn(rotas, name.value) || policy.receivers.some((one) => one.name === name.value)
+export const RotaForm = (props: PolicyFormProps) => {
+  const { path, policy } = props
+  const entry = useEntry<PolicyRota>(props)
+  const former = entry.value?.value
+  const [name, every] = [useSignal(path?.[1] ?? ""), useSignal(former?.every ?? "7d")]
+  const from = useSignal(former?.from ?? nextMonday())
+  const turns = singles(former?.order ?? [])
+  const order = useSignal(turns ?? [])
+  const { every: _, from: __, order: written, ...others } = former ?? {}
+  const kept = turns === undefined ? { order: written, ...others } : others
   const missing = [
-    ...(name.value.trim() === "" ? ["a name"] : isTaken ? ["a name that no receiver and no rota has"] : []),
-    ...(order.value.length === 0 ? ["an order"] : []),
+    ...(path === undefined ? nameFault(name.value.trim(), policy) : []),
+    ...(turns !== undefined && order.value.length === 0 ? ["an order"] : []),
   ]
   const value = {
-    ...(policy.policy.tz === undefined && { tz: ZONE }),
+    ...(path === undefined && policy.policy.tz === undefined && { tz: ZONE }),
     order: order.value,
+    ...kept,
     every: every.value.trim(),
     from: from.value.trim(),
   }
-  const item = missing.length === 0 ? { key: "rotas", name: name.value.trim(), value } : undefined
   return (
-    <PolicyDialog title="Add a rota" {...{ item, missing, onClose, policy }}>
+    <PolicyDialog
+      {...props}
+      title={path === undefined ? "Add a rota" : `Change ${name.value}`}
+      path={["rotas", name.value.trim()]}
+      {...{ entry, kept, missing, value }}
+    >
       <div class="form-row">
-        <Field label="Name" {...bound(name)} />
-        <span class="filters" role="group" aria-label="Order">
-          Order
-          <Choices names={policy.receivers.map((one) => one.name).toSorted()} of={order} />
-        </span>
+        <Field label="Name" disabled={path !== undefined} {...bound(name)} />
+        {turns !== undefined && (
+          <span class="filters" role="group" aria-label="Order">
+            Order
+            <Choices
+              names={policy.receivers.map((one) => one.name).toSorted()}
+              chosen={order.value}
+              onChange={(chosen) => (order.value = chosen)}
+            />
+          </span>
+        )}
         <Field label="Every" {...bound(every)} />
         <Field label="From" {...bound(from)} />
       </div>

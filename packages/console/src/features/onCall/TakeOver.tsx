@@ -53,7 +53,11 @@ export const TakeOver = ({ rota }: { readonly rota: string }) => {
     <Fields class="act-form after" aria-label={`Take over ${rota}`}>
       <div class="filters" role="group" aria-label="On call instead">
         On call instead:
-        <Choices names={all.map(({ name }) => name)} of={receivers} />
+        <Choices
+          names={all.map(({ name }) => name)}
+          chosen={receivers.value}
+          onChange={(chosen) => (receivers.value = chosen)}
+        />
       </div>
       <div class="form-row">
         <Field label="Until, or for" {...bound(until)} />

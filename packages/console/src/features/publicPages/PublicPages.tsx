@@ -17,7 +17,8 @@ import { Box } from "../../view/boxes.tsx"
 import { ActionButton, CopyText, Field, Form } from "../../view/forms.tsx"
 import { Tabs } from "../../view/navigation.tsx"
 import { type Draft, type Groups, PagePreview, timeIn } from "./PagePreview.tsx"
-import { PageForm } from "./PageForm.tsx"
+import type { PolicyPage } from "./LineForm.tsx"
+import { FormButton } from "../../pages/PolicyForm.tsx"
 import { Empty, Mark, Missing, OUTSIDE, ReadingNote, Time, TimeAfter } from "../../view/states.tsx"
 import { useRead } from "../../view/usePages.ts"
 
@@ -146,9 +147,40 @@ const STATES = ["open", "scheduled", "ended"]
 const versionOf = ({ id, state, updates }: Announcement | ShownAnnouncement): string =>
   `${id} ${state} ${updates.length}`
 
-type PageOfPolicy = NonNullable<PolicyInForce["policy"]["pages"]>[string]
+interface PageProps {
+  readonly name: string
+  readonly page: PolicyPage
+}
 
-const PublicPage = ({ name, page }: { readonly name: string; readonly page: PageOfPolicy }) => {
+const Lines = ({ name, page: { groups } }: PageProps) => (
+  <>
+    <h2>Lines</h2>
+    <ul class="plain" aria-label="Lines of the page">
+      {groups.flatMap(({ lines, title }, group) =>
+        lines.map((line, place) => (
+          <li class="row" key={`${group} ${place}`}>
+            <b>{line.name}</b>
+            <span class="subject">
+              {groups.length > 1 && `${title}: `}
+              {line.match.join(", ")}
+            </span>
+            <FormButton
+              form="line"
+              label="Change"
+              describes={`Change ${line.name}`}
+              path={["pages", name, "groups", String(group), "lines", String(place)]}
+            />
+          </li>
+        )),
+      )}
+    </ul>
+    <p class="after">
+      <FormButton form="line" label="Add a line" path={["pages", name]} />
+    </p>
+  </>
+)
+
+const PublicPage = ({ name, page }: PageProps) => {
   const address = `${base}status/${name}`
   const { value: body } = useRead<PublicPageBody>(`status/${name}.json`, {}, ["policy", "announcements"])
   const reading = useRead<Answered<Announcement>>(PATH, { page: name, limit: MOST_SHOWN })
@@ -182,6 +214,7 @@ const PublicPage = ({ name, page }: { readonly name: string; readonly page: Page
         <summary>Badge, as Markdown</summary>
         <CopyText text={`[![${page.title}](${address}/badge.svg)](${address})`} />
       </details>
+      <Lines name={name} page={page} />
       <div class="announcing">
         <div>
           <h2>Announce</h2>
@@ -216,23 +249,6 @@ const PublicPage = ({ name, page }: { readonly name: string; readonly page: Page
   )
 }
 
-const EXAMPLE = `pages:
-  shop:
-    title: Shop
-    groups:
-      - { title: Services, lines: [{ name: Checkout, match: ["label:service = checkout"] }] }`
-
-/** A form of a new page or, where that is not made here, how to write it. */
-const NewPage = ({ policy }: { readonly policy: PolicyInForce }) =>
-  mayAdminister.value && policy.fixed === undefined ? (
-    <PageForm policy={policy} />
-  ) : (
-    <>
-      <p>These lines of the policy are a page of one service:</p>
-      <CopyText text={EXAMPLE} />
-    </>
-  )
-
 export const PublicPages = () => {
   const reading = useRead<PolicyInForce>("ops/v1/policy")
   const pages = Object.entries(reading.value?.policy.pages ?? {})
@@ -259,16 +275,13 @@ export const PublicPages = () => {
         <Missing what="public page" name={wanted} others={linkTo("pages")} />
       )}
       {name !== undefined && page !== undefined && <PublicPage key={name} name={name} page={page} />}
-      {reading.value !== undefined && (
-        <details open={pages.length === 0}>
-          <summary>New page</summary>
-          <NewPage policy={reading.value} />
-          <p>
-            <a href={`${base}console/policy.md`}>All that a page can say</a>, such as groups and a time zone,
-            is in <a href={linkTo("policy")}>the policy</a>.
-          </p>
-        </details>
-      )}
+      <p class="after">
+        <FormButton form="page" label="New page" />
+      </p>
+      <p>
+        <a href={`${base}console/policy.md`}>All that a page can say</a>, such as groups and a time zone, is
+        in <a href={linkTo("policy")}>the policy</a>.
+      </p>
     </>
   )
 }

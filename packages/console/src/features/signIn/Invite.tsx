@@ -1,10 +1,10 @@
 import type { NewInvitation } from "@tocsin/client"
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../../api/request.ts"
 import { decide } from "../../pages/decide.ts"
 import { base } from "../../state/base.ts"
 import { call } from "../../state/session.ts"
+import { Dialog } from "../../view/Dialog.tsx"
 import { ActionButton, CopyText, QuietButton } from "../../view/forms.tsx"
 import { Loaded } from "../../view/Script.tsx"
 import { Time } from "../../view/states.tsx"
@@ -13,23 +13,19 @@ interface Made extends NewInvitation {
   readonly link: string
 }
 
-const Shown = ({ made, name, close }: { made: Made; name: string; close: () => void }) => {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
-  return (
-    <dialog ref={dialog} class="ask" aria-label={`Invitation of ${name}`} onClose={close}>
-      <p>
-        Whoever opens this link first signs in as <b>{name}</b>. It works once, and ends{" "}
-        <Time at={made.expires_at} />.
-      </p>
-      <Loaded of={decide} draw={({ Code }) => <Code text={made.link} />} />
-      <CopyText text={made.link} />
-      <div class="actions">
-        <QuietButton does={() => dialog.current?.close()}>Close</QuietButton>
-      </div>
-    </dialog>
-  )
-}
+const Shown = ({ made, name, close }: { made: Made; name: string; close: () => void }) => (
+  <Dialog name={`Invitation of ${name}`} onClose={close}>
+    <p>
+      Whoever opens this link first signs in as <b>{name}</b>. It works once, and ends{" "}
+      <Time at={made.expires_at} />.
+    </p>
+    <Loaded of={decide} draw={({ Code }) => <Code text={made.link} />} />
+    <CopyText text={made.link} />
+    <div class="actions">
+      <QuietButton does={close}>Close</QuietButton>
+    </div>
+  </Dialog>
+)
 
 /** Makes a link by which an operator signs in, and shows it this once. */
 export const Invite = ({ name }: { readonly name: string }) => {

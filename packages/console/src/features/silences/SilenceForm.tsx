@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { IncidentDetail } from "@tocsin/client"
 import { limitsAgents } from "@tocsin/contract/labels/matcherText"
-import { useEffect } from "preact/hooks"
 import { isUnreached } from "../../api/ApiFailure.ts"
 import { segment } from "../../api/request.ts"
 import { countText, momentText } from "../../format/times.ts"
@@ -10,7 +9,7 @@ import { nameOf } from "../../state/incidentActions.ts"
 import { route, setParameters } from "../../state/location.ts"
 import { parseSelection } from "../../state/Route.ts"
 import { useDraft } from "../../state/drafts.ts"
-import { call } from "../../state/session.ts"
+import { call, token } from "../../state/session.ts"
 import {
   create,
   keyMatchers,
@@ -23,8 +22,11 @@ import {
   readEnd,
 } from "./silenceActions.ts"
 import { useLater } from "../../state/useLater.ts"
+import { decide } from "../../pages/decide.ts"
+import { Dialog } from "../../view/Dialog.tsx"
 import { Fields } from "../../view/Fields.tsx"
-import { ActionButton, bound, Fault, Field } from "../../view/forms.tsx"
+import { ActionButton, bound, Fault, Field, QuietButton } from "../../view/forms.tsx"
+import { Loaded } from "../../view/Script.tsx"
 import { FailureNote } from "../../view/states.tsx"
 import { useResource } from "../../view/usePages.ts"
 
@@ -77,24 +79,23 @@ const Preview = ({ silences }: { readonly silences: NewSilences }) => {
   )
 }
 
+type Incidents = ReadonlyArray<IncidentDetail["incident"]>
+
 /** The values of the fields, and the silences that they make so far. */
-const useForm = () => {
-  const ids = parseSelection(route.value.parameters["incidents"])
-  const { value: incidents = [], failure } = useIncidents(ids)
-  const text = useDraft("matchers", route.value.parameters["matchers"] ?? "")
+const useForm = (incidents: Incidents) => {
+  const { matchers: wanted = "" } = route.value.parameters
+  const [first] = incidents
+  const given = incidents.length === 1 && first !== undefined ? keyMatchers(first.incident_key) : undefined
+  const lines = given === undefined ? wanted.split("\n").filter((line) => line !== "") : [matchersText(given)]
+  const match = useSignal<ReadonlyArray<string>>(lines)
+  const text = useDraft("checks", lines.join(", "))
   const span = useDraft("span", "2h")
   const starts = useDraft("start", "")
   const comment = useDraft("comment", "")
   /** The keys that were silenced before a failure: to try again must not silence them twice. */
   const made = useDraft<ReadonlyArray<string>>("made", [])
   const left = incidents.filter(({ incident_key }) => !made.value.includes(incident_key))
-  const isSingle = incidents.length === 1
-  const [first] = incidents
-  const given = isSingle && first !== undefined ? keyMatchers(first.incident_key) : undefined
-  useEffect(() => {
-    if (given !== undefined && text.peek() === "") text.value = matchersText(given)
-  }, [isSingle, first?.id])
-  const { matchers, fault } = parseMatchers(text.value, given)
+  const { matchers, fault } = parseMatchers(match.value.join("\n"), given)
   const lists =
     incidents.length > 1
       ? left.map(({ incident_key }) => keyMatchers(incident_key))
@@ -108,15 +109,15 @@ const useForm = () => {
   const silences: NewSilences | undefined =
     end && lists.length > 0 ? { lists, ends: end.ends, startsAt, comment: comment.value.trim() } : undefined
   const missing = [
-    ...(lists.length === 0 && fault === undefined ? ["a matcher"] : []),
+    ...(lists.length === 0 && fault === undefined ? ["checks"] : []),
     ...(comment.value.trim() === "" ? ["a comment"] : []),
   ]
-  return { failure, incidents, left, text, span, starts, comment, made, fault, begin, end, silences, missing }
+  return { incidents, left, match, text, span, starts, comment, made, fault, begin, end, silences, missing }
 }
 
 type Form = ReturnType<typeof useForm>
 
-const Subjects = ({ incidents, left, text }: Pick<Form, "incidents" | "left" | "text">) =>
+const Subjects = ({ incidents, left, match, text }: Pick<Form, "incidents" | "left" | "match" | "text">) =>
   incidents.length > 1 ? (
     <ul class="subjects" aria-label="To be silenced">
       {left.map((incident) => (
@@ -126,12 +127,7 @@ const Subjects = ({ incidents, left, text }: Pick<Form, "incidents" | "left" | "
       ))}
     </ul>
   ) : (
-    <Field
-      label="Matchers, one a line"
-      hasLines
-      placeholder={"agent_id glob web-*\nlabel:env = prod"}
-      {...bound(text)}
-    />
+    <Loaded of={decide} draw={({ MatchField }) => <MatchField of={match} text={text} />} />
   )
 
 const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "missing" | "span">) =>
@@ -144,27 +140,27 @@ const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "mis
     </p>
   )
 
-const submit = async ({ silences, made, text, comment, starts }: Form) => {
+const close = (): void => {
+  // A page that ends with its token comes back with what was typed.
+  if (token.peek() !== "") setParameters({ incidents: "", matchers: "", new: "" })
+}
+
+const submit = async ({ silences, made }: Form) => {
   if (silences === undefined) return undefined
   const keys: Array<string> = []
   const done = await create(silences, (created) => {
     keys.push(...created.map(({ value }) => value))
   }).finally(() => (made.value = [...made.value, ...keys]))
   if (done === undefined) return undefined
-  text.value = ""
-  comment.value = ""
-  starts.value = ""
-  setParameters({ incidents: "", matchers: "", new: "" })
+  close()
   return done
 }
 
-/** Creates silences: of what matchers say, or of the incidents that the address names. */
-export const SilenceForm = () => {
-  const form = useForm()
-  const { failure, span, starts, comment, fault, end, silences } = form
+const SilenceFields = ({ incidents }: { readonly incidents: Incidents }) => {
+  const form = useForm(incidents)
+  const { span, starts, comment, fault, end, silences } = form
   return (
-    <Fields class="act-form" aria-label="New silence">
-      {failure !== undefined && <FailureNote failure={failure} />}
+    <Fields>
       <Subjects {...form} />
       <div class="form-row">
         <label>
@@ -183,7 +179,6 @@ export const SilenceForm = () => {
             ))}
           </datalist>
         </label>
-        <Field label="Starts" type="datetime-local" {...bound(starts)} />
         <Field
           label="Comment"
           isWide
@@ -192,6 +187,15 @@ export const SilenceForm = () => {
           maxLength={1024}
           {...bound(comment)}
         />
+      </div>
+      <details open={starts.value !== ""}>
+        <summary>More</summary>
+        <Field label="Starts" type="datetime-local" {...bound(starts)} />
+      </details>
+      <Fault text={fault ?? ""} />
+      <Ending {...form} />
+      {silences !== undefined && <Preview silences={silences} />}
+      <div class="actions">
         <ActionButton
           kind="main"
           isDisabled={silences === undefined || silences.comment === ""}
@@ -199,10 +203,27 @@ export const SilenceForm = () => {
         >
           Silence
         </ActionButton>
+        <QuietButton does={close}>Cancel</QuietButton>
       </div>
-      <Fault text={fault ?? ""} />
-      <Ending {...form} />
-      {silences !== undefined && <Preview silences={silences} />}
     </Fields>
+  )
+}
+
+/** Creates silences: of the checks that one names, or of the incidents that the address names. */
+export const SilenceForm = () => {
+  const { value: incidents, failure } = useIncidents(parseSelection(route.value.parameters["incidents"]))
+  if (failure !== undefined) return <FailureNote failure={failure} />
+  if (incidents === undefined) return null
+  return (
+    // Its first field has the focus, so all of them are there when it opens.
+    <Loaded
+      of={decide}
+      draw={() => (
+        <Dialog name="New silence" onClose={close}>
+          <h2>New silence</h2>
+          <SilenceFields incidents={incidents} />
+        </Dialog>
+      )}
+    />
   )
 }

@@ -4,12 +4,12 @@ import { momentText, rangeText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { arranged, placeAmong, type Sorts } from "../../state/arranged.ts"
 import { listOf, MOST } from "../../state/lists.ts"
-import { route } from "../../state/location.ts"
+import { route, setParameters } from "../../state/location.ts"
 import { linkTo } from "../../state/Route.ts"
 import { mayRespond } from "../../state/session.ts"
 import { expire, extend, matchersText } from "./silenceActions.ts"
 import { Export } from "../../view/Export.tsx"
-import { ActionButton } from "../../view/forms.tsx"
+import { ActionButton, QuietButton } from "../../view/forms.tsx"
 import { column, type Columns, Listing } from "../../view/Listing.tsx"
 import { Empty, Mark, ReadingNote, Time } from "../../view/states.tsx"
 import { chosen, FilterField, Tabs } from "../../view/navigation.tsx"
@@ -104,10 +104,16 @@ const Windows = ({ items }: WindowList) => {
     return <p class="lead">The policy has none. It defines windows that recur, or come once.</p>
   return (
     <ul class="windows" aria-label="Maintenance windows">
-      {items.map(({ name, at, comment, cron, tz, occurrences, ...window }) => (
+      {items.map(({ name, at, comment, cron, tz, occurrences, ...window }, place) => (
         <li key={name}>
           <p>
-            <b>{name}</b> {comment}
+            <b>{name}</b> {comment}{" "}
+            <PolicyFormButton
+              form="window"
+              label="Change"
+              describes={`Change ${name}`}
+              path={["windows", String(place)]}
+            />
           </p>
           <p class="lead">
             <code>{cron ?? `once, ${at ?? ""}`}</code> {tz}, for {window.for}
@@ -137,12 +143,10 @@ export const Silences = () => {
   return (
     <>
       {mayRespond.value && isNew && <SilenceForm key={`${incidents} ${matchers}`} />}
-      {mayRespond.value && !isNew && (
-        <div class="filters">
-          <a class="button" href={linkTo("silences", [], { new: "yes" })}>
-            New silence
-          </a>
-        </div>
+      {mayRespond.value && (
+        <p>
+          <QuietButton does={() => setParameters({ new: "yes" })}>New silence</QuietButton>
+        </p>
       )}
       <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS}>
         <Export name="silences" columns={silenceColumns} lists={[list(MOST)]} />
@@ -169,7 +173,7 @@ export const Silences = () => {
       <ReadingNote reading={windows} />
       {windows.value !== undefined && <Windows {...windows.value} />}
       <p class="after">
-        <PolicyFormButton form="WindowForm" label="Add a window" />
+        <PolicyFormButton form="window" label="Add a window" />
       </p>
       <p class="after">
         <a href={linkTo("system")}>The policy in force</a>

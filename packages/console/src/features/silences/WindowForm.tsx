@@ -1,8 +1,10 @@
 import { useSignal } from "@preact/signals"
-import type { PolicyInForce } from "@tocsin/client"
+import type { Policy } from "../../state/policyEntries.ts"
 import { ChecksField, useChecks } from "../../view/ChecksField.tsx"
 import { bound, Field } from "../../view/forms.tsx"
-import { PolicyDialog } from "../../view/PolicyDialog.tsx"
+import { PolicyDialog, type PolicyFormProps, useEntry } from "../../view/PolicyDialog.tsx"
+
+type PolicyWindow = NonNullable<Policy["windows"]>[number]
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 const REPEATS = [["weekly"], ["monthly"], ["once"]] as const
@@ -10,59 +12,108 @@ const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", 
 const WEEKDAYS = DAYS.map((name, day) => [String(day), name] as const)
 const MONTHDAYS = Array.from({ length: 28 }, (_, day) => [String(day + 1)] as const)
 
+interface Times {
+  readonly repeats: string
+  readonly weekday: string
+  readonly monthday: string
+  readonly at: string
+}
+const FIRST: Times = { repeats: "weekly", weekday: "0", monthday: "1", at: "02:00" }
+
 /** The times of a window as the policy has them; undefined for an hour that is none. */
-const timesOf = (
-  repeats: string,
-  day: string,
-  at: string,
-): { readonly at: string } | { readonly cron: string } | undefined => {
+const writtenTimes = ({
+  at,
+  monthday,
+  repeats,
+  weekday,
+}: Times): { readonly at: string } | { readonly cron: string } | undefined => {
   if (repeats === "once") return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(at) ? { at } : undefined
   const [, hour, minute] = /^(\d\d?):(\d\d)$/.exec(at) ?? []
   if (hour === undefined || minute === undefined) return undefined
-  const days = repeats === "monthly" ? `${day} * *` : `* * ${day}`
+  const days = repeats === "monthly" ? `${monthday} * *` : `* * ${weekday}`
   return { cron: `${Number(minute)} ${Number(hour)} ${days}` }
 }
 
-interface WindowFormProps {
-  readonly policy: PolicyInForce
-  readonly onClose: () => void
+/** The times of a window as the fields have them; undefined where they cannot say them. */
+const timesOf = ({ at, cron = "" }: PolicyWindow): Times | undefined => {
+  if (at !== undefined) return { ...FIRST, repeats: "once", at }
+  const [, minute = "", hour = "", monthday = "", weekday = ""] =
+    /^(\d\d?) (\d\d?) (?:(\d\d?) \* \*|\* \* ([0-6]))$/.exec(cron) ?? []
+  const clock = `${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`
+  const times =
+    weekday === "" ? { ...FIRST, repeats: "monthly", monthday, at: clock } : { ...FIRST, weekday, at: clock }
+  return MONTHDAYS.some(([day]) => day === times.monthday) ? times : undefined
 }
 
-/** Writes a maintenance window: when, for how long, and of which checks. */
-export const WindowForm = ({ onClose, policy }: WindowFormProps) => {
-  const [name, repeats, at] = [useSignal(""), useSignal("weekly"), useSignal("02:00")]
-  const [weekday, monthday, span] = [useSignal("0"), useSignal("1"), useSignal("2h")]
-  const [checks, zone] = [useSignal(""), useSignal(policy.policy.tz ?? ZONE)]
-  const { match, ...offer } = useChecks(checks)
-  const times = timesOf(
-    repeats.value,
-    (repeats.value === "monthly" ? monthday : weekday).value,
-    at.value.trim(),
-  )
-  const missing = [
-    ...(name.value.trim() === "" ? ["a name"] : []),
-    ...(times === undefined
-      ? [repeats.value === "once" ? "at, such as 2026-12-06T02:00" : "at, such as 02:00"]
-      : []),
-    ...(span.value.trim() === "" ? ["for how long"] : []),
-    ...(match.length === 0 ? ["checks"] : []),
-  ]
-  const value = { name: name.value.trim(), ...times, tz: zone.value.trim(), for: span.value.trim(), match }
-  const item = missing.length === 0 ? { key: "windows", value } : undefined
+const useFields = ({ policy: { tz = ZONE } }: PolicyFormProps["policy"], former?: PolicyWindow) => {
+  const times = useSignal(former === undefined ? FIRST : timesOf(former))
+  return {
+    name: useSignal(former?.name ?? ""),
+    times,
+    span: useSignal(former?.for ?? "2h"),
+    checks: useChecks(former?.match),
+    zone: useSignal(former === undefined ? tz : (former.tz ?? "")),
+  }
+}
+
+type Fields = ReturnType<typeof useFields>
+
+const TimeFields = ({ of }: { readonly of: Fields["times"] }) => {
+  const times = of.value
+  if (times === undefined) return null
+  const field = (name: keyof Times) => ({
+    value: times[name],
+    onText: (text: string) => (of.value = { ...times, [name]: text }),
+  })
+  const { repeats } = times
   return (
-    <PolicyDialog title="Add a window" {...{ item, missing, onClose, policy }}>
+    <>
+      <Field label="Repeats" options={REPEATS} {...field("repeats")} />
+      {repeats === "weekly" && <Field label="Day" options={WEEKDAYS} {...field("weekday")} />}
+      {repeats === "monthly" && <Field label="Day" options={MONTHDAYS} {...field("monthday")} />}
+      <Field label="At" placeholder={repeats === "once" ? "2026-12-06T02:00" : "02:00"} {...field("at")} />
+    </>
+  )
+}
+
+const missingIn = ({ checks, name, span, times }: Fields): ReadonlyArray<string> => [
+  ...(name.value.trim() === "" ? ["a name"] : []),
+  ...(times.value !== undefined && writtenTimes(times.value) === undefined
+    ? [times.value.repeats === "once" ? "at, such as 2026-12-06T02:00" : "at, such as 02:00"]
+    : []),
+  ...(span.value.trim() === "" ? ["for how long"] : []),
+  ...(checks.match.length === 0 ? ["checks"] : []),
+]
+
+/** Writes a maintenance window: when, for how long, and of which checks. */
+export const WindowForm = (props: PolicyFormProps) => {
+  const entry = useEntry<PolicyWindow>(props)
+  const former = entry.value?.value
+  const fields = useFields(props.policy, former)
+  const { checks, name, span, times, zone } = fields
+  const { at: _, cron, for: __, match: ___, name: ____, tz: _____, ...others } = former ?? {}
+  const kept = times.value === undefined && cron !== undefined ? { cron, ...others } : others
+  const value = {
+    name: name.value.trim(),
+    ...(times.value && writtenTimes({ ...times.value, at: times.value.at.trim() })),
+    ...(zone.value.trim() !== "" && { tz: zone.value.trim() }),
+    for: span.value.trim(),
+    match: checks.match,
+    ...kept,
+  }
+  return (
+    <PolicyDialog
+      {...props}
+      title={former === undefined ? "Add a window" : `Change ${former.name}`}
+      path={["windows", "-"]}
+      {...{ entry, kept, value }}
+      missing={missingIn(fields)}
+    >
       <div class="form-row">
         <Field label="Name" {...bound(name)} />
-        <Field label="Repeats" options={REPEATS} {...bound(repeats)} />
-        {repeats.value === "weekly" && <Field label="Day" options={WEEKDAYS} {...bound(weekday)} />}
-        {repeats.value === "monthly" && <Field label="Day" options={MONTHDAYS} {...bound(monthday)} />}
-        <Field
-          label="At"
-          placeholder={repeats.value === "once" ? "2026-12-06T02:00" : "02:00"}
-          {...bound(at)}
-        />
+        <TimeFields of={times} />
         <Field label="For" {...bound(span)} />
-        <ChecksField text={checks} {...offer} />
+        <ChecksField {...checks.field} />
         <Field label="Zone" {...bound(zone)} />
       </div>
     </PolicyDialog>
