@@ -42,7 +42,7 @@ body{margin:0;padding:1rem;background:var(--ground);color:var(--ink);font:1.0625
 main{max-width:38rem;margin:1rem auto;padding:1rem 1.25rem;background:var(--card);border:1px solid var(--line);border-left:.375rem solid var(--line);border-radius:.5rem}
 main.critical{border-left-color:var(--critical)}main.warning{border-left-color:var(--warning)}main.unknown{border-left-color:var(--unknown)}
 h1{font-size:1.375rem;line-height:1.25;margin:0 0 .75rem}p{margin:0 0 .5rem}.lead{font-size:1.1875rem;line-height:1.35;font-weight:600}.note{font-size:.875rem;margin-top:.75rem}
-button{font:inherit;font-weight:600;width:100%;min-height:3rem;margin-top:.75rem;border:0;border-radius:.5rem;background:var(--accent);color:var(--on)}a{color:inherit}.more{margin-top:1rem}`
+button{font:inherit;font-weight:600;width:100%;min-height:3rem;margin-top:.75rem;border:1px solid transparent;border-radius:.5rem;background:var(--accent);color:var(--on)}a{color:inherit}.more{margin-top:1rem}`
 
 const HASH = createHash("sha256").update(STYLE).digest("base64")
 
