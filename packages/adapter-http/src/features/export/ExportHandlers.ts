@@ -1,34 +1,31 @@
+import { IncomingMessage } from "node:http"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { Readiness } from "@tocsin/core/heart/health/Readiness"
 import { Clock, Context, Duration, Effect, Stream } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { cutConnection } from "../../response/cutConnection.ts"
 import { toApiError } from "../../response/failures.ts"
-import { exportedLines, textOf } from "./exportedLines.ts"
+import { encodingInPlace } from "./encodingInPlace.ts"
+import { exportedLines } from "./exportedLines.ts"
 
 /** A reader that takes no piece for so long is cut: another one may be waiting. */
 export const TakenWithin = Context.Reference<Duration.Duration>(
   "@tocsin/adapter-http/features/export/TakenWithin",
   { defaultValue: () => Duration.seconds(60) },
 )
-/** About as many bytes are written together. Longer texts would stay until all memory is looked through. */
-const PIECE = 65_536
 
-const piecesOf = (lines: ReadonlyArray<object>): ReadonlyArray<Uint8Array> => {
-  const pieces: Array<Uint8Array> = []
-  let [parts, size]: [Array<Uint8Array>, number] = [[], 0]
-  for (const [place, line] of lines.entries()) {
-    const part = Buffer.from(textOf([line]))
-    parts.push(part)
-    size += part.length
-    if (size < PIECE && place < lines.length - 1) continue
-    pieces.push(Buffer.concat(parts))
-    parts = []
-    size = 0
-  }
-  return pieces
-}
+/** Whether the system has all that was written. Loaded where it is needed, as the library loads the routes. */
+const takingOf = (request: HttpServerRequest.HttpServerRequest) =>
+  request.source instanceof IncomingMessage
+    ? Effect.map(
+        Effect.promise(() => import("@effect/platform-node/NodeHttpServerRequest")),
+        ({ toServerResponse }) => {
+          const response = toServerResponse(request)
+          return () => response.writableLength === 0
+        },
+      )
+    : Effect.succeed(() => false)
 
 /** The endpoint of exports (docs/rules.md#export). */
 export const exported = HttpApiBuilder.group(
@@ -45,8 +42,9 @@ export const exported = HttpApiBuilder.group(
         const lines = yield* toApiError(linesOf(query))
         let takenAt = yield* now
         const pieces = lines.pipe(
-          Stream.map(piecesOf),
+          Stream.map(encodingInPlace(yield* takingOf(request))),
           Stream.flattenIterable,
+          Stream.rechunk(1),
           Stream.tap(() => Effect.map(now, (at) => void (takenAt = at))),
           Stream.interruptWhen(draining),
         )
