@@ -4,7 +4,8 @@ import { plainLine } from "../formats/plainLine.ts"
 /** The VALUE that a field of JSON or of a header must have (docs/watches.md#conditions). */
 export type ConditionValue = string | number | boolean | null
 
-const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const DECIMAL = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/.source
+const NUMBER = new RegExp(`^${DECIMAL}$`)
 const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   "<": (a, b) => a < b,
   "<=": (a, b) => a <= b,
@@ -39,7 +40,7 @@ const VALUE_RULES: ReadonlyArray<ValueRule> = [
   { form: /^(exists)$/, holds: isThere, says: () => "be there" },
   { form: /^(absent)$/, holds: (found) => !isThere(found), says: () => "be absent" },
   {
-    form: /^([<>]=?) (.+)$/,
+    form: new RegExp(`^([<>]=?) (${DECIMAL})$`),
     holds: (found, operand, operator) => COMPARISONS[operator]?.(numberOf(found), Number(operand)) === true,
     says: (operand, operator) => `be ${operator} ${operand}`,
   },
@@ -81,17 +82,9 @@ export const valueHolds = (written: ConditionValue, found: unknown): boolean => 
   return of?.rule.holds(found, of.operand, of.operator) === true
 }
 
-const OPERATOR = /^(?:[<>]=?(?:\s|[+-]?[\d.]|$)|(?:~|!?=)$)/
-
 /** Why something is no VALUE; completes the name of its place. */
-export const valueProblem = (written: ConditionValue): string | undefined => {
-  if (typeof written === "number")
-    return Number.isFinite(written) ? undefined : "must be a number that JSON can have"
-  if (typeof written !== "string" || !OPERATOR.test(written)) return undefined
-  const [, operator, operand = ""] = /^([<>]=?) (.+)$/.exec(written) ?? []
-  if (operator !== undefined && NUMBER.test(operand)) return undefined
-  return `has an operator without its value: write "< 5", or "= ${plainLine(written)}" for that text`
-}
+export const valueProblem = (written: ConditionValue): string | undefined =>
+  typeof written !== "number" || Number.isFinite(written) ? undefined : "must be a number that JSON can have"
 
 const LONGEST_SHOWN = 200
 /** Room for 200 characters of a wanted text. */
@@ -115,5 +108,4 @@ export const shown = (found: unknown): string => {
 
 /** Whether a text as VALUE stands for itself. */
 export const isPlainValue = (text: string): boolean =>
-  VALUE_RULES.findIndex(({ form }) => form.test(text)) === VALUE_RULES.length - 1 &&
-  valueProblem(text) === undefined
+  VALUE_RULES.findIndex(({ form }) => form.test(text)) === VALUE_RULES.length - 1
