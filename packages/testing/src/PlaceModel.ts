@@ -5,41 +5,58 @@ interface ModelPlace {
   at: number
   last: CheckStatus
   counted: CheckStatus | undefined
+  /** How many results in a row were ok, or were not. */
   run: number
 }
 
+export interface ModelTerms {
+  readonly from: number
+  readonly fails: number | "all" | "any" | "majority"
+  readonly confirm: { readonly bad: number; readonly good: number }
+}
+
 const SEVERE: ReadonlyArray<CheckStatus> = ["ok", "warning", "unknown", "critical"]
+/** Two periods and 30 s. */
 const LASTING = 150
 
-/** The rules of `fails: any` and `majority`, from seconds and statuses, with `confirm: { bad: 2, good: 1 }`. */
+/** The rules of places in words of the page, over seconds since the watch was created (docs/rules.md#places). */
 export class PlaceModel {
   readonly #places = new Map<AgentId, ModelPlace>()
-  readonly #majority: boolean
+  readonly #terms: ModelTerms
   status: CheckStatus | undefined
 
-  constructor(fails: "any" | "majority") {
-    this.#majority = fails === "majority"
+  constructor(terms: ModelTerms) {
+    this.#terms = terms
   }
 
+  /** A result that an agent observed a while ago, or ahead. */
   result(now: number, place: AgentId, status: CheckStatus, ago: number): void {
     const at = Math.min(now, now - ago)
+    const last = this.#places.get(place)?.at ?? at
+    if (at < last || now - at > LASTING) return
+    this.probe(now, place, status, at)
+  }
+
+  /** A result in order, as each one of the service itself is. */
+  probe(now: number, place: AgentId, status: CheckStatus, at = now): void {
+    const { confirm } = this.#terms
     const before = this.#places.get(place)
-    if (before !== undefined && at < before.at) return
-    if (now - at > LASTING) return
-    const isBad = status !== "ok"
-    const isIll = before?.counted !== undefined && before.counted !== "ok"
-    const run = isBad ? (before?.run ?? 0) + 1 : 0
-    const counted = !isBad || isIll || run >= 2 ? status : before?.counted
+    const isAlike = before !== undefined && (before.last === "ok") === (status === "ok")
+    const run = isAlike ? before.run + 1 : 1
+    const known = before?.counted
+    const isSame = known !== undefined && (known === "ok") === (status === "ok")
+    const counted = isSame || run >= (status === "ok" ? confirm.good : confirm.bad) ? status : known
     this.#places.set(place, { at, last: status, counted, run })
     this.#decide(now)
   }
 
   #decide(now: number): void {
+    const { fails, from } = this.#terms
     const counting = [...this.#places.values()].flatMap(({ at, counted, last }) =>
       counted === undefined || last === "unknown" || now - at > LASTING ? [] : [counted],
     )
-    const n = now <= LASTING ? 2 : counting.length
-    const wanted = this.#majority ? Math.floor(n / 2) + 1 : 1
+    const n = now <= LASTING ? from : counting.length
+    const wanted = { majority: Math.floor(n / 2) + 1, any: 1, all: n }[fails] ?? Number(fails)
     if (counting.length === 0 || counting.length < wanted) return
     const having = (level: CheckStatus) =>
       counting.filter((one) => SEVERE.indexOf(one) >= SEVERE.indexOf(level)).length >= wanted

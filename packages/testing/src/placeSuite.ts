@@ -4,11 +4,11 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { HERE } from "@tocsin/contract/watches/places"
 import { recordProbes } from "@tocsin/core/features/watches/recordProbes"
-import { Duration, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "./forAll.ts"
-import { PlaceModel } from "./PlaceModel.ts"
+import { type ModelTerms, PlaceModel } from "./PlaceModel.ts"
 import { outcomeOf } from "./race.ts"
 import { newPlace, openReplica, type Replica } from "./Replica.ts"
 import { rowsOf } from "./rowsOf.ts"
@@ -182,59 +182,86 @@ const isCutOff = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepStrictEqual(yield* openKeys(replica), [])
 })
 
-/** A step of a story: a result of a place, observed a while ago or ahead; or some seconds pass. */
+/** A step of a story: a result of a place, observed a while ago or ahead; the clock goes on, or is set back. */
 type Step =
   | { readonly kind: "result"; readonly place: AgentId; readonly status: CheckStatus; readonly ago: number }
   | { readonly kind: "time"; readonly seconds: number }
   | { readonly kind: "restart" }
 
-const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
-  fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.record({
-        kind: fc.constant("result" as const),
-        place: fc.constantFrom(BERLIN, OSLO),
-        status: fc.constantFrom<CheckStatus>("ok", "ok", "critical", "critical", "warning", "unknown"),
-        ago: fc.constantFrom(0, 0, 0, 5, 40, 200, -60),
-      }),
-    },
-    {
-      weight: 3,
-      arbitrary: fc.record({ kind: fc.constant("time" as const), seconds: fc.constantFrom(1, 30, 90, 200) }),
-    },
-    { weight: 1, arbitrary: fc.constant({ kind: "restart" as const }) },
-  ),
-  { maxLength: 30 },
-)
+interface Story {
+  readonly terms: Omit<ModelTerms, "from">
+  readonly steps: ReadonlyArray<Step>
+}
 
-/** The status is what a naive model says, whatever the order of results, and after restarts. */
-const followsModel = <Place>(
-  subject: StorageUnderTest<Place>,
-  fails: "any" | "majority",
-  story: ReadonlyArray<Step>,
-) =>
+const stories: fc.Arbitrary<Story> = fc.record({
+  terms: fc.record({
+    fails: fc.constantFrom<ModelTerms["fails"]>("majority", "majority", "any", "all", 1, 2, 3),
+    confirm: fc.record({ bad: fc.constantFrom(2, 1, 3), good: fc.constantFrom(1, 2) }),
+  }),
+  steps: fc.array(
+    fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          kind: fc.constant("result" as const),
+          place: fc.constantFrom(BERLIN, OSLO, HERE),
+          status: fc.constantFrom<CheckStatus>("ok", "ok", "critical", "critical", "warning", "unknown"),
+          ago: fc.constantFrom(0, 0, 0, 5, 40, 200, -60),
+        }),
+      },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          kind: fc.constant("time" as const),
+          seconds: fc.constantFrom(1, 1, 30, 30, 90, 200, -20, -100),
+        }),
+      },
+      { weight: 1, arbitrary: fc.constant({ kind: "restart" as const }) },
+    ),
+    { maxLength: 40 },
+  ),
+})
+
+/** The status is what a naive model says, whatever the order of results, after restarts, and with clocks set back. */
+const followsModel = <Place>(subject: StorageUnderTest<Place>, { steps, terms }: Story) =>
   Effect.gen(function* () {
     const open = yield* newPlace(subject)
     let replica = yield* open
     yield* enroll(replica, BERLIN, OSLO)
-    yield* replica.watches.create({ name: NAME, http, from: [BERLIN, OSLO], fails })
+    const from = [HERE, BERLIN, OSLO]
+    yield* replica.watches.create({ name: NAME, http, from, ...terms })
     for (const agent of [BERLIN, OSLO]) yield* ask(replica, agent)
-    const model = new PlaceModel(fails)
+    const model = new PlaceModel({ from: from.length, ...terms })
+    const created = yield* Clock.currentTimeMillis
     let now = 0
-    for (const step of story) {
+    for (const step of steps) {
       if (step.kind === "time") {
         now += step.seconds
-        yield* TestClock.adjust(Duration.seconds(step.seconds))
+        yield* TestClock.setTime(created + now * 1_000)
       } else if (step.kind === "restart") {
         if (subject.onlyOneClient === undefined) replica = yield* open
+      } else if (step.place === HERE) {
+        yield* probe(replica, step.status)
+        model.probe(now, HERE, step.status)
       } else {
         yield* report(replica, step.place, step.status, { ago: step.ago })
         model.result(now, step.place, step.status, step.ago)
       }
-      assert.strictEqual(yield* decided(replica), model.status, JSON.stringify(story))
+      assert.strictEqual(yield* decided(replica), model.status, JSON.stringify({ terms, steps }))
     }
   })
+
+/** Stories of places against a naive model; restarts count where several clients share the storage. */
+export const placeStories = <Place>(
+  subject: StorageUnderTest<Place>,
+  { runs }: { readonly runs: number },
+): void => {
+  it.effect(
+    "places have the status that a naive model says, whatever the order of results",
+    () => forAll(stories, { runs }, (story) => Effect.scoped(followsModel(subject, story))),
+    PROPERTY_TIMEOUT_MILLIS,
+  )
+}
 
 /** Watches that agents probe: what their results decide (docs/rules.md#places). */
 export const placeSuite = <Place>(
@@ -251,15 +278,6 @@ export const placeSuite = <Place>(
     it.effect("that fail at once do not count for two minutes", () =>
       Effect.flatMap(openReplica(subject), isCutOff),
     )
-    it.effect(
-      "have the status that a naive model says, whatever the order of results",
-      () =>
-        forAll(
-          fc.record({ fails: fc.constantFrom("any" as const, "majority" as const), story: steps }),
-          { runs },
-          ({ fails, story }) => Effect.scoped(followsModel(subject, fails, story)),
-        ),
-      PROPERTY_TIMEOUT_MILLIS,
-    )
+    placeStories(subject, { runs })
   })
 }
