@@ -107,8 +107,9 @@ export const features = [
   },
   {
     word: "report",
-    own: /\/report\/|[rR]eportOperations\.|\/Report\./,
-    names: /\breportOperations\b|\bReport(?:Parameters|Fold|s)?\b|\breadReport\b/,
+    own: /\/report\/|[rR]eportOperations\.|\/Report\.|reportMail/,
+    names:
+      /\breportOperations\b|\bReport(?:Parameters|Fold|s)?\b|\breadReport\b|[mM]onthlyReport|monthly_report|sendReport/,
     former: [],
     besides: /simulation\/src|tocsin\/src\/simulate\.|^reporting\/|^agent\//,
   },

@@ -57,7 +57,10 @@ export interface Attempt {
 }
 
 /** A receiver of a type, whose attempts the code of that type makes. */
-export interface TypedReceiver extends Pick<Notifier, "kind" | "concurrency" | "outlastsLease" | "endAlarm"> {
+export interface TypedReceiver extends Pick<
+  Notifier,
+  "kind" | "concurrency" | "outlastsLease" | "endAlarm" | "sendReport"
+> {
   /** Makes an attempt by its answer. `arrive` has the message arrive, unless the sender is cut off. */
   readonly send: (attempt: Attempt, arrive: Effect.Effect<boolean>) => Effect.Effect<SendResult>
   readonly resend?: (
@@ -220,7 +223,7 @@ export const makeReceivers = ({
   const notifier = (name: NotifierName, client: string): Notifier => {
     const typed = types?.get(name)
     const common: Notifier = {
-      ...(typed && Struct.pick(typed, ["concurrency", "outlastsLease", "endAlarm"])),
+      ...(typed && Struct.pick(typed, ["concurrency", "outlastsLease", "endAlarm", "sendReport"])),
       kind: typed?.kind ?? name,
       send: send(name, client),
       test: Effect.succeed({ result: { outcome: "delivered" }, status: 200 }),

@@ -30,6 +30,7 @@ import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { recordNumbers } from "@tocsin/core/features/numbers/recordNumbers"
 import * as Replicas from "@tocsin/core/heart/usecases/Replicas"
+import { monthlyReports } from "@tocsin/core/features/report/monthlyReports"
 import { ReplicaIdentity } from "@tocsin/core/heart/usecases/Replicas"
 import { Queries } from "@tocsin/core/lists/Queries"
 import * as WatchRunner from "@tocsin/core/features/watches/WatchRunner"
@@ -78,6 +79,8 @@ export interface ProcessOptions {
   readonly mostSeries?: number
   /** How many rows and incidents each piece of background work takes; as in production by default. */
   readonly pieceSize?: number
+  /** Whether it sends reports of months; it does not by default. */
+  readonly sendsReports?: boolean
   /** Whether it reports itself to the others; it does not by default. */
   readonly reports?: boolean
   /** How it probes watches; it has none by default. */
@@ -157,6 +160,7 @@ const layerOf = (
     delivers = true,
     keepsHouse = false,
     reports = false,
+    sendsReports = false,
     probes,
     retention,
     mostSeries,
@@ -170,6 +174,7 @@ const layerOf = (
   Layer.mergeAll(
     useCases,
     delivers ? Layer.provide(Delivery.layer, ReplicaIdentity.layer) : Layer.empty,
+    sendsReports ? monthlyReports : Layer.empty,
     keepsHouse || retention !== undefined
       ? Layer.merge(Housekeeping.layer, Layer.provide(recordNumbers, NumberMemory.layer))
       : Layer.empty,

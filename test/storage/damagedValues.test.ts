@@ -140,6 +140,16 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       .of("job_run")
       .put({ agent_id, registration_id, check_id, starts: [{ rid: "", at: 1 }], log: undefined })
     unit.outbox.put(outboxRecord("item", "x", { holds: [{ by: "ack" }], next_evaluation_at: start }))
+    unit.of("monthly_report").put({
+      name: "office 2026-01",
+      id: idOf("report"),
+      state: "waiting",
+      due_at: start,
+      attempts: 0,
+      next_attempt_at: undefined,
+      recipients: undefined,
+      last_error: undefined,
+    })
     unit.of("replica").put({
       id: idOf("replica"),
       version: "1.0.0",

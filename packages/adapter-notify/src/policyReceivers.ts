@@ -117,12 +117,13 @@ export const acceptedReceivers = Effect.fnUntraced(function* <E, F = never>(
 const SHADOW = Effect.succeed({ outcome: "shadow" } as const)
 
 /** Sends nothing but tests (docs/rules.md#shadow-receivers). */
-const shadowOf = ({ browsersOf, hint, kind, sendDigest, test }: Notifier): Notifier => ({
+const shadowOf = ({ browsersOf, hint, kind, sendDigest, sendReport, test }: Notifier): Notifier => ({
   kind,
   ...(hint !== undefined && { hint }),
   ...(browsersOf && { browsersOf: { ...browsersOf, isShadow: true } }),
   send: () => SHADOW,
   ...(sendDigest !== undefined && { sendDigest: () => SHADOW }),
+  ...(sendReport !== undefined && { sendReport: () => SHADOW }),
   test,
 })
 

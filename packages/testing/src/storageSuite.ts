@@ -47,6 +47,7 @@ import { agentRowSuite } from "./rows/agentRowSuite.ts"
 import { incidentRowSuite } from "./rows/incidentRowSuite.ts"
 import { tableSuite } from "./rows/tableSuite.ts"
 import { sessionRaceSuite } from "./sessionSuite.ts"
+import { monthlyReportRaceSuite, monthlyReportSuite } from "./monthlyReportSuite.ts"
 import { subscriptionRaceSuite } from "./subscriptionSuite.ts"
 import { secretRaceSuite } from "./secretSuite.ts"
 import { rowRequestSuite } from "./rowRequestSuite.ts"
@@ -119,6 +120,8 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     operatorSuite(subject)
     sessionRaceSuite(subject)
     subscriptionRaceSuite(subject)
+    monthlyReportRaceSuite(subject)
+    monthlyReportSuite(subject)
     lastResultSuite(subject)
     idempotencySuite(subject)
     replicaSuite(subject)

@@ -6,6 +6,7 @@ import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
 import { policyFollower } from "@tocsin/core/lists/policyFollower"
+import { monthlyReports } from "@tocsin/core/features/report/monthlyReports"
 import { settingsFollower } from "@tocsin/core/lists/settingsFollower"
 import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
 import * as Housekeeping from "@tocsin/core/lists/Housekeeping"
@@ -82,7 +83,7 @@ export const start = async (
     stored === undefined ? Layer.empty : policyFollower,
     settingsFollower,
     Replicas.layer,
-    delivers ? Delivery.layer : Layer.empty,
+    delivers ? Layer.merge(Delivery.layer, monthlyReports) : Layer.empty,
     recordNumbers,
     keepsHouse ? Housekeeping.layer : Layer.empty,
     watchdog === undefined ? Layer.empty : Tocsin.watchdog(watchdog),

@@ -27,6 +27,7 @@ import { type HandOver, makeHandOver } from "./handOver.ts"
 import { resultOfMail } from "./mailResult.ts"
 import { isLoopback, type Mail, makeMailClient, MOST_CONNECTIONS, parseMailServer } from "./mailServer.ts"
 import type { MailSettings } from "./mailWords.ts"
+import { reportMail } from "./reportMail.ts"
 
 interface MailAddresses {
   /** An address, or a name and the address in angle brackets. */
@@ -127,19 +128,33 @@ const domainOf = (address: string): string => {
 const withDomain = (address: string): string =>
   `${address.slice(0, address.lastIndexOf("@"))}@${domainOf(address)}`
 
-const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mail => {
+/** Sender, recipients and headers of every mail with an ID. */
+const envelopeOf = (id: string, { cc = [], from, to }: MailAddresses) => {
   const { inner, name = "", quoted } = MAIL_SENDER.exec(from)?.groups ?? {}
   const address = withDomain(inner ?? from)
   const domain = domainOf(address)
+  return {
+    from: { name: quoted?.replaceAll(/\\(.)/gu, "$1") ?? name.trim(), address },
+    to: to.map(withDomain),
+    cc: cc.map(withDomain),
+    messageId: `<${id}@${domain}>`,
+    headers: {
+      "Auto-Submitted": "auto-generated",
+      "X-Auto-Response-Suppress": "All",
+      "List-Id": `Tocsin <tocsin.${domain}>`,
+    },
+  }
+}
+
+const mailOf = (message: ChatMessage, addresses: MailAddresses): Mail => {
+  const envelope = envelopeOf(message.id, addresses)
   const text = textOf(message, MEDIUM)
   const lines = textOf(message, { ...MEDIUM, hasLinks: true, hasDetails: true, hasWhy: true }).split("\n")
   const why = message.about === "test" ? undefined : sharedWhy(message.notifications)
   const about = message.about === "notification" ? message.notifications[0] : undefined
   const { lang } = message.about === "test" ? message : (message.notifications[0] ?? {})
   return {
-    from: { name: quoted?.replaceAll(/\\(.)/gu, "$1") ?? name.trim(), address },
-    to: to.map(withDomain),
-    cc: cc.map(withDomain),
+    ...envelope,
     subject: cutText(about === undefined ? (lines[0] ?? "") : subjectOf(about), {
       limit: MOST_SUBJECT,
       escape: plain,
@@ -152,13 +167,10 @@ const mailOf = (message: ChatMessage, { cc = [], from, to }: MailAddresses): Mai
       details: about ? detailsOf(about) : "",
       why,
     }),
-    messageId: `<${message.id}@${domain}>`,
-    ...(about && threadOf(about, domain)),
+    ...(about && threadOf(about, domainOf(envelope.from.address))),
     headers: {
       ...(about && { "X-Tocsin-Key": plainLine(about.incident.incident_key) }),
-      "Auto-Submitted": "auto-generated",
-      "X-Auto-Response-Suppress": "All",
-      "List-Id": `Tocsin <tocsin.${domain}>`,
+      ...envelope.headers,
     },
   }
 }
@@ -181,10 +193,10 @@ export const mailsOver = Effect.fnUntraced(function* (
   options: MailAddresses & { readonly settings: MailSettings },
 ): Effect.fn.Return<Notifier, never, Ids> {
   const ids = yield* Ids
-  const send = (message: ChatMessage, settled: ReadonlyArray<SettledRecipient> = []) =>
-    Effect.map(handOver(mailOf(message, options), settled), (handed) =>
-      resultOfMail(handed, settled, options.settings),
-    )
+  const sendMail = (mail: Mail, settled: ReadonlyArray<SettledRecipient> = []) =>
+    Effect.map(handOver(mail, settled), (handed) => resultOfMail(handed, settled, options.settings))
+  const send = (message: ChatMessage, settled?: ReadonlyArray<SettledRecipient>) =>
+    sendMail(mailOf(message, options), settled)
   const deliver = (message: ChatMessage, notification: DeliveryAttempt | undefined) =>
     Effect.map(send(message, notification?.recipients), ({ result }) => result)
   const test = Effect.flatMap(Instant.now, (now) =>
@@ -198,6 +210,11 @@ export const mailsOver = Effect.fnUntraced(function* (
     outlastsLease: true,
     send: (notification) => deliver(aboutNotification(notification), notification),
     sendDigest: (notifications) => deliver(aboutSeveral(notifications), notifications[0]),
+    sendReport: (report) =>
+      Effect.map(
+        sendMail({ ...envelopeOf(report.id, options), ...reportMail(report) }, report.recipients),
+        ({ result }) => result,
+      ),
     test: Effect.timeoutOrElse(test, {
       duration: options.settings.timeout,
       orElse: () => Effect.succeed(BUSY),

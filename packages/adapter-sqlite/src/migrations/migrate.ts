@@ -27,6 +27,7 @@ import { migration as settings } from "./0016_settings.ts"
 import { migration as places } from "./0017_places.ts"
 import { migration as invitations } from "./0018_invitations.ts"
 import { migration as moreTitles } from "./0019_more_titles.ts"
+import { migration as monthlyReports } from "./0020_monthly_reports.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -49,6 +50,7 @@ export const migrations: ReadonlyArray<Migration> = [
   places,
   invitations,
   moreTitles,
+  monthlyReports,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -19,6 +19,7 @@
 -- 17 places compatible sha256:232c0d91f71233a93467b6d5f11ac8dfb8e5ffecd47223b977ac27b4eaeba609
 -- 18 invitations compatible sha256:9f04adddb222455fd104f5e59be42ae533cf277b126be19849e44ce5a60aac37
 -- 19 more_titles compatible sha256:077fa6b8de225caf59f3ffd2df95974206402661cfb98f1b2602621a59e02c5e
+-- 20 monthly_reports compatible sha256:1b4461c9dc6f025be0adf7f5e9cf99696a6e53db6e56541e7ed11aca367754c6
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -539,6 +540,19 @@ BEGIN
     opened_at = NEW.opened_at, resolved_order = NEW.resolved_order
   WHERE id = NEW.id;
 END;
+
+CREATE TABLE monthly_report (
+  name TEXT PRIMARY KEY,
+  id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  next_attempt_at INTEGER,
+  recipients TEXT,
+  last_error TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX monthly_report_by_due ON monthly_report (due_at);
 
 CREATE TABLE number_part (
   kind INTEGER NOT NULL,

@@ -26,6 +26,16 @@ export const WindowList = Schema.Struct({
 }).annotate(named("WindowList", "The maintenance windows of the policy."))
 export type WindowList = typeof WindowList.Type
 
+const MonthlyReport = Schema.Struct({
+  month: Schema.String.annotateKey({ description: "The one that it is about, such as 2026-11." }),
+  state: Schema.Literals(["waiting", "sent", "failed"]).annotateKey({
+    description: "failed: not sent within 24 h, or refused for good.",
+  }),
+  last_error: Schema.NullOr(Schema.String).annotateKey({
+    description: "Why the last attempt failed; of a sent one, who did not get it.",
+  }),
+}).annotate(named("MonthlyReportState", "How the report of a month went."))
+
 const ReceiverInForce = Schema.Struct({
   name: NotifierName,
   notifier: NotifierName.annotateKey({
@@ -39,6 +49,7 @@ const ReceiverInForce = Schema.Struct({
     "Enough of its address to tell it from others: a host, or three characters and the domain of a mail address.",
   ),
   tested_at: optional(InstantFromString, "When it took a test last; absent if it never did."),
+  report: optional(MonthlyReport, "The last monthly report that was due to it; absent if none was."),
 }).annotate(named("ReceiverInForce", "A receiver of the policy in force."))
 
 const UnavailableReceiver = Schema.Struct({

@@ -174,6 +174,12 @@ export const Receiver = Schema.Union([
     topic: Schema.optionalKey(text("The topic in it.")),
     room: Schema.optionalKey(text("The ID of a Matrix room.")),
     tls,
+    reports: Schema.optionalKey(
+      Schema.Literal("monthly").annotate({
+        expected: "monthly",
+        description: "Whether it gets the report of each month, on the first of the next one at 8:00.",
+      }),
+    ),
     hello: Schema.optionalKey(
       formed(
         HOST_NAME,

@@ -7,7 +7,7 @@ export interface TypeKeys {
 
 /** The configuration of each type (docs/notifications.md#types). */
 export const receiverTypes = {
-  email: { kind: "messenger", needs: ["url_", "from", "to"], takes: ["cc", "tls", "hello"] },
+  email: { kind: "messenger", needs: ["url_", "from", "to"], takes: ["cc", "tls", "hello", "reports"] },
   call: {
     kind: "messenger",
     needs: ["account", "token_", "from", "to"],

@@ -11,6 +11,7 @@ import { Push } from "../features/push/Push.ts"
 import { Receivers } from "../heart/notifications/Receivers.ts"
 import { PolicySource } from "../heart/usecases/PolicySource.ts"
 import { SecretCipher } from "../kernel/ports/SecretCipher.ts"
+import { withReports } from "../features/report/shownReports.ts"
 import { namedSecretsReader, secretOperations } from "../features/receivers/Secrets.ts"
 import { placeWarnings } from "../features/watches/placeWarnings.ts"
 import { watchSecrets } from "../features/watches/watchSecrets.ts"
@@ -53,10 +54,12 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/lists/Po
       yield* begin(inForce.current(), (yield* Receivers).given)
     const secrets = yield* secretOperations(followed.followedVersion)
     const watches = yield* watchSecrets
+    const shown = yield* shownPolicies
     return {
       ...followed,
       ...applying,
-      ...(yield* shownPolicies),
+      ...shown,
+      current: Effect.flatMap(shown.current, (state) => withReports(storage, inForce.current(), state)),
       ...(yield* patchingPolicy({ ...applying, store })),
       ...(yield* changingReceivers({ ...applying, openWith, store }, bind)),
       secrets: {

@@ -25,6 +25,7 @@ import { phone_call } from "../heart/model/PhoneCallRecord.ts"
 import { policy_version } from "../heart/model/PolicyVersionRecord.ts"
 import { setting } from "../features/settings/SettingRecord.ts"
 import { receiver_secrets } from "../features/receivers/SecretRecord.ts"
+import { monthly_report } from "../features/report/MonthlyReportRecord.ts"
 import { replica } from "../heart/model/ReplicaRecord.ts"
 import { reported_alert } from "../features/integrations/ReportedAlertRecord.ts"
 import { rota_override } from "../heart/model/RotaOverrideRecord.ts"
@@ -93,6 +94,7 @@ export const storedTables = {
   watch,
   idempotency_key,
   phone_call,
+  monthly_report,
   push_key,
   push_subscription,
   replica,

@@ -43,6 +43,7 @@ import {
 } from "@tocsin/core/kernel/engine/commits/retentionChores"
 import * as Housekeeping from "@tocsin/core/lists/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/heart/notifications/OutboxSignal"
+import { monthlyReports } from "@tocsin/core/features/report/monthlyReports"
 import { recordNumbers } from "@tocsin/core/features/numbers/recordNumbers"
 import * as Replicas from "@tocsin/core/heart/usecases/Replicas"
 import { PolicySource } from "@tocsin/core/heart/usecases/PolicySource"
@@ -168,6 +169,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
 /** Delivery, liveness, retention, numbers, the report to other replicas, and probes; safe with several replicas. */
 export const background = Layer.mergeAll(
   Delivery.layer,
+  monthlyReports,
   Housekeeping.layer,
   recordNumbers,
   Replicas.layer,

@@ -106,7 +106,7 @@ const Arrived = ({
 }
 
 const Receiver = ({ changed, policy, receiver, sendings, tested }: ReceiverProps) => {
-  const { hint, name, notifier } = receiver
+  const { hint, name, notifier, report } = receiver
   const fault = faultOf(policy, name)
   const entry = entriesOf(policy)[name]
   const [state, word] =
@@ -126,6 +126,12 @@ const Receiver = ({ changed, policy, receiver, sendings, tested }: ReceiverProps
         </span>
         <Arrived {...receiver} sendings={sendings} />
         {fault !== undefined && <span class="failure">no server can use it: {fault}</span>}
+        {report?.last_error && (
+          <span class="failure">
+            report of {report.month}
+            {report.state === "waiting" && ", tried again"}: {report.last_error}
+          </span>
+        )}
         {sendings !== undefined && <LettersOf letters={sendings.letters} name={name} />}
         {tested.value[name] !== undefined && <b role="status">{tested.value[name]}</b>}
       </span>

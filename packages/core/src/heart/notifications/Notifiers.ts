@@ -17,6 +17,7 @@ import { memberCount } from "../model/MemberRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/policy/PolicyDocument"
 import type { AlertRecord, SettledRecipient } from "../model/OutboxRecord.ts"
 import type { Reason } from "../model/Reason.ts"
+import type { Report } from "@tocsin/contract/report/Report"
 
 /** Addresses for the reader of a message (docs/rules.md#links). */
 export interface MessageLinks {
@@ -104,6 +105,21 @@ export interface DeliveryAttempt {
   readonly title?: string | undefined
 }
 
+/** One attempt to send the report of a month (docs/rules.md#monthly-reports). */
+export interface MonthlyReport {
+  /** The same for every attempt. */
+  readonly id: string
+  /** Such as `2026-11`. */
+  readonly month: string
+  /** The time zone of its reader, by whose clock the month begins and ends. */
+  readonly tz: string
+  readonly report: Report
+  /** The same report in the console; absent without a public address. */
+  readonly link: string | undefined
+  /** The recipients that earlier attempts settled. */
+  readonly recipients: ReadonlyArray<SettledRecipient> | undefined
+}
+
 /** An alert to send again, held by this process until its lease ends. */
 export interface ClaimedAlert {
   readonly alert: AlertRecord
@@ -174,6 +190,8 @@ export interface Notifier {
    * The caller may repeat it.
    */
   readonly endAlarm?: (incident: IncidentId) => Effect.Effect<DeliveryResult>
+  /** Makes one attempt to send the report of a month; absent where the receiver takes none. Otherwise as `send`. */
+  readonly sendReport?: (report: MonthlyReport) => Effect.Effect<SendResult>
   /**
    * The receiver keeps an alert until it is sent as ended: `resend` gets only alerts whose incident resolved
    * without a notification, once and one at a time (docs/rules.md#notifiers).

@@ -144,7 +144,7 @@ const makePermits = Effect.fnUntraced(function* (concurrency: () => number) {
 })
 
 /** Makes an attempt, which can be interrupted; there is a result in any case. */
-const makeAttempt = (attempt: Effect.Effect<SendResult>): Effect.Effect<AttemptResult> =>
+export const makeAttempt = (attempt: Effect.Effect<SendResult>): Effect.Effect<AttemptResult> =>
   Effect.flatMap(
     Effect.exit(Effect.interruptible(attempt)),
     Exit.match({

@@ -29,11 +29,18 @@ const JITTER = 0.2
 const DELAY_SECONDS: ReadonlyArray<number> = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200]
 const LAST_DELAY_SECONDS = 14_400
 
+/** The longest delay before a next attempt. */
+export const LONGEST_RETRY = Duration.seconds(LAST_DELAY_SECONDS * (1 + JITTER))
+
 /**
  * The delay before the next attempt: by the schedule, ± a fifth, or what the receiver asked for if
  * that is later, up to an hour (docs/rules.md#delivery).
  */
-const retryDelay = (attempts: number, random: number, retryAfterSeconds?: number): Duration.Duration => {
+export const retryDelay = (
+  attempts: number,
+  random: number,
+  retryAfterSeconds?: number,
+): Duration.Duration => {
   const seconds = DELAY_SECONDS[attempts - 1] ?? LAST_DELAY_SECONDS
   const scheduled = Duration.seconds(seconds * (1 - JITTER + 2 * JITTER * random))
   if (retryAfterSeconds === undefined) return scheduled

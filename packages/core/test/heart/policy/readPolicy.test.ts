@@ -172,6 +172,21 @@ describe("a policy", () => {
       ["receivers.a.from is not a key of a receiver without type"],
     ],
     [
+      "reports at another type than email, and other ones",
+      {
+        receivers: {
+          a: { kind: "messenger", type: "ntfy", url_env: "U", reports: "monthly" },
+          b: { kind: "webhook", url_env: "U", secret_env: "S", reports: "monthly" },
+          c: { kind: "messenger", type: "email", url_env: "U", from: "a@b", to: ["a@b"], reports: "daily" },
+        },
+      },
+      [
+        "receivers.a.reports is not a key of ntfy",
+        "receivers.b.reports is not a known field",
+        "receivers.c.reports must be monthly",
+      ],
+    ],
+    [
       "addresses that are none",
       {
         receivers: {
