@@ -4,7 +4,7 @@ import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import { Queries } from "@tocsin/core/lists/Queries"
-import { Duration, Effect, Result, Semaphore, Stream } from "effect"
+import { Duration, Effect, Result, Semaphore, type Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Access from "../../request/access.ts"
 import { FailedAuthentications, judge } from "../../request/authentication.ts"
@@ -105,9 +105,10 @@ export const layer = (tokens: Access.ServiceTokens & { readonly checkMetrics: Ch
           ),
         )
         if (Result.isFailure(made)) return yield* respond(made.failure)
-        const bytes = Stream.encodeText(made.success)
         const isPacked = accepts(headers["accept-encoding"], "gzip")
-        const body: Stream.Stream<Uint8Array, unknown> = isPacked ? yield* gzipped(bytes) : bytes
+        const body: Stream.Stream<Uint8Array, unknown> = isPacked
+          ? yield* gzipped(made.success)
+          : made.success
         yield* Effect.forkScoped(Effect.andThen(Effect.sleep(ANSWERED_WITHIN), cutConnection(request)))
         return HttpServerResponse.stream(body, {
           contentType: isOpenMetrics ? OPEN_METRICS : TEXT,

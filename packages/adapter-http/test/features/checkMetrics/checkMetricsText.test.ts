@@ -27,7 +27,7 @@ const textOf = (checks: ReadonlyArray<CheckMetric>, isOpenMetrics = false) =>
         Stream.fromIterable(checks.map((check) => [check])),
         ({ isLate, last }) => (isLate || last === undefined ? [] : [{ name: "a\nb", unit: "", value: 1e-7 }]),
         { labels: ["env.name", "team"], isOpenMetrics },
-      ),
+      ).pipe(Stream.decodeText()),
     ),
     (pieces) => Array.from(pieces).join(""),
   )

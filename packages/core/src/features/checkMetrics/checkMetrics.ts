@@ -98,14 +98,14 @@ const metricsWith = (
     const own = labelsOf.get(name)
     const agent = agents.get(agent_id)
     const isLate = late.delete(name)
-    const facts = {
+    const isLeft = fits?.({
       agent_id,
       check_id,
       labels: mergeLabels(agent?.labels, own?.labels),
       ...(agent !== undefined && { hostname: agent.hostname }),
       ...(asksForKey && { incident_key: check?.incident_key ?? keyOf(ref) }),
-    }
-    if (fits?.(facts) === false) return undefined
+    })
+    if (isLeft === false) return undefined
     // Of the row, which has an output of some kilobytes, only these stay in memory.
     const last = check && {
       status: check.status,
