@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, chromium, openConsole, openContext, signIn, skipped, violationsOf } from "./Console.ts"
 import { startService } from "./Site.ts"
 
 /** The IDs of the rows in their order. */
@@ -96,6 +96,107 @@ describe.skipIf(chromium === undefined)(`lists in the console${skipped}`, () => 
           await page.getByText("move 10", { exact: true }).waitFor({ state: "detached" })
           assert.deepStrictEqual(await comments.allTextContents(), ["move 9"])
           assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+
+    it.effect("have boxes, whose acts ask once with their number, and name what they were not done to", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          for (const name of ["shop-1", "shop-2", "shop-3", "shop-4"])
+            await demo.call("POST", "ops/v1/watches", watch(name))
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/watches`)
+          await signIn(page)
+          const click = (name: string) => page.getByRole("button", { name, exact: true }).click()
+          const box = (name: string) => page.getByLabel(`Select ${name}`, { exact: true })
+          const topOf = () => page.locator(".rows").evaluate((rows) => rows.getBoundingClientRect().top)
+          await showsRows(page, ["shop-1", "shop-2", "shop-3", "shop-4"])
+          const top = await topOf()
+          await box("shop-1").check()
+          await box("shop-3").check()
+          assert.strictEqual(await topOf(), top)
+          assert.match(page.url(), /selected=shop-1%2Cshop-3$/)
+          // The order keeps what is selected, and so does what arrives.
+          await page.locator(".heads").getByRole("link", { name: "Name" }).click()
+          await demo.call("POST", "ops/v1/watches", watch("shop-0"))
+          await showsRows(page, ["shop-0", "shop-1", "shop-2", "shop-3", "shop-4"])
+          await page.getByText("2 selected").waitFor()
+          await click("Pause")
+          await page.getByRole("dialog").getByText("Pause 2 watches for 8 h?").waitFor()
+          await click("Pause 2 watches")
+          await page.getByText("Paused 2 watches").waitFor()
+          await page.locator('[data-id="shop-3"]').getByText("paused").waitFor()
+          assert.notInclude(page.url(), "selected")
+
+          // Keys alone; another person deletes one of them meanwhile.
+          await page.keyboard.press("Escape")
+          for (const key of ["j", "x", "j", "X"]) await page.keyboard.press(key)
+          await page.getByText("2 selected").waitFor()
+          await page.keyboard.press("s")
+          const form = page.getByRole("dialog", { name: "Silence 2 watches" })
+          await form.getByLabel("For").fill("soon")
+          await form.getByLabel("Comment").fill("shop is moved")
+          await form.getByRole("button", { name: "Silence" }).click()
+          await form.getByRole("alert").getByText("“soon” is neither a duration").waitFor()
+          await form.getByLabel("For").fill("1h")
+          await page.keyboard.press("Enter")
+          await page.getByText("Silenced 2 watches").waitFor()
+
+          await page.goto(`${baseUrl}/#/watches?selected=shop-2,shop-3,shop-gone`)
+          await page.getByText("3 selected").waitFor()
+          await page.route("**/ops/v1/watches/shop-3", (route) =>
+            route.fulfill({
+              status: 409,
+              json: { error: { code: "conflict", message: "the policy defines it" } },
+            }),
+          )
+          await click("Delete")
+          await page
+            .getByText(/^Delete 2 watches.* 1 selected row left this list, and stays as it is\.$/)
+            .waitFor()
+          await click("Delete 2 watches")
+          await page
+            .getByRole("alert")
+            .getByText("Deleted 1 of 2 watches; still selected: shop-3 (the policy defines it)")
+            .waitFor()
+          await showsRows(page, ["shop-0", "shop-1", "shop-3", "shop-4"])
+          assert.isTrue(await box("shop-3").isChecked())
+          assert.match(page.url(), /selected=shop-3$/)
+          // Rows that a search leaves out are selected no more.
+          await page.getByLabel("Search").fill("shop-4")
+          await showsRows(page, ["shop-4"])
+          await page.getByText("1 selected").waitFor({ state: "detached" })
+
+          await page.goto(`${baseUrl}/#/silences?tab=active`)
+          await page.getByLabel("Select all").check()
+          await click("Delete")
+          await click("Delete 2 silences")
+          await page.getByText("Nothing is silenced").waitFor()
+          await page.goto(`${baseUrl}/#/agents`)
+          await box("watches").check()
+          for (const name of ["Silence", "Delete"])
+            await page.locator(".bar").getByRole("button", { name, exact: true }).waitFor()
+          assert.strictEqual(await page.getByRole("button", { name: "Pause", exact: true }).count(), 0)
+          assert.deepStrictEqual(await violationsOf(page, "all"), [])
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+
+    it.effect("give a reader no boxes", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await demo.call("POST", "ops/v1/watches", watch("shop-1"))
+          const token = await demo.addOperator("ada", "read")
+          const { page } = await openConsole(context, `${baseUrl}/#/watches?selected=shop-1`)
+          await signIn(page, token)
+          await showsRows(page, ["shop-1"])
+          assert.strictEqual(await page.getByRole("checkbox").count(), 0)
+          assert.strictEqual(await page.locator(".bar").count(), 0)
         })
       }),
     )

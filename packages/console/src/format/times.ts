@@ -80,7 +80,7 @@ export const numberText = (value: number): string => grouped.format(value)
 
 /** A count with its noun: `1 incident`, `2 agents`. */
 export const countText = (count: number, noun: string): string =>
-  `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`
+  `${numberText(count)} ${noun}${count === 1 ? "" : noun.endsWith("ch") ? "es" : "s"}`
 
 /** The start of a hash: enough to distinguish policies at a glance. */
 export const hashStart = (hash: string): string => hash.slice(0, 12)

@@ -6,7 +6,11 @@ import { listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { nameAmong, sharedTitles } from "../state/names.ts"
 import { itemsOf } from "../state/Pages.ts"
+import { silenceAct } from "../features/silences/silenceAct.ts"
+import { removeAgent } from "../state/agentActions.ts"
 import { linkTo } from "../state/Route.ts"
+import { mayAdminister, mayRespond } from "../state/session.ts"
+import { type ManyAct, useMany } from "../view/manyActs.tsx"
 import { agentsText, summary } from "../state/summary.ts"
 import { Export } from "../view/Export.tsx"
 import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
@@ -59,32 +63,55 @@ const columnsOf = (server: string | undefined, shared: string): Columns<TitledAg
   column("Last seen", "6.75rem", (agent) => <ContactTime agent={agent} />, "last"),
 ]
 
+const MANY: ReadonlyArray<ManyAct<TitledAgent>> = [
+  silenceAct(({ agent_id }) => ({ agent_id })),
+  {
+    label: "Delete",
+    did: "Deleted",
+    asks: " with their checks and their history?",
+    isOffered: mayAdminister,
+    isDanger: true,
+    does: ({ agent_id }) => removeAgent(agent_id).then(() => undefined),
+  },
+]
+
 export const Agents = () => {
   const { filter = "", from, sort, tab: wanted } = route.value.parameters
   const [tab, , query] = chosen(TABS, wanted)
   const search = filter.trim()
   const found = { search, from_agent: from, ...query }
   const list = (limit?: number) => listOf<TitledAgent>("ops/v1/agents", found, limit)
-  const listed = usePages(arranged(list, { sorts: SORTS, sort }))
+  const sorted = arranged(list, { sorts: SORTS, sort })
+  const listed = usePages(sorted)
   const counts = summary.value
   const server = useServerVersion()
   const shared = sharedTitles(itemsOf(listed.pages), idOf)
-  const columns = useMemo(() => columnsOf(server, shared), [server, shared])
+  const nameOf = nameAmong(shared, idOf)
+  const [boxes, bar, form] = useMany({ noun: "agent", acts: MANY, list: sorted, listed, idOf, nameOf })
+  const picks = mayRespond.value
+  const columns = useMemo(
+    () => [...(picks ? [boxes] : []), ...columnsOf(server, shared)],
+    [boxes, picks, server, shared],
+  )
   reporting.useCurrent()
   return (
     <>
       <Tabs label="Which agents" parameter="tab" current={tab} tabs={TABS}>
         {counts !== undefined && <span class="total">{agentsText(counts)}</span>}
       </Tabs>
-      <div class="filters">
-        <FilterField what="title, ID, host or label" />
-        <BeginAt />
-        <Export name="agents" columns={csvColumns.agents} lists={[list(MOST)]} />
+      <div class="tools">
+        <div class="filters">
+          <FilterField what="title, ID, host or label" />
+          <BeginAt />
+          <Export name="agents" columns={csvColumns.agents} lists={[list(MOST)]} />
+        </div>
+        {bar}
       </div>
+      {form}
       <TwoHostsNote />
       <Listing
         label="Agents"
-        kind="agent"
+        kind={picks ? "agent picks" : "agent"}
         columns={columns}
         listed={listed}
         keyOf={idOf}

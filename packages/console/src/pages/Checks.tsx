@@ -11,9 +11,13 @@ import { idOfCheck, nameAmong, sharedTitles } from "../state/names.ts"
 import { route } from "../state/location.ts"
 import { itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
+import { segment } from "../api/request.ts"
+import { silenceAct } from "../features/silences/silenceAct.ts"
+import { call, mayAdminister, mayRespond } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
+import { type ManyAct, useMany } from "../view/manyActs.tsx"
 import { Export } from "../view/Export.tsx"
-import { column, type Columns, Listing, mainLink, width } from "../view/Listing.tsx"
+import { type Column, column, type Columns, Listing, mainLink, width } from "../view/Listing.tsx"
 import { CheckMark, Empty, Labels, Mark, Time, withoutTitle } from "../view/states.tsx"
 import { BeginAt, FilterField, GroupBy, Tabs, Tally } from "../view/navigation.tsx"
 import { SmallLine } from "../view/SmallLine.tsx"
@@ -86,15 +90,19 @@ const CheckGrid = () => {
   const room = roomOfCells()
   const columns = useMemo(() => gridColumns(room), [room])
   return (
-    <Listing
-      label="Agents and their checks"
-      kind="grid"
-      columns={columns}
-      listed={listed}
-      keyOf={({ key }) => key}
-      size="grid"
-      empty={isFew ? <NoChecks /> : <Empty title="Every check is ok" />}
-    />
+    <>
+      <Tools />
+      <SilentAgents />
+      <Listing
+        label="Agents and their checks"
+        kind="grid"
+        columns={columns}
+        listed={listed}
+        keyOf={({ key }) => key}
+        size="grid"
+        empty={isFew ? <NoChecks /> : <Empty title="Every check is ok" />}
+      />
+    </>
   )
 }
 
@@ -182,31 +190,62 @@ const columnsBy = (
 /** On the page of their agent, whose name goes without saying. */
 const nameOfAgents: typeof idOfCheck = ({ check_id }) => check_id
 
+const pathOf = ({ agent_id, check_id }: ExpectedCheckState): string =>
+  `ops/v1/agents/${segment(agent_id)}/checks/${segment(check_id)}`
+
+const MANY: ReadonlyArray<ManyAct<ExpectedCheckState>> = [
+  silenceAct(({ agent_id, check_id }) => ({ agent_id, check_id })),
+  {
+    label: "Delete",
+    did: "Deleted",
+    asks: " with their history?",
+    isOffered: mayAdminister,
+    isDanger: true,
+    does: (check) => call("DELETE", pathOf(check)),
+  },
+]
+
 interface CheckListingProps {
   readonly listed: Listed<ExpectedCheckState>
+  /** The boxes of its rows, if they have some. */
+  readonly boxes?: Column<ExpectedCheckState>
   /** Whether the page is about their agent, whose name then goes without saying. */
   readonly isOfAgent?: boolean
   readonly empty: ComponentChildren
 }
 
-export const CheckListing = ({ listed, isOfAgent = false, empty }: CheckListingProps) => {
+export const CheckListing = ({ boxes, listed, isOfAgent = false, empty }: CheckListingProps) => {
   useSilent()
   const room = width.value
   const nameOf = isOfAgent ? nameOfAgents : idOfCheck
   const shared = sharedTitles(itemsOf(listed.pages), nameOf)
-  const columns = useMemo(() => columnsBy(nameOf, shared, room), [nameOf, shared, room])
+  const picked = mayRespond.value ? boxes : undefined
+  const columns = useMemo(
+    () => [...(picked === undefined ? [] : [picked]), ...columnsBy(nameOf, shared, room)],
+    [nameOf, picked, shared, room],
+  )
   return (
     <>
       <StripReader />
       <Listing
         label="Checks"
-        kind="check"
+        kind={picked === undefined ? "check" : "check picks"}
         columns={columns}
         listed={listed}
         keyOf={idOfCheck}
         empty={empty}
       />
     </>
+  )
+}
+
+const SilentAgents = () => {
+  const { agents_offline: count = 0 } = summary.value ?? {}
+  return count === 0 ? null : (
+    <p class="lead">
+      <a href={linkTo("agents")}>{countText(count, "agent")}</a> stale or dead: the states of their checks,
+      and the counts, are as last heard.
+    </p>
   )
 }
 
@@ -226,12 +265,45 @@ const queryOf = ({ filter = "", from, state = "" }: Readonly<Record<string, stri
   }
 }
 
+/** The filters of both views; the acts on selected rows take their place. */
+const Tools = ({ bar }: { readonly bar?: ComponentChildren }) => (
+  <div class="tools">
+    <div class="filters">
+      <FilterField what="title, agent, check or output" />
+      <BeginAt />
+      <GroupBy />
+      <Export
+        name="checks"
+        columns={csvColumns.checks}
+        lists={[checksOf(queryOf(route.value.parameters), MOST)]}
+      />
+    </div>
+    {bar}
+  </div>
+)
+
 const CheckList = () => {
   const { parameters } = route.value
   const { group, sort } = parameters
   const list = (limit = group === undefined ? undefined : MOST) => checksOf(queryOf(parameters), limit)
-  const listed = usePages(groupedBy(arranged(list, { sorts: SORTS, sort }), group))
-  return <CheckListing listed={listed} empty={<NoChecks />} />
+  const sorted = arranged(list, { sorts: SORTS, sort })
+  const listed = usePages(groupedBy(sorted, group))
+  const [boxes, bar, form] = useMany({
+    noun: "check",
+    acts: MANY,
+    list: sorted,
+    listed,
+    idOf: idOfCheck,
+    nameOf: (check) => check.title ?? idOfCheck(check),
+  })
+  return (
+    <>
+      <Tools bar={bar} />
+      {form}
+      <SilentAgents />
+      <CheckListing boxes={boxes} listed={listed} empty={<NoChecks />} />
+    </>
+  )
 }
 
 export const Checks = () => {
@@ -249,22 +321,6 @@ export const Checks = () => {
           />
         )}
       </Tabs>
-      <div class="filters">
-        <FilterField what="title, agent, check or output" />
-        <BeginAt />
-        <GroupBy />
-        <Export
-          name="checks"
-          columns={csvColumns.checks}
-          lists={[checksOf(queryOf(route.value.parameters), MOST)]}
-        />
-      </div>
-      {counts !== undefined && counts.agents_offline > 0 && (
-        <p class="lead">
-          <a href={linkTo("agents")}>{countText(counts.agents_offline, "agent")}</a> stale or dead: the states
-          of their checks, and the counts, are as last heard.
-        </p>
-      )}
       {view === "grid" ? <CheckGrid /> : <CheckList />}
     </>
   )

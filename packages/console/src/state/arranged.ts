@@ -3,7 +3,7 @@ import { numberText } from "../format/times.ts"
 import { always, type List, MOST, readAll } from "./lists.ts"
 
 /** So many rows are sorted, or searched by the page itself: those that come first. */
-const MOST_ARRANGED = 10_000
+export const MOST_ARRANGED = 10_000
 
 /** The place of a word among words: by these, a head sorts what has few of them. */
 export const placeAmong =

@@ -1,16 +1,18 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
+import { useMemo, useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { nameAmong, sharedTitles, type Titled } from "../state/names.ts"
 import { arranged, type Sorts } from "../state/arranged.ts"
 import { type List, listOf } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { itemsOf, rowCount } from "../state/Pages.ts"
-import { call, carryOut, mayAdminister } from "../state/session.ts"
+import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { Dialog } from "./Dialog.tsx"
 import type { FormField, Texts } from "./FormField.ts"
 import { ActionButton, Form, type FormAct, QuietButton } from "./forms.tsx"
 import { column, type Columns, Listing, mainLink } from "./Listing.tsx"
+import { type ManyAct, useMany } from "./manyActs.tsx"
 import { FilterField } from "./navigation.tsx"
 import { Empty, type Secret, ShownOnce, TimeAfter } from "./states.tsx"
 import { LONGEST_TITLE } from "./titles.tsx"
@@ -46,6 +48,8 @@ export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly noteOf?: (item: Item) => ComponentChildren
   /** Its last 24 hours. */
   readonly stripOf?: (item: Item) => ComponentChildren
+  /** What can be done with several that are selected; without it, rows have no boxes. */
+  readonly many?: ReadonlyArray<ManyAct<Item>>
   /** Actions that others than administrators have too. */
   readonly actionsOf?: (item: Item) => ComponentChildren
   readonly creates: string
@@ -214,58 +218,51 @@ interface ListProps<Item extends Named, Made extends Named> {
 /** The order of a head is called as the head. */
 const sortOf = (head: string): string => head.toLowerCase().replace(" ", "-")
 
+/** Columns that stay the same, so that no row is drawn again before its item changes. */
 const columnsOf = <Item extends Named, Made extends Named>(
-  kind: Kind<Item, Made>,
-  administer: ((item: Item) => ComponentChildren) | undefined,
+  latest: { readonly current: ListProps<Item, Made> },
   shared: string,
-): Columns<Item> => [
-  column(
-    "Name",
-    2,
-    (item) => {
-      const link = kind.linkOf?.(item)
-      const shown = nameAmong(shared, idOf)(item)
-      return (
-        <>
-          {link === undefined ? <b>{shown}</b> : mainLink(link, shown)}
-          <span class="subject">
-            {shown === item.title && <em class="label">{item.name}</em>} {kind.subjectOf(item)}
-          </span>
-        </>
-      )
-    },
-    "name",
-  ),
-  column(
-    kind.label[0],
-    "minmax(8rem, 1fr)",
-    (item) => {
-      const note = kind.noteOf?.(item)
-      return (
-        <span class="notes">
-          {kind.label[1](item)}
-          {Boolean(note) && <em>{note}</em>}
+): Columns<Item> => {
+  const { copyOf, label, when } = latest.current.of
+  const nameOf = nameAmong(shared, idOf)
+  const drawName = (item: Item) => {
+    const { linkOf, subjectOf } = latest.current.of
+    const link = linkOf?.(item)
+    const shown = nameOf(item)
+    return (
+      <>
+        {link === undefined ? <b>{shown}</b> : mainLink(link, shown)}
+        <span class="subject">
+          {shown === item.title && <em class="label">{item.name}</em>} {subjectOf(item)}
         </span>
-      )
-    },
-    sortOf(kind.label[0]),
-  ),
-  column(
-    kind.when[0],
-    "12.5rem",
-    (item) => <span class="when">{kind.when[1](item)}</span>,
-    sortOf(kind.when[0]),
-  ),
-  column("", kind.copyOf === undefined ? "16.5rem" : "20.5rem", (item) => (
+      </>
+    )
+  }
+  const drawLabel = (item: Item) => {
+    const note = latest.current.of.noteOf?.(item)
+    return (
+      <span class="notes">
+        {label[1](item)}
+        {Boolean(note) && <em>{note}</em>}
+      </span>
+    )
+  }
+  const drawActions = (item: Item) => (
     <>
       <span class="actions">
-        {kind.actionsOf?.(item)}
-        {administer?.(item)}
+        {latest.current.of.actionsOf?.(item)}
+        {latest.current.actionsOf?.(item)}
       </span>
-      {kind.stripOf?.(item)}
+      {latest.current.of.stripOf?.(item)}
     </>
-  )),
-]
+  )
+  return [
+    column("Name", 2, drawName, "name"),
+    column(label[0], "minmax(8rem, 1fr)", drawLabel, sortOf(label[0])),
+    column(when[0], "12.5rem", (item) => <span class="when">{when[1](item)}</span>, sortOf(when[0])),
+    column("", copyOf === undefined ? "16.5rem" : "20.5rem", drawActions),
+  ]
+}
 
 const sortsOf = <Item extends Named>({ label, when }: Pick<Kind<Item>, "label" | "when">): Sorts<Item> => ({
   name: ({ name, title }) => title ?? name,
@@ -273,22 +270,38 @@ const sortsOf = <Item extends Named>({ label, when }: Pick<Kind<Item>, "label" |
   [sortOf(when[0])]: when[2],
 })
 
+const NO_ACTS: ReadonlyArray<never> = []
+
 export const NamedList = <Item extends Named, Made extends Named>(props: ListProps<Item, Made>) => {
-  const { empty, title, path, size = "named" } = props.of
-  const { list = (limit?: number) => listOf<Item>(path, {}, limit) } = props.of
+  const { empty, many: acts = NO_ACTS, noun, title, path, size = "named" } = props.of
+  const { list: listWith = (limit?: number) => listOf<Item>(path, {}, limit) } = props.of
   const { filter = "", sort = "name" } = route.value.parameters
-  const listed = usePages(arranged(list, { sorts: sortsOf(props.of), sort, search: filter }))
+  const list = arranged(listWith, { sorts: sortsOf(props.of), sort, search: filter })
+  const listed = usePages(list)
+  const shared = sharedTitles(itemsOf(listed.pages), idOf)
+  const [boxes, bar, form] = useMany({ noun, acts, list, listed, idOf, nameOf: nameAmong(shared, idOf) })
+  const latest = useRef(props)
+  latest.current = props
+  const picks = acts.length > 0 && mayRespond.value
+  const columns = useMemo(
+    () => [...(picks ? [boxes] : []), ...columnsOf(latest, shared)],
+    [boxes, picks, shared],
+  )
   return (
     <>
       {(filter !== "" || rowCount(listed.pages) > 0) && (
-        <div class="filters">
-          <FilterField what="title, name or address" />
+        <div class="tools">
+          <div class="filters">
+            <FilterField what="title, name or address" />
+          </div>
+          {bar}
         </div>
       )}
+      {form}
       <Listing
         label={title}
-        kind={`named ${size}`}
-        columns={columnsOf(props.of, props.actionsOf, sharedTitles(itemsOf(listed.pages), idOf))}
+        kind={`named ${size}${picks ? " picks" : ""}`}
+        columns={columns}
         listed={listed}
         keyOf={idOf}
         size={size}

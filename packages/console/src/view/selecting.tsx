@@ -75,7 +75,9 @@ export const SelectionBar = ({ isOffered, children }: SelectionBarProps) => {
   if (selected.length === 0 || !isOffered.value) return null
   return (
     <div class="bar">
-      <span role="status">{numberText(selected.length)} selected</span>
+      <span role="status">
+        {numberText(selected.length)} selected{selected.length >= MOST_SELECTED && ", the most"}
+      </span>
       <SelectAllButton />
       {children(selected)}
       <QuietButton does={() => select([])}>Clear</QuietButton>

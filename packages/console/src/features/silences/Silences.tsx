@@ -1,5 +1,6 @@
 import { silenceColumns } from "@tocsin/contract/silences/silenceColumns"
 import type { Silence, WindowList } from "@tocsin/client"
+import { useMemo } from "preact/hooks"
 import { momentText, rangeText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { arranged, placeAmong, type Sorts } from "../../state/arranged.ts"
@@ -10,6 +11,7 @@ import { mayRespond } from "../../state/session.ts"
 import { expire, extend, matchersText } from "./silenceActions.ts"
 import { Export } from "../../view/Export.tsx"
 import { ActionButton, QuietButton } from "../../view/forms.tsx"
+import { type ManyAct, useMany } from "../../view/manyActs.tsx"
 import { column, type Columns, Listing } from "../../view/Listing.tsx"
 import { Empty, Mark, ReadingNote, Time } from "../../view/states.tsx"
 import { chosen, FilterField, Tabs } from "../../view/navigation.tsx"
@@ -99,6 +101,19 @@ const COLUMNS: Columns<Silence> = [
   ),
 ]
 
+const ended = "had ended"
+
+const MANY: ReadonlyArray<ManyAct<Silence>> = [
+  {
+    label: "Delete",
+    did: "Deleted",
+    asks: ": end now, and send what they held?",
+    isOffered: mayRespond,
+    isDanger: true,
+    does: async (silence) => (silence.state === "expired" ? ended : void (await expire(silence))),
+  },
+]
+
 const Windows = ({ items }: WindowList) => {
   if (items.length === 0)
     return <p class="lead">The policy has none. It defines windows that recur, or come once.</p>
@@ -138,7 +153,18 @@ export const Silences = () => {
   const [tab, , nothing] = chosen(TABS, wanted)
   const list = (limit?: number) =>
     listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }, limit)
-  const listed = usePages(arranged(list, { sorts: SORTS, sort, search: filter }))
+  const sorted = arranged(list, { sorts: SORTS, sort, search: filter })
+  const listed = usePages(sorted)
+  const [boxes, bar] = useMany({
+    noun: "silence",
+    acts: MANY,
+    list: sorted,
+    listed,
+    idOf: ({ id }) => id,
+    nameOf: ({ comment }) => comment,
+  })
+  const picks = mayRespond.value
+  const columns = useMemo(() => [...(picks ? [boxes] : []), ...COLUMNS], [boxes, picks])
   const windows = useRead<WindowList>("ops/v1/windows")
   return (
     <>
@@ -151,13 +177,16 @@ export const Silences = () => {
       <Tabs label="Which silences" parameter="tab" current={tab} tabs={TABS}>
         <Export name="silences" columns={silenceColumns} lists={[list(MOST)]} />
       </Tabs>
-      <div class="filters">
-        <FilterField what="comment, matchers or person" />
+      <div class="tools">
+        <div class="filters">
+          <FilterField what="comment, matchers or person" />
+        </div>
+        {bar}
       </div>
       <Listing
         label="Silences"
-        kind="silence"
-        columns={COLUMNS}
+        kind={picks ? "silence picks" : "silence"}
+        columns={columns}
         listed={listed}
         keyOf={({ id }) => id}
         size="double"

@@ -1,6 +1,6 @@
 import type { StoredCheckResultEvent, Watch } from "@tocsin/client"
 import type { PlaceList } from "@tocsin/contract/watches/places"
-import { numberText } from "../../format/times.ts"
+import { countText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { MOST } from "../../state/lists.ts"
 import type { Answered } from "../../state/Pages.ts"
@@ -79,7 +79,7 @@ export const PlaceTable = ({ places }: { readonly places: Places }) => {
           <li class="row" key={place}>
             <Mark state={MARKS[state]} word={state.replace("_", " ")} />
             {place === HERE ? <b>{place}</b> : mainLink(linkTo("agents", [place]), place)}
-            <span class="subject">{`${numberText(watches)} ${watches === 1 ? "watch" : "watches"}`}</span>
+            <span class="subject">{countText(watches, "watch")}</span>
             <span class="when">
               {place === HERE ? "this service" : <TimeAfter text="asked " at={asked_at} />}
               {place !== HERE && asked_at === null && "has not asked"}

@@ -12,9 +12,11 @@ import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.t
 import type { FormField, Options, Texts } from "../../view/FormField.ts"
 import { ActionButton, type FormAct, QuietButton, refusal } from "../../view/forms.tsx"
 import { HEADER_EXAMPLE, JSON_EXAMPLE, OPTIONS, probeOf, textsOf, watchOf } from "./watchForm.ts"
+import { silenceAct } from "../silences/silenceAct.ts"
 import { HERE, type Places, PlaceTable, usePlaces, WatchPlaces } from "./Places.tsx"
 import { Mark, Missing, TimeAfter } from "../../view/states.tsx"
 import { StatusStrip, StripReader } from "../../view/StatusStrip.tsx"
+import type { ManyAct } from "../../view/manyActs.tsx"
 import { type Kind, NamedForm, NamedTable } from "../../view/Named.tsx"
 import { useRead } from "../../view/usePages.ts"
 
@@ -48,6 +50,26 @@ const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
     {is_paused ? "Resume" : "Pause 8 h"}
   </ActionButton>
 )
+
+const remove = ({ name }: Watch) => call("DELETE", `${PATH}/${segment(name)}`)
+const pauseFor =
+  (span: string) =>
+  ({ name }: Watch) =>
+    call("POST", `${PATH}/${segment(name)}/pause`, { body: { for: span } })
+
+const MANY: ReadonlyArray<ManyAct<Watch>> = [
+  { label: "Pause", did: "Paused", asks: " for 8 h?", isOffered: mayRespond, does: pauseFor("8h") },
+  { label: "Resume", did: "Resumed", isOffered: mayRespond, does: pauseFor("0s") },
+  silenceAct(({ name }) => ({ agent_id: WATCHER, check_id: name })),
+  {
+    label: "Delete",
+    did: "Deleted",
+    asks: " with their checks and their history?",
+    isOffered: mayAdminister,
+    isDanger: true,
+    does: remove,
+  },
+]
 
 const drawTimes = ({ every, last }: Watch) => (
   <>
@@ -136,6 +158,7 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
   when: ["Probes", drawTimes, ({ every }) => boundedMillis(every)],
   noteOf: (watch) => (watch.is_paused ? "paused" : watch.status !== null && unconfirmedText(watch)),
   stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
+  many: MANY,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
   creates: "Watch",
   idOf: ({ address = "", title = "" }) =>
