@@ -1,4 +1,4 @@
-import type { ReadonlySignal } from "@preact/signals"
+import { computed, type ReadonlySignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useMemo, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
@@ -17,8 +17,11 @@ import { carryOut, type PageCommand, useKeys } from "./Keyboard.tsx"
 import { column, type Column, width } from "./Listing.tsx"
 import type { Listed } from "./usePages.ts"
 
+const selection = computed(() => parseSelection(route.value.parameters["selected"]))
+const selectedSet = computed(() => new Set(selection.value))
+
 /** The selected rows, as the address has them. */
-export const selectedIds = (): Selection => parseSelection(route.value.parameters["selected"])
+export const selectedIds = (): Selection => selection.value
 
 export const select = (ids: Selection): void => setParameters({ selected: selectionText(ids) })
 
@@ -92,8 +95,7 @@ export const SelectAllButton = () =>
   width.value === "narrow" ? <QuietButton does={() => carryOut("selectAll")}>Select all</QuietButton> : null
 
 const SelectAll = ({ ids }: { readonly ids: Selection }) => {
-  const selected = new Set(selectedIds())
-  const count = ids.filter((id) => selected.has(id)).length
+  const count = ids.filter((id) => selectedSet.value.has(id)).length
   return (
     <input
       type="checkbox"
@@ -111,11 +113,15 @@ interface SelectBoxProps {
   readonly pick: (id: string, isRange: boolean) => void
 }
 
-const SelectBox = ({ id, name, pick }: SelectBoxProps) => (
-  <input
-    type="checkbox"
-    aria-label={`Select ${name}`}
-    checked={selectedIds().includes(id)}
-    onClick={(event) => pick(id, event.shiftKey)}
-  />
-)
+/** Of many boxes, only those that change are drawn. */
+const SelectBox = ({ id, name, pick }: SelectBoxProps) => {
+  const isOn = useMemo(() => computed(() => selectedSet.value.has(id)), [id])
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Select ${name}`}
+      checked={isOn}
+      onClick={(event) => pick(id, event.shiftKey)}
+    />
+  )
+}
