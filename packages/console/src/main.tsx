@@ -5,7 +5,6 @@ import { useEffect, useRef } from "preact/hooks"
 import { decide } from "./pages/decide.ts"
 import { Incidents } from "./pages/Incidents.tsx"
 import { Overview } from "./pages/Overview.tsx"
-import { Invitation } from "./features/signIn/Invitation.tsx"
 import { SignIn } from "./features/signIn/SignIn.tsx"
 import { dialog } from "./state/dialog.ts"
 import { BROWSER_KEY, keptText } from "./state/kept.ts"
@@ -114,7 +113,8 @@ const App = () => {
       document.getElementById("main")?.focus({ preventScroll: true })
   }, [key])
   const [invitation] = subject
-  if (page === INVITATION && invitation !== undefined) return <Invitation key={key} token={invitation} />
+  if (page === INVITATION && invitation !== undefined)
+    return <Loaded key={key} of={decide} draw={({ Invitation }) => <Invitation token={invitation} />} />
   if (!isSignedIn) return <SignIn key={page} />
   const place = `${page} ${subject.length}`
   const isWall = place === `${WALL} 0`

@@ -85,7 +85,7 @@ export const Agents = () => {
   const listed = usePages(sorted)
   const counts = summary.value
   const server = useServerVersion()
-  const shared = sharedTitles(itemsOf(listed.pages), idOf)
+  const shared = useMemo(() => sharedTitles(itemsOf(listed.pages), idOf), [listed.pages])
   const nameOf = nameAmong(shared, idOf)
   const [boxes, bar, form] = useMany({ noun: "agent", acts: MANY, list: sorted, listed, idOf, nameOf })
   const picks = mayRespond.value

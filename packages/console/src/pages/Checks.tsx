@@ -92,7 +92,6 @@ const CheckGrid = () => {
   return (
     <>
       <Tools />
-      <SilentAgents />
       <Listing
         label="Agents and their checks"
         kind="grid"
@@ -218,7 +217,7 @@ export const CheckListing = ({ boxes, listed, isOfAgent = false, empty }: CheckL
   useSilent()
   const room = width.value
   const nameOf = isOfAgent ? nameOfAgents : idOfCheck
-  const shared = sharedTitles(itemsOf(listed.pages), nameOf)
+  const shared = useMemo(() => sharedTitles(itemsOf(listed.pages), nameOf), [listed.pages, nameOf])
   const picked = mayRespond.value ? boxes : undefined
   const columns = useMemo(
     () => [...(picked === undefined ? [] : [picked]), ...columnsBy(nameOf, shared, room)],
@@ -242,10 +241,9 @@ export const CheckListing = ({ boxes, listed, isOfAgent = false, empty }: CheckL
 const SilentAgents = () => {
   const { agents_offline: count = 0 } = summary.value ?? {}
   return count === 0 ? null : (
-    <p class="lead">
-      <a href={linkTo("agents")}>{countText(count, "agent")}</a> stale or dead: the states of their checks,
-      and the counts, are as last heard.
-    </p>
+    <span class="total" title="The states of their checks, and the counts, are as last heard">
+      <a href={linkTo("agents")}>{countText(count, "agent")}</a> stale or dead
+    </span>
   )
 }
 
@@ -300,7 +298,6 @@ const CheckList = () => {
     <>
       <Tools bar={bar} />
       {form}
-      <SilentAgents />
       <CheckListing boxes={boxes} listed={listed} empty={<NoChecks />} />
     </>
   )
@@ -312,6 +309,7 @@ export const Checks = () => {
   return (
     <>
       <Tabs label="How to show checks" parameter="view" current={view} tabs={VIEWS}>
+        <SilentAgents />
         {counts !== undefined && (
           <Tally
             parameter="state"

@@ -178,5 +178,17 @@ export const rowsBetween = <Item>(
   return rows
 }
 
+/** Items as they come again: each that is as before is the same object, so that its row is not drawn again. */
+export const asBefore = <Item>(
+  before: ReadonlyArray<Item>,
+  items: ReadonlyArray<Item>,
+): ReadonlyArray<Item> => {
+  const [known, again] = [new Set(before), new Set(items)]
+  const others = new Map(
+    before.flatMap((item) => (again.has(item) ? [] : [[JSON.stringify(item), item] as const])),
+  )
+  return items.map((item) => (known.has(item) ? item : (others.get(JSON.stringify(item)) ?? item)))
+}
+
 export const itemsOf = <Item>({ read }: Pages<Item>): ReadonlyArray<Item> =>
   read.flatMap(({ items }) => items ?? [])

@@ -22,8 +22,17 @@ interface Arrangement<Item> {
   readonly search?: string | undefined
 }
 
-const textIn = (value: unknown): string =>
-  typeof value === "object" && value !== null ? Object.values(value).map(textIn).join("\n") : String(value)
+const TIME = /^\d{4}-\d\d-\d\dT/
+
+/** All that people read of an item: no IDs and no times. */
+const textIn = (value: unknown, name = ""): string =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value)
+        .map(([key, one]) => textIn(one, key))
+        .join("\n")
+    : name === "id" || TIME.test(String(value))
+      ? ""
+      : String(value)
 
 type Key = string | number | null | undefined
 type Keyed<Item> = readonly [key: Key, item: Item]

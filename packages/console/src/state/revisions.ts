@@ -60,14 +60,26 @@ const revise = (names: Iterable<string>): void => {
   counted(all)
 }
 
-/** Reads everything on the page again now, such as after an act. */
-export const refresh = (): void => revise([ALL])
+/** Reads everything on the page again now, such as after an act: the pointer has met its aim. */
+export const refresh = (): void => {
+  aimedAt = Number.NEGATIVE_INFINITY
+  revise([ALL])
+}
 
 /** Reads again what may have changed because time has passed. */
 export const passTime = (): void => counted([TIME])
 
 /** Notes that the pointer moves over rows: its click is to meet the one that it was meant for. */
 export const aim = (): void => void (aimedAt = performance.now())
+
+/** Waits as long as the pointer moves over rows: an answer that was on its way moves none of them. */
+export const rested = async (): Promise<void> => {
+  for (;;) {
+    const left = aimedAt + AIM_MILLIS - performance.now()
+    if (left <= 0) return
+    await new Promise((resolve) => setTimeout(resolve, left))
+  }
+}
 
 const flush = (): void => {
   const left = millisLeft()

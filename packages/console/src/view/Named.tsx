@@ -278,7 +278,7 @@ export const NamedList = <Item extends Named, Made extends Named>(props: ListPro
   const { filter = "", sort = "name" } = route.value.parameters
   const list = arranged(listWith, { sorts: sortsOf(props.of), sort, search: filter })
   const listed = usePages(list)
-  const shared = sharedTitles(itemsOf(listed.pages), idOf)
+  const shared = useMemo(() => sharedTitles(itemsOf(listed.pages), idOf), [listed.pages])
   const [boxes, bar, form] = useMany({ noun, acts, list, listed, idOf, nameOf: nameAmong(shared, idOf) })
   const latest = useRef(props)
   latest.current = props

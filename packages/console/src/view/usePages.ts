@@ -6,6 +6,7 @@ import { attempt, keep, kept } from "../state/kept.ts"
 import { keepLatest } from "../state/keepLatest.ts"
 import { type List, topicsOf } from "../state/lists.ts"
 import {
+  asBefore,
   cursorOf,
   itemsOf,
   keepPages,
@@ -17,7 +18,7 @@ import {
   withPage,
 } from "../state/Pages.ts"
 import type { Topic } from "@tocsin/contract/liveViews/topicNames"
-import { revisionOf } from "../state/revisions.ts"
+import { rested, revisionOf } from "../state/revisions.ts"
 import { call, token } from "../state/session.ts"
 
 /** Pages kept on either side of those that are seen. */
@@ -151,10 +152,13 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
   const readPage = async (index: number, asOf: number, isWanted: () => boolean): Promise<boolean> => {
     const { pages } = found.peek()
     try {
+      const before = pages.read[index]?.items
       const answer = await latest.current.read(cursorOf(pages, index), isWanted)
+      if (before !== undefined) await rested()
       if (!isWanted()) return false
       const { key: of } = found.peek()
-      const all = withPage(pages, index, answer, asOf, (lastAnswer += 1))
+      const items = asBefore(before ?? [], answer.items)
+      const all = withPage(pages, index, { ...answer, items }, asOf, (lastAnswer += 1))
       found.value = { key: of, pages: around(all, seen.current, MOST_WHOLE), failure: undefined }
       if (latest.current.isWhole !== true) keepLatest(lastRead, LISTS_KEPT, of, around(all, seen.current))
       return true

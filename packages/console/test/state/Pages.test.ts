@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import {
+  asBefore,
   cursorOf,
   groupsOf,
   itemsOf,
@@ -158,4 +159,12 @@ describe("pages of a list", () => {
     )
     assert.strictEqual(withoutMoved(taken, free).read[0], taken.read[0])
   })
+})
+
+it("an item that comes again as before is the same object, wherever it stands", () => {
+  const [a, b] = [{ id: 1, at: "x" }, { id: 2 }]
+  const again = asBefore<object>([a, b], [{ id: 3 }, { id: 2 }, { id: 1, at: "y" }, a])
+  assert.strictEqual(again[1], b)
+  assert.strictEqual(again[3], a)
+  assert.deepStrictEqual(again, [{ id: 3 }, { id: 2 }, { id: 1, at: "y" }, a])
 })

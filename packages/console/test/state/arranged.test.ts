@@ -64,6 +64,25 @@ describe("a list that its heads sort", () => {
     assert.deepStrictEqual(await namesBy("", " SHOP critical "), ["w2"])
     assert.deepStrictEqual(await namesBy("name", "w1"), ["w1", "w10"])
     assert.deepStrictEqual(await namesBy("", "url"), [])
+    const silence = {
+      id: "01900000-0000-7000-8000-000000000009",
+      name: "move 1",
+      ends_at: "2026-11-29T09:00:00Z",
+    }
+    const one = (): List<typeof silence> => ({
+      key: "",
+      topics: [],
+      read: async () => ({ items: [silence] }),
+    })
+    for (const [search, count] of [
+      ["move 1", 1],
+      ["move 9", 0],
+    ] as const)
+      assert.strictEqual(
+        (await arranged(one, { sorts: {}, search }).read(undefined)).items.length,
+        count,
+        search,
+      )
   })
 
   it("is the list itself without an order that it knows", async () => {

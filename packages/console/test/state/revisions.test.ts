@@ -31,6 +31,30 @@ describe("changes that come while the pointer is over a list", () => {
   })
 })
 
+describe("an answer that comes while the pointer is over a list", () => {
+  it("waits until it has rested for a second, or has met its aim", async () => {
+    const { aim, refresh, rested } = await load()
+    const ended: Array<string> = []
+    const wait = (name: string) => void rested().then(() => ended.push(name))
+    wait("before")
+    await vi.advanceTimersByTimeAsync(0)
+    assert.deepStrictEqual(ended, ["before"])
+    aim()
+    wait("moving")
+    await vi.advanceTimersByTimeAsync(900)
+    aim()
+    await vi.advanceTimersByTimeAsync(900)
+    assert.deepStrictEqual(ended, ["before"])
+    await vi.advanceTimersByTimeAsync(200)
+    assert.deepStrictEqual(ended, ["before", "moving"])
+    aim()
+    refresh()
+    wait("after an act")
+    await vi.advanceTimersByTimeAsync(0)
+    assert.deepStrictEqual(ended, ["before", "moving", "after an act"])
+  })
+})
+
 const TOPICS = ["incidents", "checks"] as const
 
 /** An event at an open page: the stream names a topic, the operator acts, or time passes. */
