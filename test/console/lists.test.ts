@@ -44,7 +44,7 @@ describe.skipIf(chromium === undefined)(`lists in the console${skipped}`, () => 
               { check_id: "disk", status: name === "web-2" ? "ok" : "critical", output: `disk of ${name}` },
             ])
           }
-          for (const comment of ["move 10", "move 9", "Move 1"])
+          for (const comment of ["move 10", "move 9", "Move 1: quiet"])
             await demo.call("POST", "ops/v1/silences", {
               matchers: [{ field: "agent_id", op: "=", value: comment }],
               for: "1h",
@@ -91,10 +91,10 @@ describe.skipIf(chromium === undefined)(`lists in the console${skipped}`, () => 
           await page.goto(`${baseUrl}/#/silences?sort=name`)
           const comments = page.getByRole("list", { name: "Silences" }).locator("b")
           await page.getByText("move 10", { exact: true }).waitFor()
-          assert.deepStrictEqual(await comments.allTextContents(), ["Move 1", "move 9", "move 10"])
-          await page.getByLabel("Search").fill("move 9")
+          assert.deepStrictEqual(await comments.allTextContents(), ["Move 1: quiet", "move 9", "move 10"])
+          await page.getByLabel("Search").fill("QUIET move")
           await page.getByText("move 10", { exact: true }).waitFor({ state: "detached" })
-          assert.deepStrictEqual(await comments.allTextContents(), ["move 9"])
+          assert.deepStrictEqual(await comments.allTextContents(), ["Move 1: quiet"])
           assert.deepStrictEqual(faults, [])
         })
       }),
@@ -180,6 +180,43 @@ describe.skipIf(chromium === undefined)(`lists in the console${skipped}`, () => 
             await page.locator(".bar").getByRole("button", { name, exact: true }).waitFor()
           assert.strictEqual(await page.getByRole("button", { name: "Pause", exact: true }).count(), 0)
           assert.deepStrictEqual(await violationsOf(page, "all"), [])
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+
+    it.effect("have no two rows of one name, and forms beside their rows", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          for (const name of Array.from({ length: 14 }, (_, place) => `shop-${place}`)) {
+            await demo.call("POST", "ops/v1/watches", watch(name, { title: "Shop" }))
+            const matchers = [{ field: "agent_id", op: "=", value: name }]
+            await demo.call("POST", "ops/v1/silences", { matchers, for: "1h", comment: "moves" })
+          }
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/silences`)
+          await signIn(page)
+          for (const list of ["silences", "watches"]) {
+            await page.goto(`${baseUrl}/#/${list}`)
+            await page.locator(".rows .row").nth(13).waitFor({ state: "attached" })
+            const names = await page.locator(".rows :is(b, a.main)").allTextContents()
+            assert.strictEqual(new Set(names).size, 14, names.join())
+          }
+          for (const place of [0, 5, 13]) {
+            const row = page.locator(".rows li").nth(place)
+            await row.scrollIntoViewIfNeeded()
+            await row.getByRole("button", { name: "Change" }).click()
+            const form = page.getByRole("dialog")
+            const [at, opened] = await Promise.all([row.boundingBox(), form.boundingBox()])
+            assert.isNotNull(at)
+            assert.isNotNull(opened)
+            const gap = Math.max(opened.y - at.y - at.height, at.y - opened.y - opened.height)
+            assert.isBelow(gap, 160, `row ${place}`)
+            assert.isAtLeast(opened.y, 0)
+            assert.isAtMost(opened.y + opened.height, 900)
+            await form.getByRole("button", { name: "Cancel" }).click()
+          }
           assert.deepStrictEqual(faults, [])
         })
       }),

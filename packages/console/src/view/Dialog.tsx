@@ -7,12 +7,24 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
+/** Between a row and its form, and between that and the end of the window. */
+const GAP = 8
+
+/** Opens below the row that asked for it or, where there is no room, over it. */
+const openBeside = (dialog: HTMLDialogElement | null): void => {
+  const row = document.activeElement?.closest("li")?.getBoundingClientRect()
+  dialog?.showModal()
+  if (dialog === null || row === undefined) return
+  const room = window.innerHeight - dialog.offsetHeight - GAP
+  dialog.style.marginTop = `${Math.max(GAP, Math.min(row.bottom + GAP, room))}px`
+}
+
 /** A form over the page, so that it opens where it was asked for, however long the page is. */
 export const Dialog = ({ name, onClose, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const opened = dialog.current
-    opened?.showModal()
+    openBeside(opened)
     // The browser leads back to the button that asked when a dialog closes, but not when it is removed.
     return () => opened?.close()
   }, [])

@@ -6,6 +6,8 @@ import { now } from "../../state/clock.ts"
 import { arranged, placeAmong, type Sorts } from "../../state/arranged.ts"
 import { listOf, MOST } from "../../state/lists.ts"
 import { route, setParameters } from "../../state/location.ts"
+import { nameAmong, sharedTitles } from "../../state/names.ts"
+import { itemsOf } from "../../state/Pages.ts"
 import { linkTo } from "../../state/Route.ts"
 import { mayRespond } from "../../state/session.ts"
 import { expire, extend, matchersText } from "./silenceActions.ts"
@@ -59,15 +61,21 @@ const SORTS: Sorts<Silence> = {
   time: ({ ends_at, starts_at, state }) => (state === "scheduled" ? starts_at : ends_at),
 }
 
-const COLUMNS: Columns<Silence> = [
+/** By which silences of one comment differ. */
+const matchersOf = ({ matchers }: Pick<Silence, "matchers">): string =>
+  matchersText(matchers).replaceAll("\n", ", ")
+
+const titled = (silence: Silence) => ({ ...silence, title: silence.comment })
+
+const columnsOf = (shared: string): Columns<Silence> => [
   column("State", "6.5rem", ({ state }) => <Mark state={state} />, "state"),
   column(
     "Comment and matchers",
     1,
-    ({ comment, matchers }) => (
+    (silence) => (
       <>
-        <b>{comment}</b>
-        <code class="subject">{matchersText(matchers).replaceAll("\n", ", ")}</code>
+        <b>{nameAmong(shared, matchersOf)(titled(silence))}</b>
+        <code class="subject">{matchersOf(silence)}</code>
       </>
     ),
     "name",
@@ -164,7 +172,8 @@ export const Silences = () => {
     nameOf: ({ comment }) => comment,
   })
   const picks = mayRespond.value
-  const columns = useMemo(() => [...(picks ? [boxes] : []), ...COLUMNS], [boxes, picks])
+  const shared = useMemo(() => sharedTitles(itemsOf(listed.pages).map(titled), matchersOf), [listed.pages])
+  const columns = useMemo(() => [...(picks ? [boxes] : []), ...columnsOf(shared)], [boxes, picks, shared])
   const windows = useRead<WindowList>("ops/v1/windows")
   return (
     <>
