@@ -274,6 +274,7 @@ describe("moving in from Uptime Kuma", () => {
         monitor(database, { name: "twice\n# run: rm -rf /", proxy_id: 1, description: "d" })
         monitor(database, { name: "twice # run rm rf" })
         insert(database, "notification", { name: "line", active: 1, config: '{"type":"line"}' })
+        insert(database, "notification", { name: "chat", active: 1, config: '{"type":"telegram"}' })
         insert(database, "monitor_notification", { monitor_id: 7, notification_id: 1 })
         insert(database, "status_page", { slug: "draft", title: "Draft", published: 0 })
         insert(database, "maintenance", { title: "once", strategy: "single" })
@@ -281,6 +282,7 @@ describe("moving in from Uptime Kuma", () => {
     )
     assert.deepStrictEqual(not_taken_over, [
       "line: a notification by line has no equal",
+      "chat: the notification: it has no telegramBotToken",
       "docker: a monitor of type docker has no equal",
       "paused: it is paused",
       "upside: it is upside down",
