@@ -1,27 +1,18 @@
-const LATIN =
-  "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml"
-
-/** The names of characters that mails have: those of Latin-1, and punctuation. */
-const NAMED: ReadonlyMap<string, string> = new Map([
-  ...LATIN.split(" ").map((name, place): [string, string] => [name, String.fromCharCode(160 + place)]),
-  ...Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", shy: "" }),
-  ...Object.entries({ euro: "€", hellip: "…", ndash: "–", mdash: "—", bull: "•", trade: "™" }),
-  ...Object.entries({ lsquo: "‘", rsquo: "’", sbquo: "‚", ldquo: "“", rdquo: "”", bdquo: "„" }),
-  ...Object.entries({ larr: "←", uarr: "↑", rarr: "→", darr: "↓", check: "✓", ensp: " ", emsp: " " }),
-  ...Object.entries({ lsaquo: "‹", rsaquo: "›", le: "≤", ge: "≥", ne: "≠", thinsp: " ", zwnj: "", zwj: "" }),
-])
+import { namedEntities } from "./namedEntities.ts"
 
 const HIGHEST = 0x10ffff
 
-const characterOf = (whole: string, name: string): string => {
-  if (!name.startsWith("#")) return NAMED.get(name) ?? whole
-  const code = /^#x/iu.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
+/** The character of a number, as `#228` and `#xe4` are. */
+const numbered = (number: string): string => {
+  const code = /^#x/iu.test(number) ? Number.parseInt(number.slice(2), 16) : Number(number.slice(1))
   if (code > HIGHEST || (code >= 0xd800 && code <= 0xdfff)) return "\ufffd"
   return code === 160 ? " " : String.fromCodePoint(code)
 }
 
-const withoutEntities = (text: string): string =>
-  text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8}\d{0,2});/giu, characterOf)
+const withoutEntities = (text: string, named: ReadonlyMap<string, string>): string =>
+  text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/giu, (whole, name: string) =>
+    name.startsWith("#") ? numbered(name) : (named.get(whole) ?? whole),
+  )
 
 /** Elements that end a line. */
 const BLOCKS: ReadonlySet<string> = new Set(
@@ -54,7 +45,7 @@ const tagEnd = (html: string, open: number): number => {
 }
 
 /** HTML as text: blocks and `<br>` end lines. Reads each character a bounded number of times. */
-export const htmlText = (html: string): string => {
+export const htmlText = async (html: string): Promise<string> => {
   const lower = html.toLowerCase().length === html.length ? html.toLowerCase() : html
   const parts: Array<string> = []
   let isInLine = false
@@ -86,7 +77,7 @@ export const htmlText = (html: string): string => {
       isInLine = false
     } else if (name === "td" || name === "th") parts.push(" ")
   }
-  return withoutEntities(parts.join(""))
+  return withoutEntities(parts.join(""), await namedEntities(html))
     .split("\n")
     .map((line) => line.replace(/ +/gu, " ").trim())
     .filter((line, place, lines) => line !== "" || (lines[place - 1] ?? "") !== "")

@@ -57,7 +57,7 @@ const textIn = (part: Part): string => {
 }
 
 /** The first plain text that is neither blank nor attached, else the first HTML as text. */
-const textOf = (leaves: ReadonlyArray<Part>): string => {
+const textOf = async (leaves: ReadonlyArray<Part>): Promise<string> => {
   const shown = leaves.filter((part) => !isAttached(part))
   for (const part of shown)
     if (typeOf(part) === "text/plain") {
@@ -65,7 +65,7 @@ const textOf = (leaves: ReadonlyArray<Part>): string => {
       if (text.trim() !== "") return text
     }
   const html = shown.find((part) => typeOf(part) === "text/html")
-  return html === undefined ? "" : plainLines(htmlText(plainLines(textIn(html))))
+  return html === undefined ? "" : plainLines(await htmlText(plainLines(textIn(html))))
 }
 
 /** The mail that a delivery report returns because it has failed for good. */
@@ -99,7 +99,7 @@ export const parseMail = async (mail: Uint8Array): Promise<ParsedMail> => {
   const isReport = isReportOf(root)
   return {
     fields,
-    text: textOf(leaves),
+    text: await textOf(leaves),
     date: dateOf(fields),
     isReport,
     bounce: isReport ? bounceOf(leaves) : undefined,

@@ -47,7 +47,8 @@ describe("HTML as text", () => {
     ["<a title=\"a > b\" href='x>y'>link</a> 1 < 2 > 0", "link 1 < 2 > 0"],
     ['<a title="open>link', "link"],
     ["<title>t</title><style>s</style><!-- > -->&auml;&#228;&lt;b&gt;&nbsp;&nope;", "ää<b> &nope;"],
-  ])("%s is %j", (html, text) => {
-    assert.strictEqual(htmlText(html), text)
+    ["&Alpha;&hearts;&AMP;&vert;&minus;&hyphen;&NewLine;a&nbsp;&ensp;b&shy;c&copy;", "Α♥&|−‐\na bc©"],
+  ])("%s is %j", async (html, text) => {
+    assert.strictEqual(await htmlText(html), text)
   })
 })
