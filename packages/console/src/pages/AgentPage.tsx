@@ -20,7 +20,7 @@ import { NamedHead, TitleEditor } from "../view/titles.tsx"
 import { usePages, useRead } from "../view/usePages.ts"
 import { skewOf } from "./CheckPage.tsx"
 import { IncidentsOf } from "./IncidentsOf.tsx"
-import { CheckListing } from "./Checks.tsx"
+import { CheckListing } from "./CheckListing.tsx"
 
 const Clock = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
   const { value } = useRead<CheckExplanation>("ops/v1/explain", { agent_id, check_id })

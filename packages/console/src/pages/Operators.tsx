@@ -7,7 +7,8 @@ import { ActionButton } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { Empty, Time, TimeAfter } from "../view/states.tsx"
 import { usePages } from "../view/usePages.ts"
-import { type Kind, lastText, NamedTable } from "../view/Named.tsx"
+import { lastText, NamedTable } from "../view/Named.tsx"
+import type { Kind } from "../view/NamedKind.ts"
 
 const ROLES = [["read"], ["respond"], ["admin"]] as const
 

@@ -42,6 +42,18 @@ export const cursorOf = <Item>({ read, next }: Pages<Item>, index: number): stri
   return cursor === "" ? undefined : cursor
 }
 
+/** Items as they come again: each that is as before is the same object, so that its row is not drawn again. */
+export const asBefore = <Item>(
+  before: ReadonlyArray<Item>,
+  items: ReadonlyArray<Item>,
+): ReadonlyArray<Item> => {
+  const [known, again] = [new Set(before), new Set(items)]
+  const others = new Map(
+    before.flatMap((item) => (again.has(item) ? [] : [[JSON.stringify(item), item] as const])),
+  )
+  return items.map((item) => (known.has(item) ? item : (others.get(JSON.stringify(item)) ?? item)))
+}
+
 /** Takes in the answer for one page. Where the list ended earlier than before, later pages go. */
 export const withPage = <Item>(
   pages: Pages<Item>,
@@ -52,7 +64,8 @@ export const withPage = <Item>(
 ): Pages<Item> => {
   if (index > pages.read.length) return pages
   const next = answer.next_cursor ?? null
-  const { cut, groups, isSlow = false, items } = answer
+  const { cut, groups, isSlow = false } = answer
+  const items = asBefore(pages.read[index]?.items ?? [], answer.items)
   const place = {
     cursor: cursorOf(pages, index),
     count: items.length,
@@ -176,18 +189,6 @@ export const rowsBetween = <Item>(
     if (start > last) break
   }
   return rows
-}
-
-/** Items as they come again: each that is as before is the same object, so that its row is not drawn again. */
-export const asBefore = <Item>(
-  before: ReadonlyArray<Item>,
-  items: ReadonlyArray<Item>,
-): ReadonlyArray<Item> => {
-  const [known, again] = [new Set(before), new Set(items)]
-  const others = new Map(
-    before.flatMap((item) => (again.has(item) ? [] : [[JSON.stringify(item), item] as const])),
-  )
-  return items.map((item) => (known.has(item) ? item : (others.get(JSON.stringify(item)) ?? item)))
 }
 
 export const itemsOf = <Item>({ read }: Pages<Item>): ReadonlyArray<Item> =>

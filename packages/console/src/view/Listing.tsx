@@ -3,13 +3,13 @@ import { type ComponentChildren, Fragment } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
 import { matching } from "../state/browser.ts"
-import { route, takePlace } from "../state/location.ts"
+import { takePlace } from "../state/location.ts"
 import { groupsOf, itemsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
 import { aim } from "../state/revisions.ts"
-import { routeText, withParameters } from "../state/Route.ts"
 import { me } from "../state/session.ts"
 import { useLater } from "../state/useLater.ts"
 import { linkOf } from "./Keyboard.tsx"
+import { SortHead } from "./SortHead.tsx"
 import { ReadingNote } from "./states.tsx"
 import { type Listed, MOST_WHOLE } from "./usePages.ts"
 
@@ -66,27 +66,6 @@ export const column = <Item,>(
   cell: Column<Item>["cell"],
   sort?: string,
 ): Column<Item> => ({ head, room, cell, sort })
-
-interface HeadProps {
-  readonly name: string
-  readonly sort: string
-}
-
-/** A head that sorts: up, then down, then as the list came. */
-const SortHead = ({ name, sort }: HeadProps) => {
-  const now = route.value.parameters["sort"]
-  const [up, down] = [now === sort, now === `-${sort}`]
-  const next = up ? `-${sort}` : down ? "" : sort
-  return (
-    <a
-      href={routeText(withParameters(route.value, { sort: next }))}
-      class={up ? "up" : down ? "down" : undefined}
-      aria-current={up || down ? "true" : undefined}
-    >
-      {name}
-    </a>
-  )
-}
 
 /** The link of a row to the page of its item. */
 export const mainLink = (address: string, text: string) => (

@@ -6,7 +6,6 @@ import { attempt, keep, kept } from "../state/kept.ts"
 import { keepLatest } from "../state/keepLatest.ts"
 import { type List, topicsOf } from "../state/lists.ts"
 import {
-  asBefore,
   cursorOf,
   itemsOf,
   keepPages,
@@ -133,6 +132,16 @@ const wholeAsOf = (whole: Whole, revision: number): Whole => {
 const pageOutOfSight = <Item>(pages: Pages<Item>, key: string, whole: Whole): number | undefined =>
   whole.key === key ? pageToRead(pages, [0, pageOfRow(pages, MOST_WHOLE - 1)], whole.revision) : undefined
 
+/** An answer in the place of rows that are shown waits as long as the pointer moves over them. */
+const inTime = async <A>(
+  reading: Promise<A>,
+  shown: { readonly items?: unknown } | undefined,
+): Promise<A> => {
+  const answer = await reading
+  if (shown?.items !== undefined) await rested()
+  return answer
+}
+
 /** Each revision of each list has its own number, and so has each answer. */
 let [lastRevision, lastAnswer] = [0, 0]
 
@@ -152,13 +161,10 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
   const readPage = async (index: number, asOf: number, isWanted: () => boolean): Promise<boolean> => {
     const { pages } = found.peek()
     try {
-      const before = pages.read[index]?.items
-      const answer = await latest.current.read(cursorOf(pages, index), isWanted)
-      if (before !== undefined) await rested()
+      const answer = await inTime(latest.current.read(cursorOf(pages, index), isWanted), pages.read[index])
       if (!isWanted()) return false
       const { key: of } = found.peek()
-      const items = asBefore(before ?? [], answer.items)
-      const all = withPage(pages, index, { ...answer, items }, asOf, (lastAnswer += 1))
+      const all = withPage(pages, index, answer, asOf, (lastAnswer += 1))
       found.value = { key: of, pages: around(all, seen.current, MOST_WHOLE), failure: undefined }
       if (latest.current.isWhole !== true) keepLatest(lastRead, LISTS_KEPT, of, around(all, seen.current))
       return true

@@ -16,7 +16,8 @@ import { Form, refusal } from "../../view/forms.tsx"
 import { keptSecret, ShownOnce, Time } from "../../view/states.tsx"
 import { LONGEST_TITLE } from "../../view/titles.tsx"
 import { MailsButton } from "./MailsButton.tsx"
-import { createNamed, type Kind, lastText, NamedTable } from "../../view/Named.tsx"
+import { createNamed, lastText, NamedTable } from "../../view/Named.tsx"
+import type { Kind } from "../../view/NamedKind.ts"
 
 /** The protocols, as people know them. */
 const KINDS = Object.entries(SENDER_KINDS).map(

@@ -17,7 +17,8 @@ import { HERE, type Places, PlaceTable, usePlaces, WatchPlaces } from "./Places.
 import { Mark, Missing, TimeAfter } from "../../view/states.tsx"
 import { StatusStrip, StripReader } from "../../view/StatusStrip.tsx"
 import type { ManyAct } from "../../view/manyActs.tsx"
-import { type Kind, NamedForm, NamedTable } from "../../view/Named.tsx"
+import { NamedForm, NamedTable } from "../../view/Named.tsx"
+import type { Kind } from "../../view/NamedKind.ts"
 import { useRead } from "../../view/usePages.ts"
 
 const PATH = "ops/v1/watches"
