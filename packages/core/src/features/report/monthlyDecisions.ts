@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { Duration } from "effect"
+import type { Duration } from "effect"
 import {
   type AttemptResult,
   LONGEST_RETRY,

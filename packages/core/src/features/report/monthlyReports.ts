@@ -24,58 +24,63 @@ export const receiversOfReports = ({ receivers }: Policy): ReadonlyArray<Notifie
     definition?.kind === "messenger" && definition.reports === "monthly" ? [name] : [],
   )
 
+/** Makes the function that sends a receiver the report that is due, if there is one. */
+const sendingReports = Effect.gen(function* () {
+  const ports = yield* operationPorts
+  const { commits, ids, policy, receivers, rules, storage } = ports
+  const { report: readReport } = reportOperations(ports)
+  const { lease } = yield* DeliverySettings
+  const drawn = newId<string>(ids)
+
+  const attemptAt = Effect.fnUntraced(function* (receiver: NotifierName, taken: TakenReport) {
+    const { from, id, month, recipients, to } = taken
+    const { tz = "UTC" } = policy.current().readerOf(receiver)
+    const report = yield* readReport({ from, to })
+    const publicUrl = publicUrlOf(rules)
+    const link = publicUrl && `${publicUrl}/#/report?month=${month}`
+    const sending = receivers
+      .current()
+      .get(receiver)
+      ?.sendReport?.({ id, month, tz, report, link, recipients })
+    // A reload may have removed it.
+    return yield* sending ?? Effect.interrupt
+  })
+
+  /** Makes an attempt; no other server makes one while it runs. */
+  const attempt = Effect.fnUntraced(function* (receiver: NotifierName, taken: TakenReport) {
+    const { attempts, month } = taken
+    const claimed = { receiver, month, attempts }
+    const renewing = Effect.forever(
+      Effect.delay(
+        Effect.ignore(commits.transact(renewReport(claimed, lease))),
+        Duration.divideUnsafe(lease, 3),
+      ),
+    )
+    const made = Effect.catch(attemptAt(receiver, taken), ({ message: error }) =>
+      Effect.succeed({ outcome: "deferred", error } as const),
+    )
+    const result: AttemptResult = yield* makeAttempt(Effect.raceFirst(made, renewing))
+    yield* commits.transact(recordReport(claimed, result, yield* Random.next))
+  }, Effect.uninterruptible)
+
+  const follow = Effect.fnUntraced(function* (receiver: NotifierName) {
+    const { tz = "UTC" } = policy.current().readerOf(receiver)
+    const isUsable = receivers.current().get(receiver)?.sendReport !== undefined
+    const now = yield* Instant.now
+    const { last, next } = monthsAround(tz, now)
+    const names = [last, next].map(({ month }) => reportName({ receiver, month }))
+    const rows = yield* storage.rows("monthly_report", names)
+    if (!isReportDue(rows, { isUsable, receiver, tz }, now)) return
+    const taken = yield* commits.transact(takeReport({ receiver, tz, lease, isUsable, newId: drawn }))
+    if (taken !== undefined) yield* attempt(receiver, taken)
+  })
+  return { follow, policy }
+})
+
 /** Sends the report of each month to the receivers that ask for it; safe with several replicas (docs/rules.md#monthly-reports). */
 export const monthlyReports = Layer.effectDiscard(
   Effect.gen(function* () {
-    const ports = yield* operationPorts
-    const { commits, ids, policy, receivers, rules, storage } = ports
-    const { report: readReport } = reportOperations(ports)
-    const { lease } = yield* DeliverySettings
-    const drawn = newId<string>(ids)
-
-    const attemptAt = Effect.fnUntraced(function* (receiver: NotifierName, taken: TakenReport) {
-      const { from, id, month, recipients, to } = taken
-      const { tz = "UTC" } = policy.current().readerOf(receiver)
-      const report = yield* readReport({ from, to })
-      const publicUrl = publicUrlOf(rules)
-      const link = publicUrl && `${publicUrl}/#/report?month=${month}`
-      const sending = receivers
-        .current()
-        .get(receiver)
-        ?.sendReport?.({ id, month, tz, report, link, recipients })
-      // A reload may have removed it.
-      return yield* sending ?? Effect.interrupt
-    })
-
-    /** Makes an attempt; no other server makes one while it runs. */
-    const attempt = Effect.fnUntraced(function* (receiver: NotifierName, taken: TakenReport) {
-      const { attempts, month } = taken
-      const claimed = { receiver, month, attempts }
-      const renewing = Effect.forever(
-        Effect.delay(
-          Effect.ignore(commits.transact(renewReport(claimed, lease))),
-          Duration.divideUnsafe(lease, 3),
-        ),
-      )
-      const made = Effect.catch(attemptAt(receiver, taken), ({ message: error }) =>
-        Effect.succeed({ outcome: "deferred", error } as const),
-      )
-      const result: AttemptResult = yield* makeAttempt(Effect.raceFirst(made, renewing))
-      yield* commits.transact(recordReport(claimed, result, yield* Random.next))
-    }, Effect.uninterruptible)
-
-    const follow = Effect.fnUntraced(function* (receiver: NotifierName) {
-      const { tz = "UTC" } = policy.current().readerOf(receiver)
-      const isUsable = receivers.current().get(receiver)?.sendReport !== undefined
-      const now = yield* Instant.now
-      const { last, next } = monthsAround(tz, now)
-      const names = [last, next].map(({ month }) => reportName({ receiver, month }))
-      const rows = yield* storage.rows("monthly_report", names)
-      if (!isReportDue(rows, { isUsable, receiver, tz }, now)) return
-      const taken = yield* commits.transact(takeReport({ receiver, tz, lease, isUsable, newId: drawn }))
-      if (taken !== undefined) yield* attempt(receiver, taken)
-    })
-
+    const { follow, policy } = yield* sendingReports
     const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })
     const sending = yield* FiberMap.make<NotifierName>()
     const complaint = "cannot look for monthly reports that are due; trying again: check the storage"
@@ -93,15 +98,6 @@ export const monthlyReports = Layer.effectDiscard(
       ),
     )
     const pause = Effect.raceFirst(idlePause(LOOK_EVERY), Effect.ignore(Queue.take(replaced)))
-    yield* Effect.forkScoped(
-      keepRepeating(
-        Effect.andThen(
-          Effect.suspend(() => look),
-          pause,
-        ),
-        complaint,
-        pause,
-      ),
-    )
+    yield* Effect.forkScoped(keepRepeating(Effect.andThen(look, pause), complaint, pause))
   }),
 )
