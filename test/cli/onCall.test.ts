@@ -4,8 +4,13 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Override, RotaList, RotaPlan } from "@tocsin/client/Resources"
 import { EXIT_CODES } from "@tocsin/server/CommandFailure"
 import { Effect } from "effect"
+import { enroll, report } from "../processes/Agent.ts"
+import { outboxOf } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
-import { jsonOf, tocsin } from "./tocsin.ts"
+import { startServer } from "../processes/ServerProcess.ts"
+import { until } from "../processes/until.ts"
+import { startReceiver } from "../processes/WebhookReceiver.ts"
+import { jsonOf, serverAt, tocsin } from "./tocsin.ts"
 
 const KEY = "5a".repeat(32)
 
@@ -151,6 +156,35 @@ describe("commands on rotas", () => {
         assert.include(stderr, message)
         assert.strictEqual(code, EXIT_CODES[exit].code, args)
       }
+    }),
+  )
+
+  it.live("have a receiver that refused its last message for good named by the doctor", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const receiver = yield* startReceiver(() => ({ status: 410 }))
+      writeFileSync(
+        join(cwd, "policy.yaml"),
+        'rotas: { primary: { order: [webhook], every: 1d, from: "2026-01-05T00:00" } }\n',
+      )
+      const environment = {
+        ...receiver.settings("hooks"),
+        SERVICE_NOTIFIERS: "webhook",
+        SERVICE_POLICY_FILE: "policy.yaml",
+      }
+      const place = { cwd, environment }
+      const server = yield* startServer(serverAt(place))
+      const agent = yield* enroll(server, "web-1")
+      assert.notMatch((yield* tocsin(place, "doctor")).stdout, /\non call /)
+      yield* report(server, agent, { check_id: "disk", status: "critical" })
+      yield* until(
+        "the notification has failed",
+        Effect.map(outboxOf(server), (items) => items.some(({ state }) => state === "failed")),
+      )
+      assert.match(
+        (yield* tocsin(place, "doctor")).stdout,
+        /\non call +attention +webhook refused the last message for good \(.*410.*\): correct it, and send a test\n/,
+      )
     }),
   )
 })

@@ -28,6 +28,7 @@ import {
 import { examineSqlite } from "./doctor/examineStorage.ts"
 import { examineIntegrations } from "../features/integrations/examineIntegrations.ts"
 import { examineNumbers } from "../features/numbers/examineNumbers.ts"
+import { examineOnCall } from "../features/onCall/examineOnCall.ts"
 import { examineIssuer } from "../features/signIn/examineIssuer.ts"
 import { examineLost } from "./doctor/examineLost.ts"
 import { examineBrowsers } from "../features/push/examineBrowsers.ts"
@@ -207,6 +208,7 @@ const examineStored = Effect.fnUntraced(function* (receivers: ExaminedReceivers,
   return [
     ...(yield* orFailed("delivery", examineDelivery(receivers))),
     ...(yield* orFailed("matchers", examineLost)),
+    ...(yield* orFailed("on call", examineOnCall)),
     ...(yield* orFailed("secrets", examineSecrets)),
     ...(yield* orFailed("browsers", examineBrowsers)),
     ...(yield* orFailed("time zones", examineZones)),

@@ -1,0 +1,18 @@
+import { Operations } from "@tocsin/core/lists/Operations"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { Duration, Effect } from "effect"
+import { attention } from "../../commands/doctor/Finding.ts"
+
+/** A rota may have thousands of turns in a longer span. */
+const SPAN = Duration.days(1)
+
+/** Receivers on call in the next hours that refused their last message for good, each once (docs/rules.md#on-call). */
+export const examineOnCall = Effect.gen(function* () {
+  const { rota, rotas } = yield* Operations
+  const { items } = yield* rotas
+  const from = yield* Instant.now
+  const plans = yield* Effect.forEach(items, ({ name }) => rota(name, { from, to: Instant.plus(from, SPAN) }))
+  const refused = plans.flatMap(({ gaps }) => gaps.filter(({ reason }) => reason === "refused"))
+  const messages = new Map(refused.map(({ message, receiver }) => [receiver, message]))
+  return Array.from(messages.values(), (message) => attention("on call", message))
+})
