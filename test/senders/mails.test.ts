@@ -147,7 +147,10 @@ describe("mails of real programs", () => {
   it.live("open, repeat and resolve incidents on PostgreSQL, over a restart", () =>
     Effect.flatMap(scratchPostgres, ({ url }) => storiesOn({ DATABASE_URL: Redacted.value(url) })),
   )
-  it.live("count once where their answer was lost", () => Effect.suspend(() => killedOn({})))
+  it.live("count once where their answer was lost, on SQLite", () => Effect.suspend(() => killedOn({})))
+  it.live("count once where their answer was lost, on PostgreSQL", () =>
+    Effect.flatMap(scratchPostgres, ({ url }) => killedOn({ DATABASE_URL: Redacted.value(url) })),
+  )
 })
 
 describe("a listener for mails", () => {
