@@ -54,6 +54,7 @@ export const FILES_AT_LENGTH = [
   "test/cli/doctor.test.ts",
   "test/cli/exits.test.ts",
   "test/cli/playedIntegrations.test.ts",
+  "test/browsers/senses.test.ts",
   // Pages and acts of the console in Chromium; others are in each run.
   "test/console/checks.test.ts",
   "test/console/exports.test.ts",

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { gzipSync } from "node:zlib"
 import { files } from "@tocsin/console/files"
+import { de } from "@tocsin/contract/languages/de"
 
 /** Kilobytes that a browser has loaded, compressed, after each step of a way through all pages. */
 const BUDGET = { first: 42, others: 85, decided: 112, charts: 135, style: 14 }
@@ -28,6 +29,8 @@ describe("the console's files", () => {
         ["style", [style]],
       ] as const)
         assert.isAtMost(sizeOf(...texts), BUDGET[name], name)
+      // Words of the other languages are the server's.
+      for (const text of [script, ...Object.values(scripts)]) assert.notInclude(text, de.page.states.down)
       // The server adds a version to this address: imported without, the first script would run a second time.
       const imported = Object.values(scripts).flatMap(
         (text) => text.match(/\}from\s*[`"'][^`"']+[`"']/g) ?? [],

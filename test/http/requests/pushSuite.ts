@@ -351,7 +351,9 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const phone = idOf(yield* add(ann, { ...server.subscribe("phone"), name: "My phone" }))
       server.answers.set("phone", [410])
       yield* operate("POST", `${SUBSCRIPTIONS}/${phone}/test`)
-      assert.deepInclude((yield* Queue.take(server.arrived)).message, { tag: "test" })
+      // Touching it leads to the page that has the button.
+      const told = { tag: "test", open: "#/receivers" }
+      assert.deepInclude((yield* Queue.take(server.arrived)).message, told)
       const [row] = yield* listed(ann)
       assert.strictEqual(row?.["id"], desk)
       assert.isString(row?.["taken_at"])

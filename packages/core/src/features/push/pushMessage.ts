@@ -62,7 +62,7 @@ const looksOf = (subject: PushSubject) => {
   const open = { action: "open", title }
   switch (subject.about) {
     case "test":
-      return { tag: "test", renotify: true, open: "#/settings", actions: [open] }
+      return { tag: "test", renotify: true, open: "#/receivers", actions: [open] }
     case "digest": {
       const { notifications } = subject
       const rings = notifications.some(isFiring)
