@@ -89,7 +89,7 @@ const page: BuiltPage = {
   lang: "en",
 }
 
-/** What a reader would not see of the open page: all that is wider than the screen, and words that are cut off. */
+/** The parts of the open page that a reader would not see: wider than the screen, or words that are cut off. */
 const OVERFLOW = `(() => {
   const faults = document.documentElement.scrollWidth > innerWidth ? ["wider than the screen"] : []
   for (const part of document.body.querySelectorAll("*:not(path, title)")) {

@@ -8,6 +8,7 @@ import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors
 import { fail } from "../response/failures.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
+type OnRead = (bytes: number) => void
 
 /** The largest body that is accepted, in bytes (docs/rules.md#bodies). */
 export const MAX_BODY_BYTES = 1_048_576
@@ -28,21 +29,17 @@ const invalid = (message: string) => fail({ code: "validation", message })
 
 const cutShort = invalid("the request body ended early; send it again")
 
-const largerThan = (size: string) =>
-  fail({ code: "payload_too_large", message: `the request body must not be larger than ${size}` })
-
-const tooLarge = largerThan(`1 MiB (${MAX_BODY_BYTES} bytes)`)
-
-const tooLargeFor = (most: number) => (most === MAX_BODY_BYTES ? tooLarge : largerThan(`${most} bytes`))
+const tooLargeFor = (most: number) => {
+  const size = most === MAX_BODY_BYTES ? `1 MiB (${most} bytes)` : `${most} bytes`
+  return fail({ code: "payload_too_large", message: `the request body must not be larger than ${size}` })
+}
+const tooLarge = tooLargeFor(MAX_BODY_BYTES)
 
 const hasBody = ({ headers }: Request): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
 
 const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array =>
   parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
-
-/** Hears how many bytes of a body were read. */
-type OnRead = (bytes: number) => void
 
 /** Reads from Node directly, which is the cheapest way. */
 const readFromNode = (source: IncomingMessage, onRead: OnRead, most: number) =>

@@ -5,7 +5,7 @@ import type { Report } from "@tocsin/contract/report/Report"
 import type { MonthlyReport } from "@tocsin/core/heart/notifications/Notifiers"
 import { readerTexts, type ReaderTexts } from "@tocsin/core/heart/notifications/readerTexts"
 
-/** What a mail has room for; the console has the others. */
+/** The rows for which a mail has room; the console has the others. */
 const MOST_ROWS = 20
 
 /** A list of the mail: of each row, a value and what it is about. */

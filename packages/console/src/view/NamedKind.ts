@@ -35,7 +35,7 @@ export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly noteOf?: (item: Item) => ComponentChildren
   /** Its last 24 hours. */
   readonly stripOf?: (item: Item) => ComponentChildren
-  /** What can be done with several that are selected; without it, rows have no boxes. */
+  /** The acts on several that are selected; without them, rows have no boxes. */
   readonly many?: ReadonlyArray<ManyAct<Item>>
   /** Actions that others than administrators have too. */
   readonly actionsOf?: (item: Item) => ComponentChildren

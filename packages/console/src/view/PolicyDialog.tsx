@@ -20,7 +20,7 @@ import { useResource } from "./usePages.ts"
 /** While its fields change, the preview waits for a pause. */
 const TYPING_MILLIS = 400
 
-/** What a form over the policy gets from the button that opens it. */
+/** A form over the policy gets this from the button that opens it. */
 export interface PolicyFormProps {
   readonly policy: PolicyInForce
   /** The entry that it changes; without one there, it adds one. */

@@ -23,7 +23,7 @@ export interface ManyAct<Item> {
   readonly isDanger?: boolean
   /** The end of its question: `for 8 h?` */
   readonly asks?: string
-  /** What a form asks before it. */
+  /** A form that asks before the act. */
   readonly fields?: Readonly<Record<string, FormField>>
   /** Why these texts are none. */
   readonly faultIn?: (texts: Texts) => string | undefined

@@ -14,7 +14,7 @@ import { monthsAround, type ReportMonth } from "./reportMonths.ts"
 
 const MISSED = "no server that can use this receiver ran within 24 h: look at tocsin doctor"
 
-/** What a row asks for at a moment. */
+/** The act that a row asks for at a moment. */
 const stepOf = (row: MonthlyReportRecord, { due_at }: ReportMonth, now: Instant.Instant) => {
   const { attempts, next_attempt_at = now, state } = row
   // A clock that was set back delays nothing.

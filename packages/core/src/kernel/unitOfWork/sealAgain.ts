@@ -3,7 +3,7 @@ import { commandOf, type Decision } from "./Decision.ts"
 import { loadRow } from "./load.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
-/** What an encryption made, and by which key. */
+/** A text as an encryption made it, and the key. */
 interface Sealed {
   readonly ciphertext: string
   readonly key_id: string
