@@ -353,6 +353,16 @@ const PAGES: Readonly<Record<string, Case>> = {
     ],
     expected: ["20 chat firing opened critical", "1220 pager firing escalation critical"],
   },
+  "a member that joins brings no step that was over as the policy came": {
+    receivers: ["chat"],
+    policy: TO_CHAT.policy ?? {},
+    steps: [
+      [20, shared("critical")],
+      [1_200, { step: "policy", policy: CHAT_TWICE, receivers: ["chat"] }],
+      [300, load("critical")],
+    ],
+    expected: ["20 chat firing opened critical"],
+  },
   "a firing in retry is the message of the step": {
     receivers: ["chat"],
     policy: CHAT_TWICE,

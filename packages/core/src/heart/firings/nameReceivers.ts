@@ -18,6 +18,8 @@ export interface IncidentNaming extends Naming {
   readonly onCall?: NamedRotas | undefined
   /** When the last one of its loud members joined. */
   readonly joinedAt?: Instant.Instant | undefined
+  /** Whom those of them name that joined before a moment; nothing where none did. */
+  readonly beforeJoins?: ((at: Instant.Instant) => IncidentNaming | undefined) | undefined
 }
 
 /** Finds whom the routes of these loud members name, and who of the rotas among them is on call. */
@@ -63,6 +65,10 @@ export const nameReceivers = (
   return {
     named,
     onCall,
+    beforeJoins: (at) => {
+      const before = loud.filter(({ member }) => member.joined_at < at)
+      return nameReceivers(policy, incident, before, countOpenings, onCallFacts)
+    },
     joinedAt: Instant.latest(loud.map(({ member }) => member.joined_at)),
     at: (severity) => (policy.routesBySeverity ? at(severity) : named),
     isCut: loud.length >= MOST_MEMBERS && memberCount(incident) > MOST_MEMBERS,

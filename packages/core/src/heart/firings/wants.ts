@@ -188,25 +188,31 @@ export const stepBefore = (
 const JUST_BEFORE = Duration.minutes(1)
 
 /**
- * Whether a later step became due since the last evaluation, or a member joined since whose step is over. One that a
- * policy brings after its moment, or that was before its receiver came on call, does not count. What waits for the
- * receiver, or was just sent, stands for the step.
+ * Whether a later step became due since the last evaluation, or a member joined since that alone has a step which is
+ * over. One that a policy brings after its moment, or that was before its receiver came on call, does not count. What
+ * waits for the receiver, or was just sent, stands for the step.
  */
 const isStepDue = (
   { moments, others, receiver, step }: Situation,
-  { incident: { next_evaluation_at: from }, naming }: FiringFacts,
+  { incident, naming }: FiringFacts,
   now: Instant.Instant,
 ): boolean => {
+  const { next_evaluation_at: from } = incident
   if (from === undefined) return false
-  const hasJoined = naming?.joinedAt !== undefined && from <= naming.joinedAt
   const last = Instant.latest(others.map(begunAt))
-  const isOver = (at: Instant.Instant) =>
-    hasJoined && (last === undefined || Instant.plus(last, JUST_BEFORE) <= at)
-  const due = moments.map(({ at }) => at).filter((at) => at <= now && (from <= at || isOver(at)))
   const isBusy = others.some(isUnended) || (last !== undefined && Instant.isRecent(last, JUST_BEFORE, now))
-  if (due.length === 0 || isBusy) return false
+  if (isBusy) return false
+  const over = moments.map(({ at }) => at).filter((at) => at <= now)
+  const missed = over.filter(
+    (at) => at < from && (last === undefined || Instant.plus(last, JUST_BEFORE) <= at),
+  )
+  const hasJoined = missed.length > 0 && naming?.joinedAt !== undefined && from <= naming.joinedAt
+  const before = hasJoined ? naming.beforeJoins?.(from) : undefined
+  const known = before ? stepsOf(incident, before, receiver, now).map(({ at }) => at) : []
+  const brought = hasJoined ? missed.filter((at) => !known.includes(at)) : []
+  const due = [...over.filter((at) => from <= at), ...brought]
   const came = step?.rotas && naming?.onCall?.lastCame(receiver, step.rotas)
-  return came === undefined || due.some((at) => at >= came.at)
+  return came === undefined ? due.length > 0 : due.some((at) => at >= came.at)
 }
 
 /** When the last attempt at a row that has ended began; of a retry, when it ended. */
