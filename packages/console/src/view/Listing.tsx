@@ -170,7 +170,7 @@ const Row = <Item,>({ kind, id, item, place, setSize, height, columns, range }: 
 }
 
 /** Rows become elements in steps, before and after which the browser answers its reader. */
-const [STEP, STEP_MILLIS] = [16, 10]
+const [STEP, STEP_MILLIS] = [32, 20]
 /** The rows in sight come first. */
 const WHOLE_AFTER_MILLIS = 1_000
 
