@@ -37,7 +37,7 @@ const answerLong = async (page: Page, changed: () => number): Promise<void> => {
 const COUNT_DRAWN = `{
   window.drawn = 0
   new MutationObserver((changes) => {
-    window.drawn += changes.filter(({ target }) => target.parentElement?.closest("time") === null).length
+    window.drawn += changes.filter(({ target }) => target.parentElement?.closest("time, .when") === null).length
   }).observe(document.querySelector(".rows"), { subtree: true, childList: true, characterData: true })
 }`
 

@@ -10,13 +10,16 @@ interface DialogProps {
 /** Between a row and its form, and between that and the end of the window. */
 const GAP = 8
 
-/** Opens below the row that asked for it or, where there is no room, over it. */
+/** Opens below the row that asked for it or, where there is no room, over it; and so it stays while it grows. */
 const openBeside = (dialog: HTMLDialogElement | null): void => {
   const row = document.activeElement?.closest("li")?.getBoundingClientRect()
   dialog?.showModal()
   if (dialog === null || row === undefined) return
-  const room = window.innerHeight - dialog.offsetHeight - GAP
-  dialog.style.marginTop = `${Math.max(GAP, Math.min(row.bottom + GAP, room))}px`
+  const place = (): void => {
+    const room = window.innerHeight - dialog.offsetHeight - GAP
+    dialog.style.marginTop = `${Math.max(GAP, Math.min(row.bottom + GAP, room))}px`
+  }
+  new ResizeObserver(place).observe(dialog)
 }
 
 /** A form over the page, so that it opens where it was asked for, however long the page is. */
