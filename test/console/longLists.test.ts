@@ -76,7 +76,8 @@ describe.skipIf(chromium === undefined)(`a list of 10,000 rows in the console${s
             http: { url: "https://a.example/" },
           })
           await row("shop-3").getByText("look 2").waitFor()
-          assert.isAtMost(await page.evaluate<number>("window.drawn"), 20)
+          // Beside the row, times of those in sight may have moved on: far from a thousand rows.
+          assert.isAtMost(await page.evaluate<number>("window.drawn"), 60)
           assert.deepStrictEqual(faults, [])
         })
       }),
