@@ -12,7 +12,7 @@ import { startServer } from "../processes/ServerProcess.ts"
 import { until } from "../processes/until.ts"
 import { openFirefox, type Tab } from "./WebDriver.ts"
 
-/** What a reader finds wrong with the open page who has set colours, text of twice the size, and stillness. */
+/** Faults of the open page for a reader who has set colours, text of twice the size, and stillness. */
 const FAULTS = `
 const root = document.documentElement
 const faults = ["(forced-colors: active)", "(prefers-reduced-motion: reduce)"]

@@ -19,11 +19,11 @@ export type { Monitor } from "./Monitor.ts"
 export type {
   Extension,
   MonitorOptions,
+  PushOption,
   RateOption,
   RetentionOption,
   WatchdogOption,
 } from "./options/MonitorOptions.ts"
-export type { PushOption } from "./options/pushOption.ts"
 export type { DurationOption } from "@tocsin/client"
 export type { PolicyOption } from "./policy/givenPolicy.ts"
 export type { Log, LogEntry } from "./options/log.ts"

@@ -5,7 +5,6 @@ import type { PolicyOption } from "../policy/givenPolicy.ts"
 import type { KeyValueOptions } from "@tocsin/adapter-memory/keyValue/KeyValueStorage"
 import type { StorageChoice } from "../storages/storages.ts"
 import type { Log } from "./log.ts"
-import type { PushOption } from "./pushOption.ts"
 
 /** A token bucket: this many a minute, and a burst. */
 export interface RateOption {
@@ -35,6 +34,14 @@ export interface WatchdogOption {
   readonly url: string
   /** From one ping to the next. 1 minute unless given. */
   readonly interval?: DurationOption | undefined
+}
+
+/** How the messages of receivers of type `browser` get to the browsers of operators. */
+export interface PushOption {
+  /** Whom push services may write to: `mailto:` or `https:`. `publicUrl` unless given, if that begins with `https:`. */
+  readonly contact?: string | undefined
+  /** Push services besides those of Google, Mozilla, Apple and Microsoft: a host, `*.DOMAIN` or an origin. */
+  readonly services?: ReadonlyArray<string> | undefined
 }
 
 /**

@@ -1,14 +1,7 @@
 import { contactOf, isPushContact, isPushService } from "@tocsin/adapter-notify/push/pushAddresses"
 import { pushService } from "@tocsin/adapter-notify/push/pushService"
 import { checked, group } from "@tocsin/client/options/readers"
-
-/** How the messages of receivers of type `browser` get to the browsers of operators. */
-export interface PushOption {
-  /** Whom push services may write to: `mailto:` or `https:`. `publicUrl` unless given, if that begins with `https:`. */
-  readonly contact?: string | undefined
-  /** Push services besides those of Google, Mozilla, Apple and Microsoft: a host, `*.DOMAIN` or an origin. */
-  readonly services?: ReadonlyArray<string> | undefined
-}
+import type { PushOption } from "./MonitorOptions.ts"
 
 const isTextWith = (holds: (text: string) => boolean) => (given: unknown) =>
   typeof given === "string" && holds(given)
