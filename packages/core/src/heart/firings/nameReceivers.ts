@@ -65,8 +65,8 @@ export const nameReceivers = (
   return {
     named,
     onCall,
-    beforeJoins: (at) => {
-      const before = loud.filter(({ member }) => member.joined_at < at)
+    beforeJoins: (moment) => {
+      const before = loud.filter(({ member }) => member.joined_at < moment)
       return nameReceivers(policy, incident, before, countOpenings, onCallFacts)
     },
     joinedAt: Instant.latest(loud.map(({ member }) => member.joined_at)),
