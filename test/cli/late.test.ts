@@ -51,8 +51,14 @@ describe("a late check", () => {
       assert.match(stdout, /^AGENT +CHECK +STATE +LAST .*\nweb-1 +backup +late +ok .*\nweb-1 +disk +ok +ok /)
       assert.strictEqual((yield* tocsin(place, "checks", "--overdue")).stdout.split("\n").length, 4)
       const csv = (yield* tocsin(place, "checks", "--state", "late", "--csv")).stdout.split("\r\n")
-      assert.match(csv[0] ?? "", /,state,late_severity,title$/)
-      assert.match(csv[1] ?? "", /^web-1,backup,ok,.*,late,critical,$/)
+      assert.match(csv[0] ?? "", /,state,late_severity,title,held_by$/)
+      assert.match(csv[1] ?? "", /^web-1,backup,ok,.*,late,critical,,\[\]$/)
+      yield* tocsin(place, "silences", "add", "check_id = disk", "--for", "1h", "--comment", "known")
+      assert.match((yield* tocsin(place, "checks")).stdout, /\nweb-1 +disk +ok +ok +silence:/)
+      const held = (yield* jsonOf(place, "checks", "--state", "ok")) as {
+        readonly items: ReadonlyArray<object>
+      }
+      assert.match(JSON.stringify(held.items), /"held_by":\["silence:[-0-9a-f]{36}"\]/)
       const span = yield* tocsin(place, "report", "--group", "team")
       assert.match(span.stdout, /CRITICAL +LATE +PLANNED/)
       assert.match(span.stdout, /\nGROUP +CHECKS +OK\n\(none\) +2 /)

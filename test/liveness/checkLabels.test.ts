@@ -54,7 +54,7 @@ describe("the labels of a check", () => {
     yield* disk.turns("ok")
     yield* after("1 hour")
     yield* incidents.areOpen()
-    const { items } = yield* Effect.orDie(front.queries.expectedChecks({ is_overdue: false, limit: 100 }))
+    const { items } = yield* Effect.orDie(front.operations.expectedChecks({ is_overdue: false, limit: 100 }))
     assert.deepInclude(items[0], { expected_at: null, is_overdue: false, labels: { team: "db" } })
   })
 

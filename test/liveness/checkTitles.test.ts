@@ -23,7 +23,7 @@ const open = Effect.fnUntraced(function* () {
   const titles = (title?: string) =>
     Effect.map(front.operations.titleCheck(DISK, title), ({ count }) => count)
   const shown = Effect.map(
-    Effect.orDie(front.queries.expectedChecks({ is_overdue: false, limit: 10 })),
+    Effect.orDie(front.operations.expectedChecks({ is_overdue: false, limit: 10 })),
     ({ items }) => items.map(({ labels, title }) => ({ labels, title })),
   )
   const messages = () => service.receivers.arrivals.map(({ notification }) => notification)

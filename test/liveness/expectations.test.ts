@@ -42,7 +42,10 @@ const open = Effect.fnUntraced(function* (processes = 1) {
     }
   })
   const shown = (is_overdue = false) =>
-    Effect.map(Effect.orDie(front.queries.expectedChecks({ is_overdue, limit: 100 })), ({ items }) => items)
+    Effect.map(
+      Effect.orDie(front.operations.expectedChecks({ is_overdue, limit: 100 })),
+      ({ items }) => items,
+    )
   return { ...timeline, alive, shown }
 })
 
@@ -85,7 +88,7 @@ describe("a declared check that stops reporting", () => {
     yield* alive(4)
     const found = (filter: object) =>
       Effect.map(
-        front.queries.expectedChecks({ is_overdue: true, limit: 1, ...filter }),
+        front.operations.expectedChecks({ is_overdue: true, limit: 1, ...filter }),
         ({ items, next_cursor }) => [...items.map(({ check_id }) => check_id), next_cursor],
       )
     assert.deepStrictEqual(yield* found({ status: "ok" }), ["disk", null])

@@ -1,3 +1,4 @@
+import { expectedChecks } from "@tocsin/core/heart/overdue/expectedChecks"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { inspectStorage as inspectPostgres } from "@tocsin/adapter-pg/inspection/inspectStorage"
@@ -283,7 +284,10 @@ const describeDamage = <Place>(subject: Damageable<Place>): void => {
               const [watch] = (yield* replica.watches.list({ limit: 10 })).items
               assert.strictEqual(kindOf(watch?.confirm.bad), "number")
               assert.strictEqual(kindOf((yield* replica.storage.replicas)[0]?.receivers), "array")
-              assert.lengthOf((yield* queries.expectedChecks({ limit: 10, is_overdue: true })).items, 1)
+              assert.lengthOf(
+                (yield* expectedChecks(replica.storage, String, { limit: 10, is_overdue: true })).items,
+                1,
+              )
               yield* replica.ingest.events(keyOf("a"), { agent_id: AgentId.make("a"), events: [eventOf(1)] })
               yield* replica.ingest.heartbeat(keyOf("a"), heartbeatOf("a", { labels: { team: "web" } }))
             }),

@@ -1,3 +1,4 @@
+import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
 import { assert, describe, it } from "@effect/vitest"
 import { CheckId } from "@tocsin/contract/formats/Identifiers"
 import { IntegrationName } from "@tocsin/contract/integrations/Integrations"
@@ -70,6 +71,9 @@ const keepsWords = Effect.fnUntraced(function* (replica: Replica) {
   assert.strictEqual(yield* posts(32), "critical failed: connection")
 })
 
+const compiled = compilePolicy({}, [])
+const NO_POLICY = { current: () => compiled }
+
 /** A check without a result, whose sender only sends logs. */
 const explainsLogs = Effect.fnUntraced(function* (replica: Replica) {
   const { integrations, storage } = replica
@@ -78,7 +82,10 @@ const explainsLogs = Effect.fnUntraced(function* (replica: Replica) {
   const sends = (path: ReadonlyArray<string>, body = "") =>
     integrations.report("ping", sender, { method: "POST", path, query: [], body })
   const explains = (check_id: string) =>
-    explainOperations({ storage, rules: defaultRules }, logReasons({ storage })).explain({
+    explainOperations(
+      { commits: replica.commits, storage, rules: defaultRules, sha256: String, policy: NO_POLICY },
+      logReasons({ storage }),
+    ).explain({
       agent_id: CRON,
       check_id: CheckId.make(check_id),
     })

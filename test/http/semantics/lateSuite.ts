@@ -226,7 +226,7 @@ export const lateSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   )
 
   scenario(
-    "a silenced check is silenced wherever its incident is shown, and fails all the same",
+    "a silenced check is silenced wherever it or its incident is shown, and fails all the same",
     () =>
       Effect.gen(function* () {
         const agent = yield* acceptedAgent(AGENT)
@@ -250,11 +250,26 @@ export const lateSuite = <Place>(subject: StorageUnderTest<Place>): void => {
             (each) => each["check_id"] === "backup" && "state" in each && "exit_code" in each,
           )
           for (const each of shown) assert.strictEqual(each["state"], "critical", path)
+          for (const each of shown.filter((one) => "late_severity" in one))
+            assert.deepStrictEqual(each["held_by"], [hold], path)
         }
+        const holds = Effect.map(operate("GET", "/ops/v1/checks"), ({ body }) =>
+          (body as Items).items.map((each) => [each["check_id"], each["held_by"]]),
+        )
+        yield* push(agent, event({ check_id: "load" }))
+        assert.deepStrictEqual(yield* holds, [
+          ["backup", [hold]],
+          ["load", []],
+        ])
         const { body: counts } = yield* operate("GET", "/ops/v1/summary")
-        const states = { ok: 0, warning: 0, critical: 1, unknown: 0, late: 0, withdrawn: 0 }
+        const states = { ok: 1, warning: 0, critical: 1, unknown: 0, late: 0, withdrawn: 0 }
         assert.deepInclude(counts as Found, { open_incidents: 1, states })
         assert.include((yield* call("GET", "/status/jobs.json")).text, '"down"')
+        yield* operate("DELETE", `/ops/v1/silences/${hold.slice("silence:".length)}`)
+        assert.deepStrictEqual(yield* holds, [
+          ["backup", []],
+          ["load", []],
+        ])
       }),
     { rules: { policy } },
   )

@@ -152,6 +152,7 @@ export const EXPECTED_STATE = {
   is_overdue: false,
   labels: { team: "db" },
   title: "Disk of the shop",
+  held_by: [],
 }
 
 export const EXPLANATIONS: Examples = {
@@ -188,6 +189,7 @@ export const EXPLANATIONS: Examples = {
         is_overdue: true,
         labels: {},
         title: null,
+        held_by: [],
       },
       reasons: [
         "It is late: began 2026-01-31 08:00:00 UTC and has not ended within 10m, expected by 2026-01-31 08:10:00 UTC.",

@@ -54,7 +54,7 @@ const operationUseCases = (services: Context.Context<Operations | Queries>) => {
     getOverview: () => queries.overview,
     getAgentDownload: () => operations.agentDownload,
     findAgents: ({ query }) => queries.findAgents(query),
-    listExpectedChecks: ({ query }) => queries.expectedChecks(query),
+    listExpectedChecks: ({ query }) => operations.expectedChecks(query),
     listAvailability: ({ query }) => operations.availability(query),
     readReport: ({ query }) => operations.report(query),
     listSeries: ({ params }) => queries.numbers.ofCheck(params.agent_id, params.check_id),

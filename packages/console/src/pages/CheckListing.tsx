@@ -8,7 +8,7 @@ import { itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { type Column, column, type Columns, Listing, mainLink, width } from "../view/Listing.tsx"
-import { CheckMark, Labels, Time, withoutTitle } from "../view/states.tsx"
+import { CheckMark, Labels, Muted, Time, withoutTitle } from "../view/states.tsx"
 import { SmallLine } from "../view/SmallLine.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
 import { lastText } from "./checkCells.tsx"
@@ -70,6 +70,7 @@ const columnsBy = (
         <span class="notes">
           {nameAmong(shared, nameOf)(check) === check.title && <em class="label">{idOfCheck(check)}</em>}
           <Labels labels={withoutTitle(check.labels)} />
+          <Muted {...check} />
           <Expectation {...check} />
         </span>
       </span>

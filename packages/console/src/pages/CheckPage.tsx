@@ -16,6 +16,7 @@ import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import {
   CheckMark,
+  Muted,
   Facts,
   labelsFact,
   Mark,
@@ -196,7 +197,7 @@ const Seen = ({ agent, check, received_at }: CheckExplanation) => {
   const last = isSilent ? "as last heard " : isLate ? `last result ${check.status} ` : "last result "
   return (
     <p class="facts">
-      <CheckMark {...check} isSilent={isSilent} />{" "}
+      <CheckMark {...check} isSilent={isSilent} /> <Muted {...check} />{" "}
       {isLate && <TimeAfter text="due " at={check.expected_at} isAlone />}
       {isLate && ", "}
       <TimeAfter text={last} at={received_at} isAlone />
@@ -213,7 +214,7 @@ const Seen = ({ agent, check, received_at }: CheckExplanation) => {
 export const CheckPage = () => {
   const [agent_id = "", check_id = ""] = route.value.subject
   const name = { agent_id, check_id }
-  const reading = useRead<CheckExplanation>("ops/v1/explain", name, ["checks", "incidents"])
+  const reading = useRead<CheckExplanation>("ops/v1/explain", name, ["checks", "incidents", "silences"])
   const { value: found } = reading
   const latest = { ...name, sort: "opened_at", limit: 10, with_receivers: true }
   const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", latest)

@@ -18,7 +18,7 @@ import { aliveAgents, isWatching, summary } from "../state/summary.ts"
 import { mainLink } from "../view/Listing.tsx"
 import { NotifiedMark, useFaults } from "../view/NotifiedMarks.tsx"
 import { Part, useMost } from "../view/Part.tsx"
-import { CheckMark, Mark, Time, TimeAfter } from "../view/states.tsx"
+import { CheckMark, Mark, Muted, Time, TimeAfter } from "../view/states.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
 import { didText, Subjects } from "../view/Subjects.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
@@ -102,7 +102,9 @@ const FirstChecks = () => {
           <li class="row" key={idOfCheck(check)}>
             <CheckMark {...check} isSilent={false} />
             {checkLink(check)}
-            <span class="subject">{headlineOf(check.summary)}</span>
+            <span class="subject">
+              <Muted {...check} /> {headlineOf(check.summary)}
+            </span>
             <StatusStrip {...check} />
           </li>
         )}
@@ -131,7 +133,7 @@ export const Late = () => {
           <CheckMark {...check} isSilent={false} />
           {checkLink(check)}
           <span class="subject">
-            <TimeAfter text="due " at={check.expected_at} />
+            <Muted {...check} /> <TimeAfter text="due " at={check.expected_at} />
           </span>
         </li>
       )}

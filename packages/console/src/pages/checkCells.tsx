@@ -3,7 +3,7 @@ import type { AgentRow } from "../state/checkGrid.ts"
 import { idOfCheck } from "../state/names.ts"
 import { linkTo } from "../state/Route.ts"
 import { width, windowWidth } from "../view/Listing.tsx"
-import { stateClass } from "../view/states.tsx"
+import { mutedText, stateClass } from "../view/states.tsx"
 
 type Cell = AgentRow["failing"][number]
 
@@ -11,10 +11,12 @@ type Cell = AgentRow["failing"][number]
 export const lastText = ({ status }: Pick<Cell, "status">): string =>
   status === null ? "never reported" : `last ${status}`
 
-const wordOf = (check: Cell): string =>
+const stateText = (check: Cell): string =>
   check.state === "late" || check.state === "withdrawn"
     ? `${check.state}, ${lastText(check)}`
     : (check.state ?? lastText(check))
+
+const wordOf = (check: Cell): string => [stateText(check), mutedText(check)].filter(Boolean).join(", ")
 
 const nameOfCell = ({ check_id, title }: Cell): string => title ?? check_id
 
@@ -25,7 +27,7 @@ export const drawCell = (check: Cell) => {
   return (
     <a
       key={check_id}
-      class={`cell ${stateClass(state ?? "pending", late_severity)}`}
+      class={`cell ${stateClass(state ?? "pending", late_severity)}${mutedText(check) === undefined ? "" : " muted"}`}
       href={linkTo("checks", [agent_id, check_id])}
       title={`${idOfCheck(check)}: ${wordOf(check)}${text === undefined ? "" : `\n${headlineOf(text) ?? ""}`}`}
       aria-label={`${name}: ${wordOf(check)}`}

@@ -171,7 +171,9 @@ export type CheckName = Pick<ExpectedCheckState, "agent_id" | "check_id">
 export type RankedCheck = Pick<
   ExpectedCheckState,
   "agent_id" | "check_id" | "late_severity" | "state" | "status" | "summary" | "title"
->
+> &
+  // For the marks of cells.
+  Partial<Pick<ExpectedCheckState, "held_by">>
 
 /** The worst first. */
 export const SEVERITIES = ["critical", "unknown", "warning"] as const

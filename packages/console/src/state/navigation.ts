@@ -26,7 +26,12 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Page>>>> = 
     checks: {
       key: "c",
       line: "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2zM5.3 8.2l1.9 1.9 3.5-3.9",
-      topics: { availability: ["checks"], events: ["checks"], explain: ["checks"] },
+      topics: {
+        availability: ["checks"],
+        checks: ["checks", "silences", "policy"],
+        events: ["checks"],
+        explain: ["checks", "silences", "policy"],
+      },
     },
     agents: {
       key: "a",

@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks"
 import { type ApiFailure, hintOf, isUnreached, messageOf } from "../api/ApiFailure.ts"
 import { exactText, relativeText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
+import { holdText } from "../state/holdText.ts"
 import { refresh } from "../state/revisions.ts"
 import { token } from "../state/session.ts"
 import { BELL } from "../state/summary.ts"
@@ -97,6 +98,21 @@ export const CheckMark = ({ isSilent, late_severity, state }: CheckMarkProps) =>
     severity={late_severity}
   />
 )
+
+/** That a silence or a window in force matches a check, in a word. */
+export const mutedText = ({
+  held_by = [],
+}: Partial<Pick<ExpectedCheckState, "held_by">>): string | undefined => held_by[0] && holdText(held_by[0])
+
+export const Muted = (check: Partial<Pick<ExpectedCheckState, "held_by">>) => {
+  const text = mutedText(check)
+  if (text === undefined) return null
+  return (
+    <em class="is-held" title={`Notifications wait: ${check.held_by?.map(holdText).join(", ")}`}>
+      {text}
+    </em>
+  )
+}
 
 export const Bell = ({ size }: { readonly size: number }) => (
   <svg viewBox="0 0 32 32" width={size} height={size} aria-hidden="true">

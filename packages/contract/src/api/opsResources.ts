@@ -152,6 +152,10 @@ const ExpectedCheckState = Schema.Struct({
   is_overdue: Schema.Boolean.annotate({ description: "Whether it is late." }),
   labels: checkLabels,
   title: ShownTitle,
+  held_by: Schema.Array(Schema.String.annotate({ examples: ["window:backup"] })).annotate({
+    description:
+      "The silences and windows in force that match it: silence:ID or window:NAME. Empty without one.",
+  }),
 }).annotate(named("ExpectedCheckState", "The state of a check, and when it must report."))
 
 export const ExpectedCheckStatePage = Schema.Struct({

@@ -9,7 +9,7 @@ export const csvColumns = {
   availability:
     "agent_id check_id from to percent seconds.ok seconds.warning seconds.critical seconds.unknown seconds.planned seconds.no_data seconds.late",
   checks:
-    "agent_id check_id status last_observed_at exit_code incident_key summary expected_at is_overdue labels state late_severity title",
+    "agent_id check_id status last_observed_at exit_code incident_key summary expected_at is_overdue labels state late_severity title held_by",
   incidents:
     "id incident_key state severity agent_id check_id opened_at resolved_at summary acknowledgement.by acknowledgement.at acknowledgement.until acknowledgement.severity acknowledgement.note held_by receivers title",
   operators: "name role created_at created_by expires_at last_used_at",

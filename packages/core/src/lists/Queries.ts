@@ -5,7 +5,6 @@ import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { listReaders } from "../kernel/engine/lists/listReaders.ts"
 import { ALL_AGENTS, firstRows, type PageParameters, readPage } from "../kernel/engine/lists/readPage.ts"
-import { type ExpectedCheckParameters, expectedChecks } from "../heart/overdue/expectedChecks.ts"
 import { countStates } from "../heart/overdue/shownState.ts"
 import { findAgents, type FoundAgentParameters } from "../heart/liveness/findAgents.ts"
 import { aliveSince, toAgent } from "../heart/liveness/agentStatus.ts"
@@ -133,8 +132,6 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
         if (record === undefined) return yield* agentNotFound()
         return toAgent(record, yield* statusContext)
       }),
-      /** Checks with their states and when they must report. */
-      expectedChecks: (parameters: ExpectedCheckParameters) => expectedChecks(storage, sha256, parameters),
       silences: planned("silences", toSilence),
       announcements: planned("announcements", toAnnouncement),
       /** Counts that are current at their `generated_at`; concurrent calls share one computation. */

@@ -12,7 +12,7 @@ import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
 import { Operations } from "@tocsin/core/lists/Operations"
 import { Policies } from "@tocsin/core/lists/Policies"
 import { Queries } from "@tocsin/core/lists/Queries"
-import type { ExpectedCheckState } from "@tocsin/core/heart/overdue/expectedChecks"
+import type { HeldCheck } from "@tocsin/core/heart/usecases/heldChecks"
 import { withOccurrences } from "@tocsin/core/heart/usecases/shownPolicy"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
@@ -74,13 +74,14 @@ export const checks = listCommand({
     ),
     agent_id: flags.id("agent-id", AgentId, "Only checks of this agent"),
   },
-  query: (filters, page) => Queries.use(({ expectedChecks }) => expectedChecks({ ...filters, ...page })),
-  columns: (now): ReadonlyArray<Column<ExpectedCheckState>> => [
+  query: (filters, page) => Operations.use(({ expectedChecks }) => expectedChecks({ ...filters, ...page })),
+  columns: (now): ReadonlyArray<Column<HeldCheck>> => [
     { title: "AGENT", cell: ({ agent_id }) => agent_id },
     { title: "CHECK", cell: ({ check_id }) => check_id },
     { title: "TITLE", cell: ({ title }) => title ?? "", isOptional: true, least: 12 },
     { title: "STATE", cell: ({ state }) => state ?? "", isState: true },
     { title: "LAST", cell: ({ status }) => status ?? "never reported" },
+    { title: "HELD BY", cell: ({ held_by }) => held_by.join(" "), isOptional: true },
     { title: "OBSERVED", cell: ({ last_observed_at }) => ageText(last_observed_at, now), align: "right" },
     { title: "EXPECTED", cell: ({ expected_at }) => ageText(expected_at, now), align: "right" },
     { title: "LABELS", cell: ({ labels }) => labelsText(labels), least: 6 },

@@ -1,6 +1,6 @@
 import { Array as Arr } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { Matcher } from "@tocsin/contract/labels/Matcher"
+import type { MatchedFacts, Matcher } from "@tocsin/contract/labels/Matcher"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { type FindMatching, indexMatchers } from "../policy/indexMatchers.ts"
 import { occurrenceInForce } from "../policy/occurrences.ts"
@@ -95,6 +95,10 @@ export const mutingHolds = ({ find, mutes }: Mutes, loud: LoudFacts): ReadonlyAr
     ? []
     : mutes.flatMap(({ by }, n) => (isCovering[n] === true ? [{ by, until }] : []))
 }
+
+/** The silences and windows in force that match a check: lists, pages and exports all ask here (docs/rules.md#mutes). */
+export const mutesOf = ({ find, mutes }: Mutes, facts: Partial<MatchedFacts>): ReadonlyArray<Mute["by"]> =>
+  find(facts).flatMap((position) => mutes[position]?.by ?? [])
 
 /** The receivers that are quiet at a moment: below which severity, and until when. */
 export type QuietReceivers = ReadonlyMap<

@@ -5,6 +5,8 @@ import { agentNotFound } from "../admission/AdmissionErrors.ts"
 import { type CheckActionOutcome, removeCheck, resetClock } from "../checks/checkActions.ts"
 import type { CheckName } from "../../kernel/model/CheckRef.ts"
 import { titleAgent, titleCheck } from "../checks/titleCheck.ts"
+import { holdingChecks } from "./heldChecks.ts"
+import { type ExpectedCheckParameters, expectedChecks } from "../overdue/expectedChecks.ts"
 import { TITLES_OF_AGENTS } from "../replicas/knownNames.ts"
 import type { OperationPorts } from "./operationPorts.ts"
 import { refuseUnknown } from "./Replicas.ts"
@@ -16,11 +18,12 @@ export const countOf = (outcome: CheckActionOutcome) => {
 }
 
 /** Operators' actions on checks. */
-export const checkOperations = ({
-  options,
-  signed,
-  storage,
-}: Pick<OperationPorts, "options" | "signed" | "storage">) => ({
+export const checkOperations = ({ options, signed, storage, ...ports }: OperationPorts) => ({
+  /** Checks with their states, when they must report, and what mutes them. */
+  expectedChecks: Effect.fn("Operations.expectedChecks")(function* (parameters: ExpectedCheckParameters) {
+    const page = yield* expectedChecks(storage, ports.sha256, parameters)
+    return { ...page, items: yield* holdingChecks({ ...ports, storage })(page.items) }
+  }),
   /** Releases a check frozen by a clock in the future. */
   resetClock: (check: CheckName) =>
     Effect.flatMap(

@@ -13,6 +13,7 @@ import { type CheckRecord, toStoredEvent } from "../model/CheckRecord.ts"
 import type { CheckName, CheckRef } from "../../kernel/model/CheckRef.ts"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
 import { expectationText } from "../overdue/expectationText.ts"
+import { holdingChecks, type HoldingPorts } from "./heldChecks.ts"
 import { toExpectedCheck } from "../overdue/expectedChecks.ts"
 import type { OperationPorts } from "./operationPorts.ts"
 import { toIncident } from "./shownIncidents.ts"
@@ -111,7 +112,7 @@ const explainNewest = Effect.fnUntraced(function* (storage: Storage["Service"], 
 
 /** One check with all that is stored of it, in sentences; `reasonsOf` has those of a feature. */
 export const explainOperations = (
-  { rules, storage }: Pick<OperationPorts, "rules" | "storage">,
+  { rules, storage, ...ports }: HoldingPorts & Pick<OperationPorts, "rules">,
   reasonsOf: (ref: CheckRef) => Effect.Effect<ReadonlyArray<string>, StorageError>,
 ) => ({
   explain: Effect.fn("Operations.explain")(function* (name: CheckName) {
@@ -124,6 +125,8 @@ export const explainOperations = (
     if (check === undefined && expectation === undefined && more.length === 0)
       return yield* noSuch("check_of_agent")
     const [label] = yield* storage.rows("check_label", [ref])
-    return yield* explain(storage, { agent, name, check, expectation, label, more, rules })
+    const explained = yield* explain(storage, { agent, name, check, expectation, label, more, rules })
+    const [held] = yield* holdingChecks({ ...ports, storage })([explained.check])
+    return { ...explained, check: held ?? { ...explained.check, held_by: [] } }
   }),
 })
