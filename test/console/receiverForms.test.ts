@@ -6,6 +6,7 @@ import { startServer } from "../processes/ServerProcess.ts"
 import { Browser, chromium, flawsOf, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { DemoClient } from "./demo.ts"
 import { serve } from "./serve.ts"
+import { startService } from "./Site.ts"
 
 /** A chat that takes each message of its address, and refuses others. */
 const startChat = Effect.gen(function* () {
@@ -21,6 +22,14 @@ const startChat = Effect.gen(function* () {
   })
   return { messages, address }
 })
+
+const QUIET = `tz: UTC
+receivers:
+  ann: # on days
+    kind: debug
+    quiet: { hours: 22:00-07:00, days: [sat, sun], below: critical } # sleep
+  hook: { kind: debug }
+`
 
 describe.skipIf(chromium === undefined)(`the forms of receivers in the console${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
@@ -115,6 +124,69 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           await dialog.getByText(/notify again: webhook\.$/).waitFor()
           await dialog.getByRole("button", { name: "Do it all the same" }).click()
           await row("webhook").getByText("webhook, by the server's settings").waitFor()
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+
+    it.effect("edit quiet hours in a dialog that keeps all else, whoever else edits them", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startService()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          const put = async (body: string) => {
+            const headers = { authorization: `Bearer ${OPERATOR_TOKEN}`, "content-type": "application/yaml" }
+            const address = `${baseUrl}/ops/v1/policy?confirm=true`
+            const answer = await fetch(address, { method: "PUT", headers, body })
+            assert.strictEqual(answer.status, 200, await answer.text())
+          }
+          const stored = async () => {
+            const { items } = (await demo.call("GET", "ops/v1/policy/versions")) as {
+              readonly items: ReadonlyArray<{ readonly text: string }>
+            }
+            return items[0]?.text
+          }
+          await put(QUIET)
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/receivers`)
+          await signIn(page)
+          const dialog = page.getByRole("dialog", { name: "Edit ann" })
+          const field = (name: string) => dialog.getByLabel(name, { exact: true })
+          const edit = async () => {
+            await page.getByTitle("Edit ann").press("Enter")
+            await dialog.getByText("It changes nothing.").waitFor()
+            await dialog.getByText("More", { exact: true }).click()
+          }
+          const save = () => dialog.getByRole("button", { name: "Save" }).click()
+          await edit()
+          assert.match((await dialog.textContent()) ?? "", /More.*Quiet hours.*Below.*Zone/)
+          assert.strictEqual(await field("Below").inputValue(), "critical")
+          await field("Quiet hours").fill("23:00-06:00")
+          await dialog.getByText("It notifies nobody at once.").waitFor()
+          assert.deepStrictEqual(await flawsOf(page), [])
+          await save()
+          await page.getByText("Saved ann", { exact: true }).waitFor()
+          assert.strictEqual(await stored(), QUIET.replace("22:00-07:00", "23:00-06:00"))
+
+          await edit()
+          await field("Zone").fill("Europe/Berlin")
+          await put(QUIET)
+          await dialog.getByText(/^Somebody changed this entry meanwhile/).waitFor()
+          await save()
+          await dialog.getByRole("alert").getByText("Somebody changed this entry meanwhile").waitFor()
+          assert.strictEqual(await field("Zone").inputValue(), "Europe/Berlin")
+          await save()
+          await page.getByText("Saved ann", { exact: true }).waitFor()
+          await dialog.waitFor({ state: "detached" })
+
+          await edit()
+          await field("Quiet hours").fill("21:00-06:00")
+          await put("receivers:\n  hook: { kind: debug }\n")
+          await dialog.getByText(/^Somebody removed this entry meanwhile/).waitFor()
+          await save()
+          await dialog.getByRole("alert").getByText("Somebody removed this entry meanwhile").waitFor()
+          await save()
+          await page.getByText("Saved ann", { exact: true }).waitFor()
+          assert.match((await stored()) ?? "", /^ {2}ann: .*21:00-06:00.*sat.*Europe\/Berlin/m)
           assert.deepStrictEqual(faults, [])
         })
       }),

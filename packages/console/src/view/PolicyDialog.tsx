@@ -32,7 +32,7 @@ export interface PolicyFormProps {
 export const useEntry = <Value extends object>({
   path,
   policy,
-}: PolicyFormProps): Signal<Entry<Value> | undefined> =>
+}: Pick<PolicyFormProps, "path" | "policy">): Signal<Entry<Value> | undefined> =>
   useSignal(path && entryAt<Value>(policy.policy, path))
 
 interface PolicyDialogProps extends Omit<PolicyFormProps, "path"> {
@@ -55,7 +55,7 @@ interface PreviewProps extends Pick<PolicyDialogProps, "path" | "policy" | "valu
 }
 
 /** The lines of a change, and whom it would notify at once. */
-const Preview = ({ former, path, policy, value }: PreviewProps) => {
+export const Preview = ({ former, path, policy, value }: PreviewProps) => {
   const operations = operationsOf(policy.policy, path, value, former)
   const asked = useSignal(operations)
   const text = JSON.stringify(operations)
@@ -109,8 +109,20 @@ const conflictOf = (present: Entry | undefined): string =>
     ? `Somebody removed this entry meanwhile. ${STILL_HERE}: apply it to add it again.`
     : `Somebody changed this entry meanwhile, to ${flowText(present.value)}. ${STILL_HERE}: apply it to replace that.`
 
-const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) => {
-  const fault = useSignal("")
+/** A failure of an edit as a form says it. A policy that came meanwhile is read. */
+export const refusalOf = (error: unknown): string => {
+  refresh()
+  const { message: why, status } = asFailure(error)
+  return status === 412
+    ? `Another policy came into force meanwhile. ${STILL_HERE}: look at it again, and apply it.`
+    : why
+}
+
+/** An entry as it is now, and a sentence if that is another than its form began with. */
+export const useConflict = <Value extends object>(
+  policy: PolicyInForce,
+  entry: Signal<Entry<Value> | undefined>,
+) => {
   const former = entry.value
   const present = former && presentOf(policy.policy, former)
   const conflict = former !== undefined && isChanged(present, former) ? conflictOf(present) : ""
@@ -118,6 +130,12 @@ const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) =>
   useEffect(() => {
     if (conflict === "") entry.value = present
   }, [policy.hash])
+  return { conflict, present }
+}
+
+const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) => {
+  const fault = useSignal("")
+  const { conflict, present } = useConflict(policy, entry)
   const apply = async () => {
     fault.value = conflict
     entry.value = present
@@ -130,12 +148,7 @@ const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) =>
         text: `Applied version ${applied.version}${firingsText(applied.firings, "it")}`,
       }
     } catch (error) {
-      const failure = asFailure(error)
-      fault.value =
-        failure.status === 412
-          ? `Another policy came into force meanwhile. ${STILL_HERE}: look at it again, and apply it.`
-          : failure.message
-      refresh()
+      fault.value = refusalOf(error)
     }
     return undefined
   }

@@ -174,6 +174,8 @@ interface FormProps {
   readonly fields: Readonly<Record<string, FormField>>
   readonly hasColumns?: boolean
   readonly acts: ReadonlyArray<FormAct>
+  /** Below the fields, and follows their texts. */
+  readonly preview?: (texts: Texts) => ComponentChildren
   readonly children?: ComponentChildren
 }
 
@@ -219,7 +221,7 @@ const FormFields = ({ fields, isRare: isDrawn, texts, fault }: FormFieldsProps) 
   )
 
 /** A form of one line. A refused input is its fault, and stays. */
-export const Form = ({ title, fields, hasColumns = false, acts, children }: FormProps) => {
+export const Form = ({ title, fields, hasColumns = false, acts, preview, children }: FormProps) => {
   const initial = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, field.initial ?? ""]),
   )
@@ -266,6 +268,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, children }: Form
           <div class={row}>{draw(true)}</div>
         </details>
       )}
+      {preview?.(texts.value)}
       {hasColumns && <div class="form-row">{buttons}</div>}
       <Fault text={fault.value.text} />
     </Fields>

@@ -1,9 +1,11 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyInForce } from "@tocsin/client"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useMemo, useRef } from "preact/hooks"
+import type { Entry as PolicyEntry } from "../../state/policyEntries.ts"
 import { flowText } from "../../state/policyText.ts"
 import { entriesOf, saveReceiver, testText, tryReceiver } from "./receiverActions.ts"
 import {
+  type Entry,
   entryOf,
   fieldsOf,
   FIRST_TYPE,
@@ -17,6 +19,8 @@ import {
 import { call } from "../../state/session.ts"
 import type { Texts } from "../../view/FormField.ts"
 import { CopyText, Field, Form, type FormAct, bound, QuietButton, refusal } from "../../view/forms.tsx"
+import { Dialog } from "../../view/Dialog.tsx"
+import { Preview, refusalOf, useConflict, useEntry } from "../../view/PolicyDialog.tsx"
 import { ReadingNote, type Secret, ShownOnce } from "../../view/states.tsx"
 import { useResource } from "../../view/usePages.ts"
 
@@ -43,14 +47,35 @@ interface FormProps extends ReceiverFormsProps {
   readonly type: string
   readonly schema: unknown
   readonly shown: Signal<Secret | undefined>
+  /** The entry that the form changes; removed meanwhile, it is added again. */
+  readonly entry: Signal<PolicyEntry<Entry> | undefined>
+  /** The entry with which the form opened. */
+  readonly opened: Entry | undefined
 }
 
-const useForm = ({ changed, policy, schema: read, shown, type }: FormProps) => {
+interface ChangedProps extends Pick<FormProps, "policy"> {
+  readonly present: PolicyEntry
+  readonly receiver: Entry
+  readonly values?: Texts
+}
+
+/** The change of an entry and whom it notifies at once; that of secrets shows in no line. */
+const Changed = ({ policy, present, receiver, values }: ChangedProps) => {
+  if (values !== undefined) return <p class="lead">It replaces the secrets.</p>
+  return <Preview former={present} path={present.path} policy={policy} value={receiver} />
+}
+
+const refuse = (error: unknown): never => {
+  throw refusal(refusalOf(error))
+}
+
+const useForm = ({ changed, entry, opened, policy, schema: read, shown, type }: FormProps) => {
   const entries = entriesOf(policy)
-  const former = entries[changed.value ?? ""]
+  const former = entry.value?.value ?? opened
   const form = FORM_TYPES[type] ?? { kind: "debug", needs: [], takes: [] }
   const [tested, lines] = [useSignal(""), useSignal("")]
   const made = useMemo(randomSecret, [])
+  const { conflict, present } = useConflict(policy, entry)
   const parts = {
     form,
     former,
@@ -84,8 +109,10 @@ const useForm = ({ changed, policy, schema: read, shown, type }: FormProps) => {
     return undefined
   }
   const save = async (texts: Texts) => {
+    entry.value = present
+    if (conflict !== "") throw refusal(conflict)
     const written = given(texts)
-    const saved = await saveReceiver(policy, written)
+    const saved = await saveReceiver(policy, written, present).catch(refuse)
     if (saved === undefined) return undefined
     if (written.body.values?.["secret"] === made)
       shown.value = { title: `The secret with which ${written.name} verifies messages`, texts: [made] }
@@ -95,7 +122,7 @@ const useForm = ({ changed, policy, schema: read, shown, type }: FormProps) => {
   }
   const write = async (texts: Texts) => {
     const { body, name } = given(texts)
-    lines.value = `receivers:\n  ${name}: ${flowText({ ...body.receiver, ...placesOf(form, name) })}`
+    lines.value = `receivers:\n  ${name}: ${flowText({ ...body.receiver, ...(former === undefined && placesOf(form, name)) })}`
     return undefined
   }
   const acts: ReadonlyArray<FormAct> = parts.isFixed
@@ -104,15 +131,23 @@ const useForm = ({ changed, policy, schema: read, shown, type }: FormProps) => {
         ["Send a test", test],
         ["Save", save, "main"],
       ]
-  return { acts, fields, former, lines, tested }
+  const preview = (texts: Texts) => {
+    if (parts.isFixed) return null
+    if (conflict !== "") return <p role="status">{conflict}</p>
+    return present && <Changed {...{ policy, present }} {...given(texts).body} />
+  }
+  return { acts, fields, former, lines, preview, tested }
 }
 
-const ReceiverForm = (props: FormProps) => {
-  const { changed } = props
-  const { acts, fields, former, lines, tested } = useForm(props)
+const ReceiverForm = (props: Omit<FormProps, "entry" | "opened">) => {
+  const { changed, policy } = props
+  const { value: name } = changed
+  const entry = useEntry<Entry>({ policy, path: name === undefined ? undefined : ["receivers", name] })
+  const { current: opened } = useRef(entry.peek()?.value)
+  const { acts, fields, former, lines, preview, tested } = useForm({ ...props, entry, opened })
   return (
     <>
-      <Form hasColumns fields={fields} acts={acts}>
+      <Form hasColumns fields={fields} acts={acts} preview={preview}>
         {former !== undefined && <QuietButton does={() => (changed.value = undefined)}>Cancel</QuietButton>}
       </Form>
       {tested.value !== "" && <p role="status">{tested}</p>}
@@ -124,36 +159,44 @@ const ReceiverForm = (props: FormProps) => {
   )
 }
 
+type EditProps = Omit<FormProps, "entry" | "opened" | "type"> & { readonly name: string }
+
+/** The form of one receiver, over the page. Its type stays what it was when it opened. */
+const EditReceiver = ({ name, ...props }: EditProps) => {
+  const { changed, policy } = props
+  const { current: type } = useRef(typeNameOf(entriesOf(policy)[name] ?? {}))
+  return (
+    <Dialog name={`Edit ${name}`} onClose={() => (changed.value = undefined)}>
+      <h2>Edit {name}</h2>
+      <ReceiverForm {...props} type={type} />
+    </Dialog>
+  )
+}
+
 /** Chooses a type, and asks for what it needs. */
 export const ReceiverForms = (props: ReceiverFormsProps) => {
   const { changed, policy } = props
   const chosen = useSignal(FIRST_TYPE)
   const shown = useSignal<Secret | undefined>(undefined)
-  const section = useRef<HTMLElement>(null)
   const reading = useResource("schema of policies", [], readSchema, true)
-  const entries = entriesOf(policy)
-  const former = entries[changed.value ?? ""]
-  const type = former === undefined ? chosen.value : typeNameOf(former)
-  const title = former === undefined ? "Add a receiver" : `Edit ${changed.value}`
-  useEffect(() => {
-    if (former !== undefined) section.current?.querySelector("input")?.focus()
-  }, [changed.value])
+  const { value: known } = reading
+  const { value: name } = changed
+  if (name !== undefined && known !== undefined)
+    return <EditReceiver key={name} name={name} schema={known} shown={shown} {...props} />
   return (
-    <section ref={section} class="receiver-form" aria-label={title}>
-      <h2>{title}</h2>
+    <section class="receiver-form" aria-label="Add a receiver">
+      <h2>Add a receiver</h2>
       {policy.fixed !== undefined && <p class="lead">Receivers are not changed here: {policy.fixed}.</p>}
-      {former === undefined && (
-        <div class="form-row">
-          <Field label="Type" options={Object.keys(FORM_TYPES).map((name) => [name])} {...bound(chosen)} />
-        </div>
-      )}
+      <div class="form-row">
+        <Field label="Type" options={Object.keys(FORM_TYPES).map((each) => [each])} {...bound(chosen)} />
+      </div>
       <ReadingNote reading={reading} />
-      {reading.value !== undefined && (
+      {known !== undefined && (
         <ReceiverForm
-          key={[changed.value, type, ...Object.keys(entries)].join(" ")}
+          key={[chosen.value, ...Object.keys(entriesOf(policy))].join(" ")}
           {...props}
-          type={type}
-          schema={reading.value}
+          type={chosen.value}
+          schema={known}
           shown={shown}
         />
       )}

@@ -141,23 +141,23 @@ const Receiver = ({ changed, policy, receiver, sendings, tested }: ReceiverProps
             Test
           </ActionButton>
         )}
-        {mayAdminister.value && policy.fixed === undefined && entry !== undefined && (
-          <>
-            <QuietButton describes={`Edit ${name}`} does={() => (changed.value = name)}>
-              Edit
-            </QuietButton>
-            <ActionButton
-              kind="danger"
-              describes={`Delete ${name}`}
-              confirms={[
-                `Delete ${name} and its secrets? What waits for it is not sent.`,
-                "Delete the receiver",
-              ]}
-              does={() => deleteReceiver(policy, name)}
-            >
-              Delete
-            </ActionButton>
-          </>
+        {mayAdminister.value && entry !== undefined && (
+          <QuietButton describes={`Edit ${name}`} does={() => (changed.value = name)}>
+            Edit
+          </QuietButton>
+        )}
+        {mayAdminister.value && entry !== undefined && policy.fixed === undefined && (
+          <ActionButton
+            kind="danger"
+            describes={`Delete ${name}`}
+            confirms={[
+              `Delete ${name} and its secrets? What waits for it is not sent.`,
+              "Delete the receiver",
+            ]}
+            does={() => deleteReceiver(policy, name)}
+          >
+            Delete
+          </ActionButton>
         )}
       </span>
     </li>

@@ -1,5 +1,7 @@
 import type { NotifierTest, PolicyInForce } from "@tocsin/client"
 import { segment } from "../../api/request.ts"
+import { applyChange } from "../../state/policyChanges.ts"
+import { type Entry as PolicyEntry, operationsOf } from "../../state/policyEntries.ts"
 import { changePolicy, firingsText } from "../../state/policyActions.ts"
 import type { Entry } from "./receiverForms.ts"
 import { call } from "../../state/session.ts"
@@ -38,8 +40,20 @@ const change = async (text: string, ...made: Parameters<typeof changePolicy>) =>
   return changed && { text: `${text}${firingsText(changed.firings, "the policy")}` }
 }
 
-export const saveReceiver = ({ hash }: PolicyInForce, { body, name }: WrittenReceiver) =>
-  change(`Saved ${name}`, "PUT", pathOf(name), { body, ifMatch: hash })
+/** Saves a receiver: new secrets with it, else the changes of its entry alone. */
+export const saveReceiver = async (
+  policy: PolicyInForce,
+  { body, name }: WrittenReceiver,
+  former?: PolicyEntry,
+) => {
+  const text = `Saved ${name}`
+  if (former === undefined || body.values !== undefined)
+    return change(text, "PUT", pathOf(name), { body, ifMatch: policy.hash })
+  const operations = operationsOf(policy.policy, former.path, body.receiver, former)
+  if (operations.length === 0) return { text }
+  const changed = await applyChange(policy, operations)
+  return changed && { text: `${text}${firingsText(changed.firings, "the policy")}` }
+}
 
 export const deleteReceiver = ({ hash }: PolicyInForce, name: string) =>
   change(`Deleted ${name}`, "DELETE", pathOf(name), { ifMatch: hash })

@@ -246,7 +246,7 @@ const valueOf = (property: Property, text: string, isList: boolean): unknown => 
   return isList ? text.split(/[,\s]+/).filter((part) => part !== "") : text
 }
 
-/** The entry that a form says. Keys that it does not ask for stay as they are, such as digests. */
+/** The entry that a form says. Keys that it does not ask for stay, such as digests, and values whose texts nobody edited. */
 export const entryOf = (
   { form, former = {}, hasValues, properties }: Omit<FieldsOf, "isFixed"> & { readonly hasValues: boolean },
   texts: Texts,
@@ -264,6 +264,7 @@ export const entryOf = (
   const from = type === "email" && texts["from"] === "" ? { from: senderIn(texts) } : {}
   const given = Object.entries({ ...texts, ...from }).flatMap(([name, text]) => {
     if (text === "" || name.startsWith("quiet.") || secrets.includes(name.replace(/\..*/, ""))) return []
+    if (former[name] !== undefined && textOf(former[name]) === text) return [[name, former[name]] as const]
     const property = properties[name] ?? {}
     const isList = property.type === "array" || (name === "to" && type === "email")
     return [[name, valueOf(property, text, isList)] as const]
