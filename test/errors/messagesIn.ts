@@ -54,7 +54,7 @@ const nameOf = (node: ESTree.Node): string => {
 
 const parsed = (file: string) => {
   const text = readFileSync(file, "utf8")
-  return { text, ...parseSync(file, text, { lang: "ts" }) }
+  return { text, program: parseSync(file, text, { lang: "ts" }).program }
 }
 
 /** A constant text of another file of the same package. */
