@@ -32,7 +32,13 @@ export const Dialog = ({ name, onClose, children }: DialogProps) => {
     return () => opened?.close()
   }, [])
   return (
-    <dialog ref={dialog} class="ask" aria-label={name} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class="ask"
+      aria-label={name}
+      // One that was removed closes later, when another may be open.
+      onClose={(event) => dialog.current && onClose(event)}
+    >
       {children}
     </dialog>
   )
