@@ -363,6 +363,24 @@ const PAGES: Readonly<Record<string, Case>> = {
     ],
     expected: ["20 chat firing opened critical"],
   },
+  "a step that is due as the policy comes, before anything was evaluated under it": {
+    receivers: ["chat"],
+    policy: TO_CHAT.policy ?? {},
+    steps: [
+      [20, disk("critical")],
+      [899, { step: "policy", policy: CHAT_TWICE, receivers: ["chat"] }],
+    ],
+    expected: ["20 chat firing opened critical", "920 chat firing escalation critical"],
+  },
+  "such a step of a policy that has it later than the one before": {
+    receivers: ["chat"],
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 1_800, to: ["chat"] }] }] },
+    steps: [
+      [20, disk("critical")],
+      [899, { step: "policy", policy: CHAT_TWICE, receivers: ["chat"] }],
+    ],
+    expected: ["20 chat firing opened critical", "920 chat firing escalation critical"],
+  },
   "a firing in retry is the message of the step": {
     receivers: ["chat"],
     policy: CHAT_TWICE,

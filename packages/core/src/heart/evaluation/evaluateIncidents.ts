@@ -12,7 +12,7 @@ import { find } from "../../kernel/unitOfWork/Search.ts"
 import { load } from "../../kernel/unitOfWork/load.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { decideFirings } from "../firings/decideFirings.ts"
-import type { Evaluation, HeldFiring, RepairedReceivers } from "../firings/FiringFacts.ts"
+import type { Evaluation, FiringFacts, HeldFiring } from "../firings/FiringFacts.ts"
 import { type FiringOptions, gatherFacts } from "../firings/gatherFacts.ts"
 import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
 import { freed, heldItem } from "../firings/Hold.ts"
@@ -60,6 +60,9 @@ interface EvaluatedPiece {
   readonly left: ReadonlyArray<IncidentId>
 }
 
+/** Occasions of an evaluation that no row states. */
+type Occasion = Pick<FiringFacts, "policySince" | "repaired">
+
 interface DecidedIncident {
   readonly incident: IncidentRecord
   readonly evaluation: Evaluation
@@ -70,7 +73,7 @@ function* decide(
   unit: UnitOfWork,
   options: FiringOptions,
   ids: ReadonlyArray<IncidentId>,
-  repaired?: RepairedReceivers,
+  occasion?: Occasion,
 ): LoneDecision<EvaluatedPiece & { readonly decided: ReadonlyArray<DecidedIncident> }> {
   if (ids.length === 0) return { decided: [], due: [], left: [] }
   // Incidents are locked before their outbox items, everywhere; their locks guard their members.
@@ -80,7 +83,7 @@ function* decide(
   const { facts } = yield* gatherFacts(unit, piece, options, unit.now)
   const decided = piece.map((incident) => ({
     incident,
-    evaluation: decideFirings({ ...facts(incident, firingsOf(unit, incident)), repaired }, unit.now),
+    evaluation: decideFirings({ ...facts(incident, firingsOf(unit, incident)), ...occasion }, unit.now),
   }))
   const due = decided.flatMap(({ evaluation: { held, written } }) => [
     ...written.filter(({ holds }) => holds.inForce.length === 0).map(({ receiver }) => receiver),
@@ -95,9 +98,9 @@ function* evaluate(
   unit: UnitOfWork,
   options: IncidentOptions,
   ids: ReadonlyArray<IncidentId>,
-  repaired?: RepairedReceivers,
+  occasion?: Occasion,
 ): LoneDecision<EvaluatedPiece> {
-  const { decided, ...piece } = yield* decide(unit, options, ids, repaired)
+  const { decided, ...piece } = yield* decide(unit, options, ids, occasion)
   const { newAuditId, policy } = options
   const evaluating = { ...options, policy: policy(), now: unit.now, by: systemSignature(newAuditId) }
   for (const one of decided) writeEvaluation(unit, one, evaluating)

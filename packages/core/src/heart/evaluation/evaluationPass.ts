@@ -48,6 +48,8 @@ interface FollowOptions {
   readonly incidents: IncidentOptions
   readonly labels: FollowedLabels
   readonly parentChanges: () => number
+  /** When this process put its policy in force. */
+  readonly since: () => Instant.Instant
 }
 
 /** The changes that a process has followed. Nothing of it is stored: a start follows everything. */
@@ -61,6 +63,8 @@ interface Followed {
   held?: { readonly changes: string; readonly at: Instant.Instant; readonly isRepeated: boolean }
   /** The labels and overrides before the last pass over open incidents. */
   open?: string
+  /** During the first of these passes: when the policy came into force. */
+  since?: Instant.Instant | undefined
 }
 
 type ReadChanges = (policy: Policy, now: Instant.Instant) => Effect.Effect<string, StorageError>
@@ -100,12 +104,13 @@ const isHeldDue = Effect.fnUntraced(function* (followed: Followed, readChanges: 
 const isOpenDue = Effect.fnUntraced(function* (
   followed: Followed,
   { transact }: Pick<Commits["Service"], "transact">,
-  { labels }: FollowOptions,
+  { labels, since }: FollowOptions,
 ) {
   const { isFirst, open: before, policy } = followed
   const changes: Array<unknown> = [policy.routesReadAgents ? yield* labels : ""]
   if (policy.rotas !== undefined) changes.push((yield* transact(readRow("change_stamp", "overrides")))?.stamp)
   followed.open = changes.join()
+  followed.since = before === undefined ? since() : undefined
   return before === undefined ? !isFirst || policy.hasRoutes : before !== followed.open
 })
 
@@ -130,10 +135,13 @@ export const evaluationPass = (
     if (followed?.policy !== policy) followed = { policy, isFirst: followed === undefined, due: [] }
     return followed
   }
-  const evaluate = Effect.fnUntraced(function* (found: ReadonlyArray<IncidentId>) {
+  const evaluate = Effect.fnUntraced(function* (
+    found: ReadonlyArray<IncidentId>,
+    policySince?: Instant.Instant,
+  ) {
     let left: ReadonlyArray<IncidentId> = Array.from(new Set(found))
     while (left.length > 0) {
-      const piece = yield* commits.transact(evaluateIncidents(incidents, left))
+      const piece = yield* commits.transact(evaluateIncidents(incidents, left, { policySince }))
       for (const receiver of piece.due) followed?.due?.push(receiver)
       left = piece.left
     }
@@ -147,7 +155,11 @@ export const evaluationPass = (
   const open = passes(storage, OPEN_INCIDENTS, {
     limit,
     begin: Effect.suspend(() => isOpenDue(follow(), commits, options)),
-    evaluate: (rows) => evaluate(rows.map(({ id }) => id)),
+    evaluate: (rows) =>
+      evaluate(
+        rows.map(({ id }) => id),
+        followed?.since,
+      ),
   })
   return Effect.gen(function* () {
     const isMoreHeld = yield* held

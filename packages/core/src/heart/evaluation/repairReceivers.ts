@@ -31,7 +31,8 @@ export const repairReceivers = Effect.fnUntraced(function* (
     return rows.every(({ created_at }) => created_at >= oldest)
   })
   let left: ReadonlyArray<IncidentId> = Array.from(found)
-  while (left.length > 0) left = (yield* commits.transact(evaluateIncidents(incidents, left, repaired))).left
+  while (left.length > 0)
+    left = (yield* commits.transact(evaluateIncidents(incidents, left, { repaired }))).left
 })
 
 /** Makes the loop that repairs receivers soon after they were found to work, all at once. */

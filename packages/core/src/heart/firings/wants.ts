@@ -188,17 +188,16 @@ export const stepBefore = (
 const JUST_BEFORE = Duration.minutes(1)
 
 /**
- * Whether a later step became due since the last evaluation, or a member joined since that alone has a step which is
- * over. One that a policy brings after its moment, or that was before its receiver came on call, does not count. What
- * waits for the receiver, or was just sent, stands for the step.
+ * Whether a later step became due since the last evaluation or since a policy that has it came, or a member joined
+ * since that alone has a step which is over. One that a policy brings after its moment, or that was before its receiver
+ * came on call, does not count. What waits for the receiver, or was just sent, stands for the step.
  */
 const isStepDue = (
   { moments, others, receiver, step }: Situation,
-  { incident, naming }: FiringFacts,
+  { incident, naming, policySince = Instant.LATEST }: FiringFacts,
   now: Instant.Instant,
 ): boolean => {
-  const { next_evaluation_at: from } = incident
-  if (from === undefined) return false
+  const { next_evaluation_at: from = Instant.LATEST } = incident
   const last = Instant.latest(others.map(begunAt))
   const isBusy = others.some(isUnended) || (last !== undefined && Instant.isRecent(last, JUST_BEFORE, now))
   if (isBusy) return false
@@ -210,7 +209,7 @@ const isStepDue = (
   const before = hasJoined ? naming.beforeJoins?.(from) : undefined
   const known = before ? stepsOf(incident, before, receiver, now).map(({ at }) => at) : []
   const brought = hasJoined ? missed.filter((at) => !known.includes(at)) : []
-  const due = [...over.filter((at) => from <= at), ...brought]
+  const due = [...over.filter((at) => from <= at), ...missed.filter((at) => policySince <= at), ...brought]
   const came = step?.rotas && naming?.onCall?.lastCame(receiver, step.rotas)
   return came === undefined ? due.length > 0 : due.some((at) => at >= came.at)
 }
