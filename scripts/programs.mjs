@@ -49,7 +49,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
   haproxy: { packages: ["haproxy"], tests: ["test/deploy/highAvailability.test.ts"] },
   "firefox-esr": {
     packages: ["firefox-esr"],
-    tests: ["test/browsers/WebDriver.ts", "test/browsers/ringing.test.ts"],
+    tests: ["test/browsers/WebDriver.ts", "test/browsers/ringing.test.ts", "test/browsers/senses.test.ts"],
   },
   MiniBrowser: {
     folders: ["/usr/lib/*/webkit2gtk-4.1"],

@@ -28,6 +28,7 @@ const PLAIN: Readonly<Record<string, unknown>> = {
   tag: "ops",
   call: "yes",
   emergency: true,
+  reports: "monthly",
   account: "AC1",
   language: "en-GB",
 }

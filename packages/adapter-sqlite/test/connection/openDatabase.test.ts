@@ -108,12 +108,13 @@ const refusals: ReadonlyArray<Refusal> = [
     spoil: restoreBesideLog,
   },
   {
-    name: "a backup, as of now, beside that log",
+    name: "a backup, which has no log, beside that log",
     reason: "damaged",
     says: "does not belong to",
     spoil: (file) => {
       restoreBesideLog(file)
-      copyFileSync(`${file}-wal`, `${file}.log`)
+      // Read with the log of another state, the file would be damaged.
+      renameSync(`${file}-wal`, `${file}.log`)
       withSql(file, "PRAGMA journal_mode = DELETE")
       renameSync(`${file}.log`, `${file}-wal`)
     },
