@@ -1,4 +1,4 @@
-import { IncomingMessage } from "node:http"
+import { IncomingMessage, ServerResponse } from "node:http"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { Readiness } from "@tocsin/core/heart/health/Readiness"
 import { Clock, Context, Duration, Effect, Stream } from "effect"
@@ -15,14 +15,18 @@ export const TakenWithin = Context.Reference<Duration.Duration>(
   { defaultValue: () => Duration.seconds(60) },
 )
 
-/** Whether the system has all that was written. Loaded where it is needed, as the library loads the routes. */
+/**
+ * Whether the system has all that was written. A program that wraps the response, to compress it, may still read that.
+ * Loaded where it is needed, as the library loads the routes.
+ */
 const takingOf = (request: HttpServerRequest.HttpServerRequest) =>
   request.source instanceof IncomingMessage
     ? Effect.map(
         Effect.promise(() => import("@effect/platform-node/NodeHttpServerRequest")),
         ({ toServerResponse }) => {
           const response = toServerResponse(request)
-          return () => response.writableLength === 0
+          const isWrapped = response.write !== ServerResponse.prototype.write
+          return () => !isWrapped && response.writableLength === 0
         },
       )
     : Effect.succeed(() => false)
