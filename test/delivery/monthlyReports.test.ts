@@ -217,6 +217,24 @@ describe("the report of a month", () => {
     assert.deepInclude(yield* row("2026-01"), { state: "sent" })
   })
 
+  test("is not sent again where the storage fails as its attempt ends", function* ({
+    answers,
+    after,
+    has,
+    process,
+    row,
+    setTo,
+  }) {
+    const failing = Effect.sync(() => void (process.faults.isReadOnly = true))
+    answers.push(Effect.as(failing, { outcome: "delivered" } as const))
+    yield* setTo("2026-02-01T07:00:00Z")
+    yield* after("30 seconds")
+    process.faults.isReadOnly = false
+    yield* after("5 minutes")
+    yield* has(FIRST)
+    assert.deepInclude(yield* row("2026-01"), { state: "sent" })
+  })
+
   test("goes on elsewhere when its server shuts down", function* ({
     answers,
     after,

@@ -10,6 +10,7 @@ import { keepRepeating } from "../../kernel/engine/commits/keepRepeating.ts"
 import { newId } from "../../kernel/ports/Ids.ts"
 import { idlePause } from "../../kernel/ports/IdlePause.ts"
 import { publicUrlOf } from "../../kernel/ports/RuleSettings.ts"
+import type { StorageError } from "../../kernel/ports/Storage.ts"
 import { isReportDue, recordReport, renewReport, type TakenReport, takeReport } from "./monthlyDecisions.ts"
 import { reportName } from "./MonthlyReportRecord.ts"
 import { reportOperations } from "./readReport.ts"
@@ -17,6 +18,7 @@ import { monthsAround } from "./reportMonths.ts"
 
 /** Reports and their retries are late by this at most. */
 const LOOK_EVERY = Duration.seconds(5)
+const BETWEEN_TRIES = Duration.seconds(1)
 
 /** The receivers of a policy that get the report of each month. */
 export const receiversOfReports = ({ receivers }: Policy): ReadonlyArray<NotifierName> =>
@@ -34,7 +36,7 @@ const sendingReports = Effect.gen(function* () {
 
   const attemptAt = Effect.fnUntraced(function* (receiver: NotifierName, taken: TakenReport) {
     const { from, id, month, recipients, to } = taken
-    const { tz = "UTC" } = policy.current().readerOf(receiver)
+    const { tz } = policy.current().readerOf(receiver)
     const report = yield* readReport({ from, to })
     const publicUrl = publicUrlOf(rules)
     const link = publicUrl && `${publicUrl}/#/report?month=${month}`
@@ -45,6 +47,19 @@ const sendingReports = Effect.gen(function* () {
     // A reload may have removed it.
     return yield* sending ?? Effect.interrupt
   })
+
+  /** Notes how an attempt ended, for as long as its claim may hold: a lost end sends the same mail twice. */
+  const insist = (
+    noted: Effect.Effect<void, StorageError>,
+    giveUpAt: Instant.Instant,
+  ): Effect.Effect<void, StorageError> =>
+    Effect.catch(noted, (failure) =>
+      Effect.flatMap(Instant.now, (now) =>
+        now >= giveUpAt
+          ? Effect.fail(failure)
+          : Effect.andThen(Effect.interruptible(Effect.sleep(BETWEEN_TRIES)), insist(noted, giveUpAt)),
+      ),
+    )
 
   /** Makes an attempt; no other server makes one while it runs. */
   const attempt = Effect.fnUntraced(function* (receiver: NotifierName, taken: TakenReport) {
@@ -60,11 +75,12 @@ const sendingReports = Effect.gen(function* () {
       Effect.succeed({ outcome: "deferred", error } as const),
     )
     const result: AttemptResult = yield* makeAttempt(Effect.raceFirst(made, renewing))
-    yield* commits.transact(recordReport(claimed, result, yield* Random.next))
+    const noted = commits.transact(recordReport(claimed, result, yield* Random.next))
+    yield* insist(noted, Instant.plus(yield* Instant.now, lease))
   }, Effect.uninterruptible)
 
   const follow = Effect.fnUntraced(function* (receiver: NotifierName) {
-    const { tz = "UTC" } = policy.current().readerOf(receiver)
+    const { tz } = policy.current().readerOf(receiver)
     const isUsable = receivers.current().get(receiver)?.sendReport !== undefined
     const now = yield* Instant.now
     const { last, next } = monthsAround(tz, now)
