@@ -16,13 +16,15 @@ const receiver = "office"
 const KEY = { receiver, month: "2026-01" }
 const DAY = 86_400_000
 
-const taking = takeReport({
-  receiver,
-  tz: "UTC",
-  lease: Duration.minutes(1),
-  isUsable: true,
-  newId: (now: Instant.Instant) => `id ${now}`,
-})
+const takingIn = (tz: string) =>
+  takeReport({
+    receiver,
+    tz,
+    lease: Duration.minutes(1),
+    isUsable: true,
+    newId: (now: Instant.Instant) => `id ${now}`,
+  })
+const taking = takingIn("UTC")
 
 const take = ({ storage }: Replica) => transact(storage, taking)
 
@@ -91,6 +93,21 @@ export const monthlyReportSuite = <Place>(subject: StorageUnderTest<Place>): voi
           limit: 9,
         })
         assert.isUndefined(yield* row)
+      }),
+    )
+
+    it.effect("is tried for 24 hours after 8:00 of the zone that its reader has by then", () =>
+      Effect.gen(function* () {
+        const { storage } = yield* openReplica(subject)
+        yield* TestClock.setTime(START_MILLIS)
+        yield* transact(storage, takingIn("Pacific/Kiritimati"))
+        yield* TestClock.adjust("34 hours")
+        const taken =
+          (yield* transact(storage, takingIn("Pacific/Honolulu"))) ?? assert.fail("nothing is due")
+        const deferred = { outcome: "deferred", error: "The mail server is down.\0" } as const
+        yield* transact(storage, recordReport({ ...KEY, attempts: taken.attempts }, deferred, 0.5))
+        const [row] = yield* storage.rows("monthly_report", [reportName(KEY)])
+        assert.deepInclude(row, { state: "waiting", attempts: 1 })
       }),
     )
   })

@@ -1,4 +1,5 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
+import { cleanOutput } from "@tocsin/contract/formats/outputText"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { Duration } from "effect"
 import {
@@ -86,7 +87,9 @@ export const takeReport = commandOf(function* (
   }
   if (!isUsable) return undefined
   const attempts = row.attempts + 1
-  table.put({ ...row, attempts, next_attempt_at: Instant.plus(now, lease) })
+  // Another zone of its reader may have moved it.
+  const { due_at } = last
+  table.put({ ...row, due_at, attempts, next_attempt_at: Instant.plus(now, lease) })
   return { ...last, id: row.id, recipients: row.recipients, attempts }
 })
 
@@ -126,7 +129,7 @@ export const recordReport = commandOf(function* (
     return table.put({ ...ended, state: "sent", last_error: "error" in result ? result.error : undefined })
   if (result.outcome === "released" || result.outcome === "unsent")
     return table.put({ ...row, next_attempt_at: unit.now })
-  const last_error = result.error
+  const last_error = cleanOutput(result.error)
   const recipients = (result.outcome === "deferred" ? result.recipients : undefined) ?? row.recipients
   if (
     result.outcome === "refused" ||
