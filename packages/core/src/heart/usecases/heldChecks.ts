@@ -9,6 +9,7 @@ import type { ExpectedCheckState } from "../overdue/expectedChecks.ts"
 import type { OperationPorts } from "./operationPorts.ts"
 import { mergeLabels } from "../firings/loudMembers.ts"
 import { activeMutes, type Mute, mutesOf } from "../firings/mutes.ts"
+import { isOfAgent } from "../policy/compilePolicy.ts"
 
 /** Agents that are read together. */
 const AT_A_TIME = 8
@@ -41,13 +42,14 @@ export type HoldingPorts = Pick<OperationPorts, "commits" | "sha256" | "storage"
   readonly policy: Pick<OperationPorts["policy"], "current">
 }
 
-/** Makes the function that adds to checks what mutes them. Reads no agent where nothing is in force. */
+/** Makes the function that adds to checks what mutes them. Reads no agent unless one compares what agents report. */
 export const holdingChecks = ({ commits, policy, sha256, storage }: HoldingPorts) =>
   Effect.fnUntraced(function* (checks: ReadonlyArray<ExpectedCheckState>) {
     const silences = yield* commits.transact(unendedSilences())
     const mutes = activeMutes(policy.current(), silences, yield* Instant.now)
     if (mutes.mutes.length === 0) return checks.map((check): HeldCheck => ({ ...check, held_by: [] }))
-    const ids = Array.from(new Set(checks.map(({ agent_id }) => agent_id)))
+    const ofAgents = mutes.mutes.some(({ matchers }) => matchers.some(isOfAgent)) ? checks : []
+    const ids = Array.from(new Set(ofAgents.map(({ agent_id }) => agent_id)))
     const agents = yield* Effect.forEach(ids, storage.agent, { concurrency: AT_A_TIME })
     const agentOf = new Map(ids.map((id, place) => [id, agents[place]]))
     return checks.map((check): HeldCheck => ({
