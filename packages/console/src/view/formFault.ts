@@ -20,9 +20,13 @@ export const missingIn = (fields: FormFields, texts: Texts): FormFault | undefin
 /** Of an input that is malformed, and of a name that is taken. */
 const REFUSED = [400, 409]
 
+/** Whether the service refused the texts of a form, which says so and stays open. */
+export const isRefusal = (error: unknown): error is ApiFailure =>
+  error instanceof ApiFailure && REFUSED.includes(error.status ?? 0)
+
 /** A refusal of the service, in the words of the form. Other errors are thrown again. */
 export const faultOf = (fields: FormFields, error: unknown): FormFault => {
-  if (!(error instanceof ApiFailure) || !REFUSED.includes(error.status ?? 0)) throw error
+  if (!isRefusal(error)) throw error
   const { message } = error
   for (const [name, { label, refusedAs }] of Object.entries(fields)) {
     const found = refusedAs?.exec(message)

@@ -4,11 +4,14 @@ import { countText } from "../format/times.ts"
 import { MOST_ARRANGED } from "../state/arranged.ts"
 import { type List, readAll } from "../state/lists.ts"
 import { onEach } from "../state/onEach.ts"
+import { route } from "../state/location.ts"
 import { itemsOf } from "../state/Pages.ts"
+import { isSamePage } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { act, confirmed, type Message } from "../state/useAction.ts"
 import { Dialog } from "./Dialog.tsx"
 import type { FormField, Texts } from "./FormField.ts"
+import { isRefusal } from "./formFault.ts"
 import { ActionButton, Form, type FormAct, QuietButton, refusal } from "./forms.tsx"
 import type { Column } from "./Listing.tsx"
 import { select, selectedIds, SelectionBar, useSelecting } from "./selecting.tsx"
@@ -60,15 +63,16 @@ const missingText = (missing: number): string =>
     ? ""
     : ` ${countText(missing, "selected row")} left this list, and ${missing === 1 ? "stays as it is" : "stay as they are"}.`
 
-/** Those that are left stay selected, to be tried again. */
+/** Those that are left stay selected, to be tried again; on another page, whose rows are others, nothing is. */
 const carryOut = async <Item,>(
   { did, does }: ManyAct<Item>,
   { idOf, nameOf, noun }: Many<Item>,
   items: ReadonlyArray<Item>,
   texts: Texts = {},
 ): ReturnType<typeof onEach<Item>> => {
+  const began = route.peek()
   const done = await onEach(items, { did, noun, nameOf, does: (item) => does(item, texts) })
-  select(done.left.map(idOf))
+  if (isSamePage(began, route.peek())) select(done.left.map(idOf))
   return done
 }
 
@@ -97,7 +101,7 @@ const ManyForm = <Item,>({ asked, many }: ManyFormProps<Item>) => {
     const fault = by.faultIn?.(texts)
     if (fault !== undefined) throw refusal(fault)
     const done = await carryOut(by, many, items, texts)
-    if (done.failure?.status === 400) asked.value = { ...form, items: done.left }
+    if (isRefusal(done.failure)) asked.value = { ...form, items: done.left }
     else close()
     return messageOf(done)
   }

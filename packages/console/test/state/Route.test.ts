@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { parseRoute, routeText } from "../../src/state/Route.ts"
+import { isSamePage, parseRoute, routeText } from "../../src/state/Route.ts"
 import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 const text = fc.string({ minLength: 1, unit: anyCharacter })
@@ -26,5 +26,11 @@ describe("an address of the console", () => {
 
   it("is read whatever anyone typed", () => {
     fc.assert(fc.property(fc.string({ unit: anyCharacter }), (typed) => parseRoute(typed).page !== ""))
+  })
+
+  it("is of the same page whatever its parameters", () => {
+    const [list, filtered, other] = ["#/checks", "#/checks?filter=web", "#/checks/web-1/disk"].map(parseRoute)
+    assert.isTrue(isSamePage(list ?? assert.fail(), filtered ?? assert.fail()))
+    assert.isFalse(isSamePage(list ?? assert.fail(), other ?? assert.fail()))
   })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ApiFailure } from "../../src/api/ApiFailure.ts"
 import { onEach } from "../../src/state/onEach.ts"
+import { isRefusal } from "../../src/view/formFault.ts"
 
 const names = Array.from({ length: 40 }, (_, place) => `w${place + 1}`)
 
@@ -28,6 +29,7 @@ describe("an act on each of 40 rows", () => {
           : Promise.resolve(),
     )
     assert.deepStrictEqual(left, ["w3", "w7", "w9"])
+    assert.isTrue(isRefusal(failure))
     assert.strictEqual(
       failure?.message,
       "Deleted 37 of 40 watches; still selected: w3, w7 (the policy has it); w9 (a fault)",
