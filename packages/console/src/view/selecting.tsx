@@ -59,7 +59,9 @@ export const useSelecting = <Item,>(selecting: Selecting<Item>): Column<Item> =>
     selecting.does?.(command, selected, id)
   })
   return useMemo(() => {
-    const { idOf, isOffered, nameOf } = selecting
+    const { idOf, isOffered } = selecting
+    // A name says more once another row has the same title.
+    const nameOf = (item: Item): string => latest.current.nameOf(item)
     return column<Item>(
       (items) => isOffered.value && <SelectAll ids={items.map(idOf)} />,
       "1.15rem",

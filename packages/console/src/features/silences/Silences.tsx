@@ -67,6 +67,11 @@ const matchersOf = ({ matchers }: Pick<Silence, "matchers">): string =>
 
 const titled = (silence: Silence) => ({ ...silence, title: silence.comment })
 
+const nameBeside =
+  (shared: string) =>
+  (silence: Silence): string =>
+    nameAmong(shared, matchersOf)(titled(silence))
+
 const columnsOf = (shared: string): Columns<Silence> => [
   column("State", "6.5rem", ({ state }) => <Mark state={state} />, "state"),
   column(
@@ -74,7 +79,7 @@ const columnsOf = (shared: string): Columns<Silence> => [
     1,
     (silence) => (
       <>
-        <b>{nameAmong(shared, matchersOf)(titled(silence))}</b>
+        <b>{nameBeside(shared)(silence)}</b>
         <code class="subject">{matchersOf(silence)}</code>
       </>
     ),
@@ -163,16 +168,16 @@ export const Silences = () => {
     listOf<Silence>("ops/v1/silences", { state: tab === "all" ? undefined : tab }, limit)
   const sorted = arranged(list, { sorts: SORTS, sort, search: filter })
   const listed = usePages(sorted)
+  const shared = useMemo(() => sharedTitles(itemsOf(listed.pages).map(titled), matchersOf), [listed.pages])
   const [boxes, bar] = useMany({
     noun: "silence",
     acts: MANY,
     list: sorted,
     listed,
     idOf: ({ id }) => id,
-    nameOf: ({ comment }) => comment,
+    nameOf: nameBeside(shared),
   })
   const picks = mayRespond.value
-  const shared = useMemo(() => sharedTitles(itemsOf(listed.pages).map(titled), matchersOf), [listed.pages])
   const columns = useMemo(() => [...(picks ? [boxes] : []), ...columnsOf(shared)], [boxes, picks, shared])
   const windows = useRead<WindowList>("ops/v1/windows")
   return (
