@@ -24,15 +24,15 @@ interface Arrangement<Item> {
 
 const TIME = /^\d{4}-\d\d-\d\dT/
 
-/** All that people read of an item: no IDs and no times. */
-const textIn = (value: unknown, name = ""): string =>
-  typeof value === "object" && value !== null
-    ? Object.entries(value)
-        .map(([key, one]) => textIn(one, key))
-        .join("\n")
-    : name === "id" || TIME.test(String(value))
-      ? ""
-      : String(value)
+/** All that people read of an item: no IDs, no times, and no `null` or `true`, which a page says in other words. */
+const textIn = (value: unknown, name = ""): string => {
+  if (typeof value === "object" && value !== null)
+    return Object.entries(value)
+      .map(([key, one]) => textIn(one, key))
+      .join("\n")
+  if (typeof value === "number") return String(value)
+  return typeof value !== "string" || name === "id" || TIME.test(value) ? "" : value
+}
 
 type Key = string | number | null | undefined
 type Keyed<Item> = readonly [key: Key, item: Item]

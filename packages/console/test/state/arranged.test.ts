@@ -64,6 +64,7 @@ describe("a list that its heads sort", () => {
     assert.deepStrictEqual(await namesBy("", " SHOP critical "), ["w2"])
     assert.deepStrictEqual(await namesBy("name", "w1"), ["w1", "w10"])
     assert.deepStrictEqual(await namesBy("", "url"), [])
+    assert.deepStrictEqual(await namesBy("", "null"), [])
     const silence = {
       id: "01900000-0000-7000-8000-000000000009",
       name: "move 1",
