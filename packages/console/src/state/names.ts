@@ -46,6 +46,7 @@ export const idOfCheck = ({
 
 /** How people call the subject of the open page, for the title of the window. */
 export const pageName = signal<string | undefined>(undefined)
+
 /** By which texts come as people read them: 2 before 10, whatever the case and the marks of letters. */
 export const naturalKey = (text: string): string =>
   text

@@ -10,16 +10,21 @@ interface DialogProps {
 /** Between a row and its form, and between that and the end of the window. */
 const GAP = 8
 
-/** Opens below the row that asked for it or, where there is no room, over it; and so it stays while it grows. */
-const openBeside = (dialog: HTMLDialogElement | null): void => {
+/**
+ * Opens below the row that asked for it or, where there is no room, over it; and so it stays while it grows, until the
+ * returned function is called.
+ */
+const openBeside = (dialog: HTMLDialogElement | null): (() => void) | undefined => {
   const row = document.activeElement?.closest("li")?.getBoundingClientRect()
   dialog?.showModal()
-  if (dialog === null || row === undefined) return
+  if (dialog === null || row === undefined) return undefined
   const place = (): void => {
     const room = window.innerHeight - dialog.offsetHeight - GAP
     dialog.style.marginTop = `${Math.max(GAP, Math.min(row.bottom + GAP, room))}px`
   }
-  new ResizeObserver(place).observe(dialog)
+  const observer = new ResizeObserver(place)
+  observer.observe(dialog)
+  return () => observer.disconnect()
 }
 
 /** A form over the page, so that it opens where it was asked for, however long the page is. */
@@ -27,9 +32,12 @@ export const Dialog = ({ name, onClose, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const opened = dialog.current
-    openBeside(opened)
-    // The browser leads back to the button that asked when a dialog closes, but not when it is removed.
-    return () => opened?.close()
+    const leave = openBeside(opened)
+    return () => {
+      leave?.()
+      // The browser leads back to the button that asked when a dialog closes, but not when it is removed.
+      opened?.close()
+    }
   }, [])
   return (
     <dialog

@@ -9,7 +9,6 @@ import { applyChange, previewOf } from "../state/policyChanges.ts"
 import { type Entry, entryAt, isChanged, operationsOf, type Path, presentOf } from "../state/policyEntries.ts"
 import { entryText, flowText } from "../state/policyText.ts"
 import { refresh } from "../state/revisions.ts"
-import { message } from "../state/useAction.ts"
 import { useLater } from "../state/useLater.ts"
 import { Dialog } from "./Dialog.tsx"
 import { Difference } from "./Difference.tsx"
@@ -144,13 +143,11 @@ const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) =>
       const applied = await applyChange(policy, operationsOf(policy.policy, path, value, present))
       if (applied === undefined) return undefined
       onClose()
-      message.value = {
-        text: `Applied version ${applied.version}${firingsText(applied.firings, "it")}`,
-      }
+      return { text: `Applied version ${applied.version}${firingsText(applied.firings, "it")}` }
     } catch (error) {
       fault.value = refusalOf(error)
+      return undefined
     }
-    return undefined
   }
   return { apply, conflict, fault, former: present }
 }

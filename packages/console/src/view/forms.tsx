@@ -220,6 +220,10 @@ const FormFields = ({ fields, isRare: isDrawn, texts, fault }: FormFieldsProps) 
       ),
   )
 
+/** The texts as a form sends them. */
+const trimmed = (texts: Texts): Texts =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]))
+
 /** A form of one line. A refused input is its fault, and stays. */
 export const Form = ({ title, fields, hasColumns = false, acts, preview, children }: FormProps) => {
   const initial = Object.fromEntries(
@@ -228,9 +232,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, preview, childre
   const texts = useSignal<Texts>(initial)
   const fault = useSignal(NO_FAULT)
   const carryOut = async (does: FormAct[1]): Promise<Message | undefined> => {
-    const given: Texts = Object.fromEntries(
-      Object.entries(texts.value).map(([name, text]) => [name, text.trim()]),
-    )
+    const given = trimmed(texts.value)
     const missing = missingIn(fields, given)
     fault.value = missing ?? NO_FAULT
     if (missing !== undefined) return undefined
@@ -268,7 +270,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, preview, childre
           <div class={row}>{draw(true)}</div>
         </details>
       )}
-      {preview?.(texts.value)}
+      {preview?.(trimmed(texts.value))}
       {hasColumns && <div class="form-row">{buttons}</div>}
       <Fault text={fault.value.text} />
     </Fields>
