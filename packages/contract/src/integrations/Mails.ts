@@ -44,7 +44,7 @@ export const KeptMails = Schema.Struct({
 }).annotate(named("KeptMails", "The last mails of an integration."))
 export type KeptMails = typeof KeptMails.Type
 
-/** Characters of base64 that a mail to try may have: those of {@link MOST_READ}, in lines. */
+/** Characters of base64 that a mail to try may have: those of {@link MOST_READ}, without line breaks. */
 export const LONGEST_TRIED = 1_400_000
 
 /** A mail to try: a whole one, or a kept one. */
