@@ -44,10 +44,6 @@ export const withParameters = (route: Route, changes: Readonly<Record<string, st
   ),
 })
 
-/** Whether two addresses lead to one page, whatever its filters. */
-export const isSamePage = (one: Route, other: Route): boolean =>
-  linkTo(one.page, one.subject) === linkTo(other.page, other.subject)
-
 /** Selected ids, in their order, as an address keeps them. */
 export type Selection = ReadonlyArray<string>
 

@@ -10,21 +10,16 @@ interface DialogProps {
 /** Between a row and its form, and between that and the end of the window. */
 const GAP = 8
 
-/**
- * Opens below the row that asked for it or, where there is no room, over it; and so it stays while it grows, until the
- * returned function is called.
- */
-const openBeside = (dialog: HTMLDialogElement | null): (() => void) | undefined => {
+/** Opens below the row that asked for it or, where there is no room, over it; and so it stays while it grows. */
+const openBeside = (dialog: HTMLDialogElement | null): void => {
   const row = document.activeElement?.closest("li")?.getBoundingClientRect()
   dialog?.showModal()
-  if (dialog === null || row === undefined) return undefined
+  if (dialog === null || row === undefined) return
   const place = (): void => {
     const room = window.innerHeight - dialog.offsetHeight - GAP
     dialog.style.marginTop = `${Math.max(GAP, Math.min(row.bottom + GAP, room))}px`
   }
-  const observer = new ResizeObserver(place)
-  observer.observe(dialog)
-  return () => observer.disconnect()
+  new ResizeObserver(place).observe(dialog)
 }
 
 /** A form over the page, so that it opens where it was asked for, however long the page is. */
@@ -32,12 +27,9 @@ export const Dialog = ({ name, onClose, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const opened = dialog.current
-    const leave = openBeside(opened)
-    return () => {
-      leave?.()
-      // The browser leads back to the button that asked when a dialog closes, but not when it is removed.
-      opened?.close()
-    }
+    openBeside(opened)
+    // The browser leads back to the button that asked when a dialog closes, but not when it is removed.
+    return () => opened?.close()
   }, [])
   return (
     <dialog

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { isSamePage, parseRoute, routeText } from "../../src/state/Route.ts"
+import { isSamePage } from "../../src/state/isSamePage.ts"
+import { parseRoute, routeText } from "../../src/state/Route.ts"
 import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 const text = fc.string({ minLength: 1, unit: anyCharacter })
