@@ -49,8 +49,8 @@ export const features = [
   },
   {
     word: "publicPages",
-    own: /[pP]ublicPages?|[aA]nnounce(d|ment|\.)(?!\.)|announcing|\/Status(Routes)\.|\/status(Answers|Feed|Page)\.|pageWork|PageForm|PagePreview|pageProblems/,
-    names: /[pP]ublicPages?|[aA]nnouncement\w*|announcing|statusPage|StatusRoutes|pageProblems|pageWork/,
+    own: /[pP]ublicPages?|[aA]nnounce(d|ment|\.)(?!\.)|announcing|\/status(Answers|Feed)\.|PageForm|PagePreview|pageProblems/,
+    names: /[pP]ublicPages?|[aA]nnouncement\w*|announcing|pageProblems/,
     former: ["announce"],
   },
   {
@@ -115,8 +115,8 @@ export const features = [
   },
   {
     word: "silences",
-    own: /[sS]ilences?(Api|Record|Decisions|Actions|Form)?\.|silencing/,
-    names: /(?<!pendingKey)[sS]ilences?(?![a-z])|[sS]ilencing|Silenced/,
+    own: /[sS]ilences?(Api|Record|Decisions|Actions|Form)?\./,
+    names: /(?<!pendingKey)[sS]ilences?(?![a-z])|Silenced/,
     former: [],
   },
   {
