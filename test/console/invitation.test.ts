@@ -23,6 +23,7 @@ describe.skipIf(chromium === undefined)(`an invitation in the console${skipped}`
           await invited.getByText("You are invited as eve, with the role respond.").waitFor()
           await invited.reload()
           await invited.getByRole("button", { name: "Sign in" }).click()
+          await invited.getByText("You are invited as eve").waitFor({ state: "detached" })
           await invited.getByText("eve").first().waitFor()
           assert.notInclude(invited.url(), "invite_")
           const { page: again } = await openConsole(third, at)
