@@ -11,7 +11,7 @@ export const placeAmong =
   (word: string): number =>
     words.includes(word) ? words.indexOf(word) : words.length
 
-/** By which a head sorts: texts as people read them, numbers, and last what is not known. */
+/** The value by which a head sorts: a text, as people read it, or a number. Unknown values come last. */
 export type Sorts<Item> = Readonly<Record<string, (item: Item) => string | number | null | undefined>>
 
 interface Arrangement<Item> {

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { ZONE } from "../../format/zones.ts"
 import { now } from "../../state/clock.ts"
 import type { Policy } from "../../state/policyEntries.ts"
 import { Choices } from "../../view/boxes.tsx"
@@ -6,8 +7,6 @@ import { bound, Field } from "../../view/forms.tsx"
 import { PolicyDialog, type PolicyFormProps, useEntry } from "../../view/PolicyDialog.tsx"
 
 type PolicyRota = NonNullable<Policy["rotas"]>[string]
-
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** The next Monday at nine, by the reader's clock. */
 const nextMonday = (): string => {

@@ -246,7 +246,7 @@ const valueOf = (property: Property, text: string, isList: boolean): unknown => 
   return isList ? text.split(/[,\s]+/).filter((part) => part !== "") : text
 }
 
-/** The entry that a form says. Keys that it does not ask for stay, such as digests, and values whose texts nobody edited. */
+/** The entry that a form states. Keys without a field, such as digests, stay, and so do values whose texts are unchanged. */
 export const entryOf = (
   { form, former = {}, hasValues, properties }: Omit<FieldsOf, "isFixed"> & { readonly hasValues: boolean },
   texts: Texts,

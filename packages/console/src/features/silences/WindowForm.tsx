@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { ZONE } from "../../format/zones.ts"
 import type { Policy } from "../../state/policyEntries.ts"
 import { ChecksField, useChecks } from "../../view/ChecksField.tsx"
 import { bound, Field } from "../../view/forms.tsx"
@@ -6,7 +7,6 @@ import { PolicyDialog, type PolicyFormProps, useEntry } from "../../view/PolicyD
 
 type PolicyWindow = NonNullable<Policy["windows"]>[number]
 
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 const REPEATS = [["weekly"], ["monthly"], ["once"]] as const
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 const WEEKDAYS = DAYS.map((name, day) => [String(day), name] as const)
