@@ -1,4 +1,4 @@
-import { Duration, Effect, Result } from "effect"
+import { Array as Arr, Duration, Effect, Result } from "effect"
 import type { SubscriptionId } from "@tocsin/contract/push/Push"
 import type { Language } from "@tocsin/contract/languages/Language"
 import type { AuditId } from "@tocsin/contract/audit/Audit"
@@ -93,7 +93,7 @@ const sendingTo = Effect.gen(function* () {
     if (result?.outcome !== "deferred") return first
     if ((result.retryAfterSeconds ?? 0) > Duration.toSeconds(AGAIN_AFTER)) return first
     yield* Effect.sleep(AGAIN_AFTER)
-    return yield* sendOnce(row, vapid, subject)
+    return yield* Effect.catch(sendOnce(row, vapid, subject), () => Effect.succeed(first))
   })
 })
 
@@ -128,14 +128,21 @@ export const reachingBrowsers = Effect.fnUntraced(function* ({
     const vapid = yield* key
     if (Result.isFailure(vapid)) return unreached(subject, vapid.failure)
     if (subject.about === "test") yield* transact(recordTested(rows.map(({ id }) => id)))
-    const all = yield* Effect.forEach(rows, (row) => sendTo(row, vapid.success, subject), {
+    // A failure at one interrupts no message to another.
+    const all = yield* Effect.forEach(rows, (row) => Effect.result(sendTo(row, vapid.success, subject)), {
       concurrency: "unbounded",
     })
-    const sent = all.filter((one) => one !== undefined)
+    const sent = Arr.getSuccesses(all).filter((one) => one !== undefined)
+    const [failure] = Arr.getFailures(all)
+    const isTaken = sent.some(({ receipt }) => receipt.result.outcome === "delivered")
+    if (failure !== undefined && !isTaken) return yield* Effect.fail(failure)
     if (sent.length === 0) return unreached(subject, "no browser is left: add one by Notify this browser")
     const told = sent.map(toTold)
     for (const { outcome } of told) pushMessages.of(outcome).value += 1
-    yield* transact(recordTold(told, system))
+    // A message that was taken has rung: without this note, the next one makes it.
+    yield* Effect.catch(transact(recordTold(told, system)), (error) =>
+      Effect.logWarning("cannot note at browsers what became of a message: check the storage", error),
+    )
     return overall(sent, told)
   })
 
