@@ -39,3 +39,24 @@ it("a monitor notifies browsers by its option, which names what is missing or wr
     "push.services must be hosts, *.DOMAIN or origins such as https://push.example.org",
   ])
 })
+
+it("push services learn the stored public address where the program gives none", async () => {
+  const policy = { receivers: { ann: { kind: "messenger", type: "browser", operator: "ann" } } } as const
+  await using monitor = await createMonitor({
+    storage: memory(),
+    policy,
+    secretsKey,
+    push: {},
+    operatorTokens: ["a".repeat(40)],
+    log: false,
+  })
+  const call = async (path: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${"a".repeat(40)}`, "content-type": "application/json" }
+    return (
+      await monitor.fetch(new Request(`https://ops.example/ops/v1/${path}`, { headers, ...init }))
+    ).json()
+  }
+  assert.include(Object(await call("push")).problem, "SERVICE_PUSH_CONTACT")
+  await call("settings/public_url", { method: "PUT", body: JSON.stringify({ value: "https://ops.example" }) })
+  assert.property(await call("push"), "public_key")
+})

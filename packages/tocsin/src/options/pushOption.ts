@@ -19,10 +19,10 @@ export const push = group<PushOption>()({
 export const pushOf = (
   { contact, services = [] }: PushOption,
   denyPrivateTargets: boolean,
-  publicUrl: string | undefined,
+  publicUrl: () => string | undefined,
 ) =>
   pushService({
-    contact: () => contactOf(contact, publicUrl),
+    contact: () => contactOf(contact, publicUrl()),
     denyPrivateTargets,
     mayReachLoopback: true,
     services,

@@ -22,7 +22,12 @@ import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { TOKEN } from "@tocsin/contract/operators/BearerToken"
 import { KeyFingerprint } from "@tocsin/contract/formats/Identifiers"
 import { ruleProblems } from "@tocsin/core/heart/usecases/ruleProblems"
-import { defaultRules, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
+import {
+  defaultRules,
+  publicUrlOf,
+  type RuleOptions,
+  type StoredSettings,
+} from "@tocsin/core/kernel/ports/RuleSettings"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/heart/usecases/Delivery"
 import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/retentionChores"
@@ -187,11 +192,13 @@ export const readOptions = (options: MonitorOptions) => {
   const watchdog = watchdogOf(read.watchdog, denyPrivateTargets, complain)
   if (read.storage === undefined || problems.length > 0 || Result.isFailure(policy))
     throw new TocsinError("options", problems.join("\n"))
+  const stored: StoredSettings = {}
+  const publicAddress = () => publicUrlOf({ publicUrl: read.publicUrl, stored })
   const posting = {
     denyPrivateTargets,
     timeout: sendTimeout(lease),
     mailTimeout: mailTimeout(lease),
-    publicHost: () => namedHost(read.publicUrl),
+    publicHost: () => namedHost(publicAddress()),
   }
   const { secretsDir, secretsKey } = read
   // Debug stands in for notifiers, and policies replace it.
@@ -199,14 +206,14 @@ export const readOptions = (options: MonitorOptions) => {
   const tocsin: TocsinOptions<StorageError, TocsinError<"options">, StorageError> = {
     ...layersOf(read.storage),
     notifiers: withReceivers(notifiersLayer(notifiers, posting), policy.success, posting),
-    rules: { ...rules, ...outside, policy: policy.success },
+    rules: { ...rules, ...outside, policy: policy.success, stored },
     retention: retentionOf(read.retention),
     mostSeries: read.numbersSeries,
     delivery: { lease, concurrency: read.deliveryConcurrency ?? defaultDelivery.concurrency },
     storageTimeout: read.storageTimeout,
     linkKey: read.linkKey === undefined ? undefined : Redacted.make(read.linkKey),
     secretCipher: secretsKey === undefined ? undefined : secretCipher(Redacted.make(secretsKey)),
-    push: read.push && pushOf(read.push, denyPrivateTargets, read.publicUrl),
+    push: read.push && pushOf(read.push, denyPrivateTargets, publicAddress),
     pepper: read.keyPepper === undefined ? undefined : Redacted.make(read.keyPepper),
   }
   return {
