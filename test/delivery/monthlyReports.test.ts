@@ -161,7 +161,8 @@ describe("the report of a month", () => {
     yield* after("1 minute")
     assert.lengthOf(sent, 3)
     assert.deepInclude(yield* row("2026-01"), { state: "waiting", last_error: down.error })
-    yield* after("28 hours")
+    // No attempt follows, so nothing waits.
+    yield* after("24 hours")
     assert.deepInclude(yield* row("2026-01"), { state: "failed", last_error: down.error })
     assert.isAtMost(sent.length, 14)
     assert.isAtLeast(sent.length, 12)
@@ -197,6 +198,24 @@ describe("the report of a month", () => {
       state: "failed",
       last_error: "The mail server answered 550.",
     })
+  })
+
+  test("is none for a receiver that is shadowed, which shows nothing of it", function* ({
+    answers,
+    after,
+    has,
+    row,
+    setTo,
+  }) {
+    answers.push({ outcome: "shadow" })
+    yield* setTo("2026-02-01T07:00:00Z")
+    yield* after("1 hour")
+    yield* has(FIRST)
+    assert.isUndefined(yield* row("2026-01"))
+    yield* setTo("2026-03-01T07:00:00Z")
+    yield* after("10 seconds")
+    yield* has(FIRST, "2026-02 at 2026-03-01T07:00")
+    assert.deepInclude(yield* row("2026-02"), { state: "sent" })
   })
 
   test("has one attempt at a time, however long that takes", function* ({

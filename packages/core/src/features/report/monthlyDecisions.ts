@@ -125,19 +125,22 @@ export const recordReport = commandOf(function* (
   if (row === undefined) return
   const table = unit.of("monthly_report")
   const ended = { ...row, next_attempt_at: undefined, recipients: undefined }
-  if (result.outcome === "delivered" || result.outcome === "shadow")
+  // A receiver that is shadowed gets none: nothing is shown of it.
+  if (result.outcome === "shadow") return table.delete(row.name)
+  if (result.outcome === "delivered")
     return table.put({ ...ended, state: "sent", last_error: "error" in result ? result.error : undefined })
   if (result.outcome === "released" || result.outcome === "unsent")
     return table.put({ ...row, next_attempt_at: unit.now })
   const last_error = cleanOutput(result.error)
   const recipients = (result.outcome === "deferred" ? result.recipients : undefined) ?? row.recipients
-  if (
-    result.outcome === "refused" ||
-    !mayRetry({ attempts: row.attempts, age_starts_at: row.due_at }, unit.now)
-  ) {
+  const retriedAt =
+    result.outcome === "refused"
+      ? undefined
+      : Instant.plus(unit.now, retryDelay(row.attempts, random, result.retryAfterSeconds))
+  const { attempts, due_at: age_starts_at } = row
+  if (retriedAt === undefined || !mayRetry({ attempts, age_starts_at }, retriedAt)) {
     const isWithSome = recipients?.some(({ refused }) => refused === undefined) === true
     return table.put({ ...ended, state: isWithSome ? "sent" : "failed", last_error })
   }
-  const delay = retryDelay(row.attempts, random, result.retryAfterSeconds)
-  table.put({ ...row, recipients, last_error, next_attempt_at: Instant.plus(unit.now, delay) })
+  table.put({ ...row, recipients, last_error, next_attempt_at: retriedAt })
 })
