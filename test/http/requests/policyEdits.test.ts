@@ -72,6 +72,30 @@ describe("changes of the stored policy's text", () => {
     ),
   )
 
+  it.live("that change nothing store nothing, also where nothing is stored", () =>
+    served(
+      Effect.gen(function* () {
+        const hash = yield* inForce
+        for (const operations of [
+          [{ op: "test", path: "", value: {} }],
+          [{ op: "replace", path: "", value: {} }],
+          [
+            { op: "add", path: "/routes", value: [ROUTE] },
+            { op: "remove", path: "/routes" },
+            { op: "test", path: "", value: {} },
+          ],
+        ]) {
+          const answer = yield* patch(operations, { match: hash })
+          assert.strictEqual(answer.status, 200)
+          assert.deepInclude(Object(answer.body), { version: 0, hash, firings: [], unavailable: [] })
+        }
+        assert.deepStrictEqual(yield* versions, [])
+        const { body } = yield* operate("GET", "/ops/v1/audit?action=policy.applied")
+        assert.deepStrictEqual(Object(body).items, [])
+      }),
+    ),
+  )
+
   it.live("are shown with their problems, and not stored, by dry_run", () =>
     served(
       Effect.gen(function* () {

@@ -132,7 +132,10 @@ export const ReceiverRequest = closedStruct({
 }).annotate(named("ReceiverRequest", "A receiver to define or to replace."))
 
 const PolicyVersion = Schema.Struct({
-  version: Schema.Int.annotateKey({ description: "Counts from 1; the greatest one is in force." }),
+  version: Schema.Int.annotateKey({
+    description:
+      "Counts from 1; the greatest one is in force. 0: none is stored, as a change has changed nothing.",
+  }),
   hash: Schema.String.annotateKey({ description: "Names the policy; equal policies have equal hashes." }),
   applied_at: InstantFromString,
   applied_by: Schema.String,

@@ -1,9 +1,12 @@
 import { Effect } from "effect"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import type { PatchedPolicy } from "@tocsin/contract/policy/Policies"
 import type { PolicyPatch } from "@tocsin/contract/policy/PolicyPatch"
 import { AnotherPolicy, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
+import { Ids } from "../../kernel/ports/Ids.ts"
+import { currentSignature } from "../audit/Signature.ts"
 import { PolicySource } from "./PolicySource.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { policyHash } from "../policy/applyPolicy.ts"
@@ -19,7 +22,9 @@ export const patchingPolicy = Effect.fnUntraced(function* ({
   const inForce = yield* PolicyInForce
   const source = yield* PolicySource
   const storage = yield* Storage
-  const none = policyHash({}, yield* Hashing)
+  const ids = yield* Ids
+  const hashing = yield* Hashing
+  const none = policyHash({}, hashing)
   const patch = Effect.fnUntraced(function* (operations: PolicyPatch, replaces: string) {
     if (source.source === "given") return yield* new StateConflict({ message: source.advice })
     const [newest] = yield* storage.policyVersions(0, 1)
@@ -40,6 +45,11 @@ export const patchingPolicy = Effect.fnUntraced(function* ({
     ) {
       const { document, issues, of, text } = yield* patch(operations, application.replaces)
       if (document === undefined) return yield* invalidPolicy(issues)
+      // Without a version, no change is none either.
+      if (of === 0 && policyHash(document, hashing) === none) {
+        const { actor: applied_by } = yield* currentSignature(ids)
+        return { version: of, hash: none, text, applied_at: yield* Instant.now, applied_by, firings: [] }
+      }
       return yield* store({ document, text }, { ...application, of })
     }),
     /** The text with changes made, and its problems; stores nothing. */
