@@ -54,7 +54,7 @@ describe("texts that people read, type and select", () => {
     )
     assert.include(
       parseMatchers("\nagent = db-1").fault ?? "",
-      "Line 2: “agent = db-1” must begin with agent_id",
+      "“agent = db-1” must begin with agent_id",
     )
     for (const op of ["==", "=~", "!==", "!=~", "!~"])
       for (const text of [`label:team ${op} db`, `label:team${op}db`])

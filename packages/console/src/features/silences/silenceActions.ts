@@ -68,11 +68,10 @@ export const parseMatchers = (
 ): { readonly matchers: ReadonlyArray<Matcher>; readonly fault: string | undefined } => {
   if (text === matchersText(given)) return { matchers: given, fault: undefined }
   const matchers: Array<Matcher> = []
-  for (const [index, written] of text.split("\n").entries()) {
+  for (const written of text.split("\n")) {
     const line = written.trim()
     const matcher = line === "" ? undefined : readMatcher(line)
-    if (typeof matcher === "string")
-      return { matchers: [], fault: `Line ${index + 1}: “${line}” ${matcher}.` }
+    if (typeof matcher === "string") return { matchers: [], fault: `“${line}” ${matcher}.` }
     if (matcher !== undefined) matchers.push(matcher)
   }
   return { matchers, fault: undefined }
