@@ -41,6 +41,7 @@ import { auditSuite } from "./semantics/auditSuite.ts"
 import { admissionSuite } from "./semantics/admissionSuite.ts"
 import { callSuite } from "./semantics/callSuite.ts"
 import { lateSuite } from "./semantics/lateSuite.ts"
+import { placesSuite } from "./semantics/placesSuite.ts"
 import { linkSuite } from "./semantics/linkSuite.ts"
 import { deliverySuite } from "./semantics/deliverySuite.ts"
 import { eventSemanticsSuite } from "./semantics/eventSemanticsSuite.ts"
@@ -109,6 +110,7 @@ const suites: Suites = {
   reports: reportSuite,
   titles: titleSuite,
   late: lateSuite,
+  "late in every place": placesSuite,
   walk: walkSuite,
   acknowledgements: acknowledgementSuite,
   holds: heldSuite,

@@ -14,6 +14,7 @@ import { heldSuite } from "./semantics/heldSuite.ts"
 import { auditSuite } from "./semantics/auditSuite.ts"
 import { callSuite } from "./semantics/callSuite.ts"
 import { lateSuite } from "./semantics/lateSuite.ts"
+import { placesSuite } from "./semantics/placesSuite.ts"
 import { linkSuite } from "./semantics/linkSuite.ts"
 import { replicaSuite } from "./semantics/replicaSuite.ts"
 import { streamSuite } from "./semantics/streamSuite.ts"
@@ -40,6 +41,7 @@ export const storageHttpSuite = <Place, E>(
     titleSuite(subject)
     reportSuite(subject)
     lateSuite(subject)
+    placesSuite(subject)
     walkSuite(subject)
     interruptionSuite(subject)
     concurrencySuite(subject, ROUNDS)

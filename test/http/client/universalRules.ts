@@ -57,8 +57,10 @@ const ofError = (answer: Answer): ReadonlyArray<string> => {
 export const brokenRules = (answer: Answer, asked: Asked): ReadonlyArray<string> => {
   const { headers, status } = answer
   const isApi = asked.path.startsWith("/api/v1/")
-  // Senders that do not speak the API are answered in their own language, and readers of messages and public pages by pages.
-  const isSenders = ["/in/", "/a/", "/on-call/", "/status/"].some((start) => asked.path.startsWith(start))
+  // Senders that do not speak the API, readers of messages and public pages, and scrapes are answered in their own language.
+  const isSenders = ["/in/", "/a/", "/on-call/", "/status/", "/metrics"].some((start) =>
+    asked.path.startsWith(start),
+  )
   const isUnchanged = status === 304
   const hasBody = asked.method !== "HEAD" && !isUnchanged
   return [

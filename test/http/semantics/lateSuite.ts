@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
@@ -18,8 +17,8 @@ import { call, operate } from "../client/call.ts"
 import { acceptedAgent, event, push } from "../client/TestAgent.ts"
 import { onStorage } from "../onStorage.ts"
 import { Tocsin } from "../service/Tocsin.ts"
+import { AGENT, type Found, objectsIn, pathsOf } from "./shownChecks.ts"
 
-const AGENT = "host-1"
 const line = (name: string) => ({ name, id: name, match: [`check_id = ${name}`] })
 const policy = Result.getOrThrow(
   readPolicy(
@@ -31,62 +30,6 @@ const policy = Result.getOrThrow(
     [],
   ),
 )
-
-/** Operations that show no check, and those whose answers never end. */
-const OTHERS = [
-  "agent_download",
-  "announcements",
-  "enrolments",
-  "export",
-  "integrations",
-  "me",
-  "operators",
-  "policy",
-  "rotas",
-  "secrets",
-  "session",
-  "sessions",
-  "silences",
-  "stream",
-  "watches",
-  "windows",
-]
-
-const DOCUMENT = new URL("../../../packages/adapter-http/openapi.ops.json", import.meta.url)
-
-/** Every GET of the operators' API, but for {@link OTHERS}: a new operation is among them until somebody looks at it. */
-const pathsOf = (incident: string): ReadonlyArray<string> => {
-  const { paths } = JSON.parse(readFileSync(DOCUMENT, "utf8")) as {
-    readonly paths: Readonly<Record<string, { readonly get?: unknown }>>
-  }
-  return (
-    Object.keys(paths)
-      .filter((path) => paths[path]?.get !== undefined && !OTHERS.includes(path.split("/")[3] ?? ""))
-      // An agent asks for what it is to probe.
-      .filter((path) => !path.endsWith("/{agent_id}/watches"))
-      .map((path) => {
-        const named = path
-          .replace("{agent_id}", AGENT)
-          .replace("{check_id}", "backup")
-          .replace("{id}", encodeURIComponent(incident))
-        assert.notInclude(named, "{", "say here which value this parameter has")
-        if (path === "/ops/v1/report") return `${named}?from=2026-02-28T12:00:00Z&to=2026-03-01T12:00:00Z`
-        return ["/ops/v1/explain", "/ops/v1/numbers"].includes(path)
-          ? `${named}?agent_id=${AGENT}&check_id=backup`
-          : named
-      })
-  )
-}
-
-type Found = Readonly<Record<string, unknown>>
-
-/** All objects in an answer, at any depth. */
-const objectsIn = (value: unknown): ReadonlyArray<Found> =>
-  Array.isArray(value)
-    ? value.flatMap(objectsIn)
-    : typeof value === "object" && value !== null
-      ? [value as Found, ...Object.values(value).flatMap(objectsIn)]
-      : []
 
 /** Places that show the last status of a late check and not that it is late. An event of its history is past. */
 const forgetting = (body: unknown): ReadonlyArray<Found> =>
@@ -103,8 +46,8 @@ interface Items {
 }
 
 /**
- * Every place that shows a late check (docs/rules.md#late-checks). The metric is in `metricsRoute.test.ts`, the console in
- * `test/console/silent.test.ts`, the command in `test/cli/late.test.ts`.
+ * Late, silenced and withdrawn checks as time passes (docs/rules.md#late-checks). `placesSuite.ts` walks through all that
+ * shows them but the console (`test/console/shown.test.ts`) and the command (`test/cli/late.test.ts`).
  */
 export const lateSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   let stored: Storage["Service"] | undefined

@@ -66,6 +66,8 @@ export interface TocsinOptions {
   readonly push?: PushService
   /** Encrypts stored secrets. */
   readonly secretsKey?: string
+  /** Serves metrics too. */
+  readonly serves?: Pick<HttpServer.ServerOptions, "checkMetrics" | "metrics">
 }
 
 /** A service on a port of this machine, with what a test needs to use it. */
@@ -113,6 +115,7 @@ export class Tocsin extends Context.Service<
           port: 0,
           operatorTokens: [Redacted.make(tokens.uiToken), Redacted.make(tokens.otherUiToken)],
           readTokens: [Redacted.make(tokens.readToken)],
+          ...options.serves,
         })
         const { spoil = (sound: Storage["Service"]) => sound, storageTimeout = "1 minute" } = options
         const watched = Layer.effect(
