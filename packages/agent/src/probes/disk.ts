@@ -3,7 +3,7 @@ import { readFile, statfs } from "node:fs/promises"
 import { record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import { examining } from "./examining.ts"
-import { allMounts, type Mount, mountAt, mountPaths, rootOf } from "./mount.ts"
+import { allMounts, type Mount, mountAt, mountedAt, mountPaths, rootOf } from "./mount.ts"
 import { critical, type Fault, type Finding, type Measure, probe } from "./Probe.ts"
 import {
   byteThresholds,
@@ -62,7 +62,7 @@ const measure = async (
   let mounted: Mount | undefined
   try {
     // Asked first, because a dead file system can still know how large it was.
-    if (all.length > 0) mounted = await mountAt(all, path, clock)
+    if (all.length > 0) mounted = await mountedAt(all, path, clock)
     if (all.length > 0 && mounted === undefined) throw new Error("nothing is mounted there")
     found = await fileSystems(path, clock)
   } catch (error) {

@@ -30,10 +30,7 @@ export const mount = probe(
     }
     const judged = paths.map(async (path) => {
       try {
-        const first = await foundAt(mounts, path, clock)
-        // An automount at rest is mounted by the look at it.
-        const { found, unseen } =
-          first.found === undefined ? await foundAt(await allMounts(), path, clock) : first
+        const { found, unseen } = await foundAt(mounts, path, clock)
         const fault = faultOf(found)
         return { bad: fault === undefined ? [] : [`${path} ${fault}`], unseen }
       } catch (error) {
@@ -120,7 +117,7 @@ export const allMounts = async (): Promise<ReadonlyArray<Mount>> => {
     return hosts.has(placeOf(above)) || one.root === join(above.root, relative(above.path, one.path))
   }
   return (own ?? []).flatMap((one) => {
-    if (isSandbox(one)) return []
+    if (isSandbox(one) || isTrigger(one)) return []
     const { path, dev, type, options } = one
     const ofHost = hosts.get(placeOf(one))
     const isMade = options.includes("ro") || IMAGES.has(type)
@@ -131,6 +128,10 @@ export const allMounts = async (): Promise<ReadonlyArray<Mount>> => {
     return { path, dev, type, isReadOnly: isMade || ofHost?.isOwnReadOnly === true, failure }
   })
 }
+
+/** Whether it mounts a file system in its own place once somebody looks there: it is none itself. */
+const isTrigger = ({ options, type }: MountLine): boolean =>
+  type === "autofs" && (options.includes("direct") || options.includes("offset"))
 
 /** Whose errors make them read-only below their mounts: ext4 before Linux 6.15, and the others always. */
 const CAN_FAIL = new Set(["ext2", "ext3", "ext4", "btrfs", "f2fs", "jfs", "nilfs2", "reiserfs", "vfat"])
@@ -162,10 +163,18 @@ export const mountAt = async (
   return found ?? (place === "/" ? rootOf(mounts) : undefined)
 }
 
+/** The same, also of an automount at rest, which the look mounts. */
+export const mountedAt = async (
+  mounts: ReadonlyArray<Mount>,
+  path: string,
+  clock: Clock,
+): Promise<Mount | undefined> =>
+  (await mountAt(mounts, path, clock)) ?? (await mountAt(await allMounts(), path, clock))
+
 /** The same, by the list alone where this user may not look. */
 const foundAt = async (mounts: ReadonlyArray<Mount>, path: string, clock: Clock) => {
   try {
-    return { found: await mountAt(mounts, path, clock), unseen: undefined }
+    return { found: await mountedAt(mounts, path, clock), unseen: undefined }
   } catch (error) {
     const found = mounts.findLast((one) => one.path === path)
     if (codeOf(error) !== "EACCES" || found === undefined) throw error

@@ -6,9 +6,9 @@ import { diskMounts } from "../../src/probes/disk.ts"
 import { allMounts } from "../../src/probes/mount.ts"
 import { probed } from "./probed.ts"
 
-const { readFile, stat } = fs
+const { readFile, realpath, stat, statfs } = fs
 afterEach(() => {
-  Object.assign(fs, { readFile, stat })
+  Object.assign(fs, { readFile, realpath, stat, statfs })
   syncBuiltinESMExports()
 })
 
@@ -159,6 +159,42 @@ describe("the disks of a host", () => {
     assert.strictEqual(found.output, `MOUNT ${status.toUpperCase()} - ${words} | mounts=${count};;0`)
     const disk = await probed("disk", { mounts: "/no/dead" })
     assert.strictEqual(disk.output, `DISK CRITICAL - /no/dead cannot be examined: ${code}: refused, stat`)
+  })
+
+  const ext4 = (device: string, path: string) => `68 66 ${device} / ${path} rw,relatime - ext4 /dev/loop0 rw`
+  // Debian's autofs 5.1.8 on Linux 6.18, November 2026: a direct map, and one below a folder of it.
+  const DIRECT =
+    "66 30 0:42 / /no/data rw,relatime - autofs /etc/auto.d rw,fd=5,timeout=300,minproto=5,direct"
+  const BELOW = "67 30 0:43 / /no rw,relatime - autofs /etc/auto.i rw,fd=11,timeout=300,minproto=5,indirect"
+
+  it.each([
+    ["direct", DIRECT],
+    ["indirect", BELOW],
+  ])("are mounted by the look at them, where an automount rests: %s", async (_, trigger) => {
+    for (const probe of ["disk", "mount"] as const) {
+      mounting([root("rw"), trigger])
+      const looking = async (path: string) => {
+        mounting([root("rw"), trigger, ext4("7:0", "/no/data")])
+        return { ...(await stat("/")), dev: path === "/no/data" ? 7 * 256 : 0 }
+      }
+      Object.assign(fs, { stat: looking, realpath: async (path: string) => path, statfs: () => statfs("/") })
+      syncBuiltinESMExports()
+      const any = { warning: "0:", critical: "0:" }
+      const limits = probe === "disk" ? { ...any, inodes: any } : {}
+      const { output } = await probed(probe, { mounts: "/no/data", ...limits })
+      assert.match(output, probe === "disk" ? /^DISK OK - \/no\/data [\d.]+% free/ : /^MOUNT OK/)
+    }
+  })
+
+  it("are not mounted where an automount stays at rest, as for the processes of its daemon", async () => {
+    mounting([root("rw"), DIRECT])
+    const resting = async () => ({ ...(await stat("/")), dev: 42 })
+    Object.assign(fs, { stat: resting, realpath: async (path: string) => path })
+    syncBuiltinESMExports()
+    const mount = await probed("mount", { mounts: "/no/data" })
+    assert.strictEqual(mount.output, "MOUNT CRITICAL - /no/data is not mounted | mounts=1;;0")
+    const disk = await probed("disk", { mounts: "/no/data" })
+    assert.strictEqual(disk.output, "DISK CRITICAL - /no/data cannot be examined: nothing is mounted there")
   })
 
   it.each([
