@@ -112,7 +112,9 @@ export class SqliteFailures {
   }
 
   unsynced(cause: Error): Effect.Effect<never, StorageError> {
-    const message = `${this.#file}-wal could not be written to the disk: check the disk and the system log, then start Tocsin again; nothing acknowledged is lost`
+    const message = isForbidden(cause)
+      ? `${this.#file} cannot be made durable, because Node.js keeps fdatasync from programs that run with --permission: run this one without it, or store in PostgreSQL`
+      : `${this.#file}-wal could not be written to the disk: check the disk and the system log, then start Tocsin again; nothing acknowledged is lost`
     return Effect.fail(new StorageError({ reason: "unavailable", message, cause }))
   }
 

@@ -1,4 +1,10 @@
 import { assert, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { SqliteFailures } from "../../src/connection/SqliteFailures.ts"
 
@@ -41,3 +47,23 @@ for (const [runtime, error] of Object.entries(forbiddenBy))
       assert.match(message, /^the runtime keeps \/data\/tocsin.db from this program: grant it/)
     }),
   )
+
+// Node.js 24.22.3, which grants no program with --permission a sync: nothing can be stored durably there.
+it("SQLite says that --permission of Node.js keeps it from being durable, instead of asking for grants", () => {
+  const script = `
+    import { createMonitor, sqlite } from "tocsin"
+    const given = { storage: sqlite(process.argv[1]), log: false }
+    await createMonitor(given).then((monitor) => monitor.close(), ({ message }) => console.log(message))`
+  const folder = mkdtempSync(join(tmpdir(), "tocsin-permission-"))
+  const grants = ["--permission", "--allow-fs-read=*", `--allow-fs-write=${folder}`, "--input-type=module"]
+  const file = join(folder, "tocsin.db")
+  const { stdout } = spawnSync(process.execPath, [...grants, "--eval", script, file], {
+    cwd: fileURLToPath(new URL("../../../../test", import.meta.url)),
+    encoding: "utf8",
+  })
+  rmSync(folder, { recursive: true })
+  assert.strictEqual(
+    stdout.trim(),
+    `${file} cannot be made durable, because Node.js keeps fdatasync from programs that run with --permission: run this one without it, or store in PostgreSQL`,
+  )
+})
