@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { deliveryFindings, failingReceivers } from "@tocsin/server/commands/doctor/examineNotifiers"
+import { deliveryFindings, failingReceivers } from "@tocsin/server/commands/doctor/deliveryFindings"
 import { Effect, Logger, References } from "effect"
 import { deferred, delivered, refused } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"

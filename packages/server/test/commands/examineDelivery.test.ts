@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { assert, describe, it } from "@effect/vitest"
-import { deliveryFindings } from "@tocsin/server/commands/doctor/examineNotifiers"
+import { deliveryFindings } from "@tocsin/server/commands/doctor/deliveryFindings"
 import { Duration } from "effect"
 
 const now = Instant.fromMillis(Date.UTC(2026, 0, 31, 8, 30))
@@ -47,13 +47,20 @@ describe("the doctor", () => {
   })
 
   it("does not call delivery well while no server can use a receiver", () => {
-    const found = (...waiting: ReadonlyArray<readonly [string, number]>) =>
+    const found = (...waiting: ReadonlyArray<readonly [string, { count: number; reason?: string }]>) =>
       deliveryFindings({ failing: [], undelivered: [], givenUp: [], waiting: new Map(waiting) }, now).map(
         ({ level, message }) => `${level} ${message}`,
       )
-    const waiting =
-      "attention chat has 2 notifications waiting: give a server its secrets, or the module that gives it"
-    assert.deepStrictEqual(found(["chat", 2]), [waiting])
+    assert.deepStrictEqual(found(["chat", { count: 2 }]), [
+      "attention chat has 2 notifications waiting: give a server its secrets, or the module that gives it",
+    ])
+    const reason = "the operator ann does not exist: create it, or name another one"
+    assert.deepStrictEqual(found(["browser", { count: 1, reason }]), [
+      `attention browser has 1 notification waiting: ${reason}`,
+    ])
+    assert.deepStrictEqual(found(["browser", { count: 0, reason }]), [
+      `attention what is sent to browser will wait: ${reason}`,
+    ])
     assert.match(found().join(), /^ok /)
   })
 })

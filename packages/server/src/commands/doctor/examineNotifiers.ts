@@ -1,124 +1,25 @@
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import {
-  DEAD_LETTERS_FOR,
-  LATE_AFTER,
-  type NotificationMoments,
-  notificationMoments,
-} from "@tocsin/core/heart/health/HealthExamination"
+import { notificationMoments } from "@tocsin/core/heart/health/HealthExamination"
 import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
 import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
-import { eachPage } from "@tocsin/core/kernel/engine/lists/readPage"
 import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
-import { SERVICE_STOPPED } from "@tocsin/core/heart/notifications/recordResults"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { type Notifier, type TestReceipt, WatchdogReceiver } from "@tocsin/core/heart/notifications/Notifiers"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
-import {
-  currentReceivers,
-  servedReceivers,
-  unusableReceivers,
-} from "@tocsin/core/heart/replicas/listedReceivers"
+import { currentReceivers, servedReceivers } from "@tocsin/core/heart/replicas/listedReceivers"
 import { liveReplicas } from "@tocsin/core/heart/replicas/replicaState"
 import type { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { Duration, Effect, Redacted, Result, type Scope } from "effect"
 import { linkAdvice } from "../../links.ts"
-import { ageText, plural } from "../../output/texts.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { watchdogReceiver } from "../../notifiers.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 import { replicaFindings } from "./replicaFindings.ts"
-
-/** A receiver whose last attempt failed: since when its notifications wait for another one, and why. */
-interface FailingReceiver {
-  readonly receiver: NotifierName
-  readonly since: Instant.Instant
-  readonly latest: Instant.Instant
-  readonly error: string
-}
-
-const LATEST_FIRST = { list: "outbox", sort: "updated_at", direction: "desc" } as const
-
-/** Finds the receivers of waiting notifications that have taken no other one since. */
-export const failingReceivers = Effect.fnUntraced(function* (
-  storage: Storage["Service"],
-  receivers: ReadonlySet<NotifierName>,
-) {
-  const failing = new Map<NotifierName, FailingReceiver>()
-  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "retry" } }, (items) => {
-    for (const { first_attempted_at, last_error: error, receiver, updated_at } of items) {
-      if (error === undefined || error === SERVICE_STOPPED || !receivers.has(receiver)) continue
-      const known = failing.get(receiver) ?? { receiver, latest: updated_at, error, since: updated_at }
-      failing.set(receiver, { ...known, since: Instant.min(known.since, first_attempted_at ?? updated_at) })
-    }
-    return Effect.void
-  })
-  const oldest = Instant.earliest(Array.from(failing.values(), ({ latest }) => latest))
-  if (oldest === undefined) return []
-  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "sent" } }, (items) => {
-    for (const { receiver, updated_at } of items)
-      if (updated_at > (failing.get(receiver)?.latest ?? updated_at)) failing.delete(receiver)
-    return Effect.succeed(items.every(({ updated_at }) => updated_at > oldest))
-  })
-  return Array.from(failing.values())
-})
-
-/** Counts what waits for each receiver that no running server can use, also one that none lists any more. */
-const waitingForNone = Effect.fnUntraced(function* (
-  storage: Storage["Service"],
-  live: ReadonlyArray<ReplicaRecord>,
-  usable: ReadonlySet<NotifierName>,
-) {
-  const unusable = unusableReceivers(live).filter(({ byNone }) => byNone)
-  const waiting = new Map<NotifierName, number>(unusable.map(({ receiver }) => [receiver, 0]))
-  for (const state of ["pending", "retry"] as const)
-    yield* eachPage(storage, { ...LATEST_FIRST, filter: { state } }, (items) => {
-      for (const { receiver } of items)
-        if (!usable.has(receiver)) waiting.set(receiver, (waiting.get(receiver) ?? 0) + 1)
-      return Effect.void
-    })
-  return waiting
-})
-
-/** Reports failing receivers, late notifications, as a watchdog ping does, and the dead letters of a day. */
-export const deliveryFindings = (
-  {
-    failing,
-    givenUp,
-    undelivered,
-    waiting,
-  }: NotificationMoments & {
-    readonly failing: ReadonlyArray<FailingReceiver>
-    readonly waiting: ReadonlyMap<NotifierName, number>
-  },
-  now: Instant.Instant,
-): Findings => {
-  const late = undelivered.filter(({ at }) => at < Instant.minus(now, LATE_AFTER))
-  const [oldest] = late.toSorted((a, b) => (a.at < b.at ? -1 : 1))
-  const [latest] = givenUp.filter(({ at }) => at > Instant.minus(now, DEAD_LETTERS_FOR))
-  const findings = failing.map(({ error, receiver, since }): Finding => {
-    const text = `the receiver ${receiver} began to fail ${ageText(since, now)}, see tocsin outbox --state retry: ${error}`
-    return attention("delivery", text)
-  })
-  for (const [receiver, count] of waiting) {
-    const text = `${receiver} has ${plural(count, "notification")} waiting: give a server its secrets, or the module that gives it`
-    findings.push(attention("delivery", text))
-  }
-  if (oldest !== undefined) {
-    const text = `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`
-    findings.push(attention("delivery", text))
-  }
-  if (latest !== undefined) {
-    const text = `a notification for ${latest.notifier} failed ${ageText(latest.at, now)}: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay --all`
-    findings.push(attention("delivery", text))
-  }
-  return findings.length > 0
-    ? findings
-    : [ok("delivery", "no receiver fails, and no notification is late or failed today")]
-}
+import { deliveryFindings, failingReceivers, waitingForNone } from "./deliveryFindings.ts"
 
 /** The receivers that the doctor examines, and who names them. */
 export interface ExaminedReceivers {

@@ -1,0 +1,115 @@
+import * as Instant from "@tocsin/contract/formats/Instant"
+import type { NotifierName } from "@tocsin/contract/formats/Status"
+import {
+  DEAD_LETTERS_FOR,
+  LATE_AFTER,
+  type NotificationMoments,
+} from "@tocsin/core/heart/health/HealthExamination"
+import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
+import { eachPage } from "@tocsin/core/kernel/engine/lists/readPage"
+import { SERVICE_STOPPED } from "@tocsin/core/heart/notifications/recordResults"
+import type { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { unusableReceivers } from "@tocsin/core/heart/replicas/listedReceivers"
+import { Effect } from "effect"
+import { ageText, plural } from "../../output/texts.ts"
+import { attention, type Finding, type Findings, ok } from "./Finding.ts"
+
+/** A receiver whose last attempt failed: since when its notifications wait for another one, and why. */
+interface FailingReceiver {
+  readonly receiver: NotifierName
+  readonly since: Instant.Instant
+  readonly latest: Instant.Instant
+  readonly error: string
+}
+
+const LATEST_FIRST = { list: "outbox", sort: "updated_at", direction: "desc" } as const
+
+/** Finds the receivers of waiting notifications that have taken no other one since. */
+export const failingReceivers = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  receivers: ReadonlySet<NotifierName>,
+) {
+  const failing = new Map<NotifierName, FailingReceiver>()
+  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "retry" } }, (items) => {
+    for (const { first_attempted_at, last_error: error, receiver, updated_at } of items) {
+      if (error === undefined || error === SERVICE_STOPPED || !receivers.has(receiver)) continue
+      const known = failing.get(receiver) ?? { receiver, latest: updated_at, error, since: updated_at }
+      failing.set(receiver, { ...known, since: Instant.min(known.since, first_attempted_at ?? updated_at) })
+    }
+    return Effect.void
+  })
+  const oldest = Instant.earliest(Array.from(failing.values(), ({ latest }) => latest))
+  if (oldest === undefined) return []
+  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "sent" } }, (items) => {
+    for (const { receiver, updated_at } of items)
+      if (updated_at > (failing.get(receiver)?.latest ?? updated_at)) failing.delete(receiver)
+    return Effect.succeed(items.every(({ updated_at }) => updated_at > oldest))
+  })
+  return Array.from(failing.values())
+})
+
+/** How much waits, and why no server can send it, where a server says so. */
+type Waiting = { readonly count: number; readonly reason?: string }
+
+/** Counts what waits for each receiver that no running server can use, also one that none lists any more. */
+export const waitingForNone = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  live: ReadonlyArray<ReplicaRecord>,
+  usable: ReadonlySet<NotifierName>,
+) {
+  const unusable = unusableReceivers(live).filter(({ byNone }) => byNone)
+  const waiting = new Map(
+    unusable.map((each): [NotifierName, Waiting] => [each.receiver, { ...each, count: 0 }]),
+  )
+  for (const state of ["pending", "retry"] as const)
+    yield* eachPage(storage, { ...LATEST_FIRST, filter: { state } }, (items) => {
+      for (const { receiver } of items)
+        if (!usable.has(receiver)) {
+          const known = waiting.get(receiver)
+          waiting.set(receiver, { ...known, count: (known?.count ?? 0) + 1 })
+        }
+      return Effect.void
+    })
+  return waiting
+})
+
+/** Reports failing receivers, late notifications, as a watchdog ping does, and the dead letters of a day. */
+export const deliveryFindings = (
+  {
+    failing,
+    givenUp,
+    undelivered,
+    waiting,
+  }: NotificationMoments & {
+    readonly failing: ReadonlyArray<FailingReceiver>
+    readonly waiting: ReadonlyMap<NotifierName, Waiting>
+  },
+  now: Instant.Instant,
+): Findings => {
+  const late = undelivered.filter(({ at }) => at < Instant.minus(now, LATE_AFTER))
+  const [oldest] = late.toSorted((a, b) => (a.at < b.at ? -1 : 1))
+  const [latest] = givenUp.filter(({ at }) => at > Instant.minus(now, DEAD_LETTERS_FOR))
+  const findings = failing.map(({ error, receiver, since }): Finding => {
+    const text = `the receiver ${receiver} began to fail ${ageText(since, now)}, see tocsin outbox --state retry: ${error}`
+    return attention("delivery", text)
+  })
+  for (const [
+    receiver,
+    { count, reason = "give a server its secrets, or the module that gives it" },
+  ] of waiting) {
+    const what = `${plural(count, "notification")} waiting`
+    const text = count === 0 ? `what is sent to ${receiver} will wait` : `${receiver} has ${what}`
+    findings.push(attention("delivery", `${text}: ${reason}`))
+  }
+  if (oldest !== undefined) {
+    const text = `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`
+    findings.push(attention("delivery", text))
+  }
+  if (latest !== undefined) {
+    const text = `a notification for ${latest.notifier} failed ${ageText(latest.at, now)}: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay --all`
+    findings.push(attention("delivery", text))
+  }
+  return findings.length > 0
+    ? findings
+    : [ok("delivery", "no receiver fails, and no notification is late or failed today")]
+}
