@@ -1,4 +1,4 @@
-import { Context, type Duration, type Effect, Struct } from "effect"
+import { Context, type Duration, type Effect } from "effect"
 import type { Labels } from "@tocsin/contract/labels/Labels"
 import type {
   CheckStatus,
@@ -26,22 +26,18 @@ export interface MessageLinks {
   readonly acknowledge: { readonly url: string; readonly for: Duration.Duration } | undefined
 }
 
-const FACTS = [
-  "id",
-  "incident_key",
-  "agent_id",
-  "check_id",
-  "opener_agent_id",
-  "opener_check_id",
-  "opened_at",
-  "resolved_at",
-  "resolution",
-  "summary",
-] as const
-
 /** The incident as notifications and alerts show it, with how many checks are in it. */
 export const incidentFacts = (incident: IncidentRecord) => ({
-  ...Struct.pick(incident, FACTS),
+  id: incident.id,
+  incident_key: incident.incident_key,
+  agent_id: incident.agent_id,
+  check_id: incident.check_id,
+  opener_agent_id: incident.opener_agent_id,
+  opener_check_id: incident.opener_check_id,
+  opened_at: incident.opened_at,
+  resolved_at: incident.resolved_at,
+  resolution: incident.resolution,
+  summary: incident.summary,
   members: memberCount(incident),
 })
 
