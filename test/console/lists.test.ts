@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { Browser, chromium, openConsole, openContext, signIn, skipped, violationsOf } from "./Console.ts"
-import { startService } from "./Site.ts"
+import { startMonitor, startService } from "./Site.ts"
 
 /** The IDs of the rows in their order. */
 const idsOf = (page: Page) =>
@@ -94,7 +94,65 @@ describe.skipIf(chromium === undefined)(`lists in the console${skipped}`, () => 
           assert.deepStrictEqual(await comments.allTextContents(), ["Move 1: quiet", "move 9", "move 10"])
           await page.getByLabel("Search").fill("QUIET move")
           await page.getByText("move 10", { exact: true }).waitFor({ state: "detached" })
+          await comments.first().waitFor()
           assert.deepStrictEqual(await comments.allTextContents(), ["Move 1: quiet"])
+          assert.deepStrictEqual(faults, [])
+        })
+      }),
+    )
+
+    it.effect("of incidents, notifications and changes sort by their heads, and have titles first", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo, monitor } = yield* startMonitor()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          for (const [name, status] of [
+            ["shop-10", "warning"],
+            ["shop-2", "critical"],
+            ["shop-1", "unknown"],
+          ] as const) {
+            await demo.join(name)
+            await demo.report(name, [{ check_id: "disk", status, output: `disk of ${name}` }])
+          }
+          await monitor.advance("1m")
+          await demo.call("PATCH", "ops/v1/checks/shop-2/disk", { title: "Archive" })
+          const { page, faults } = await openConsole(context, `${baseUrl}/#/incidents`)
+          await signIn(page)
+          const names = (list: string) =>
+            page.getByRole("list", { name: list }).locator(".main, .subject > span")
+          const shows = async (list: string, ...texts: ReadonlyArray<string>) => {
+            await names(list)
+              .filter({ hasText: texts[0] ?? "" })
+              .first()
+              .waitFor()
+            const first = page.locator(`ul[aria-label="${list}"] > li:first-child`)
+            await first.filter({ hasText: texts[0] ?? "" }).waitFor()
+            const found = (await names(list).allTextContents()).map((text) => text.trim())
+            assert.deepStrictEqual(found.slice(0, texts.length), texts)
+          }
+          const head = (name: string) => page.locator(".heads").getByRole("link", { name }).first().click()
+          await shows("Incidents", "Archive", "shop-1/disk", "shop-10/disk")
+          await head("Check or key")
+          assert.match(page.url(), /sort=name$/)
+          await head("Check or key")
+          await shows("Incidents", "shop-10/disk", "shop-1/disk", "Archive")
+          await page.reload()
+          await shows("Incidents", "shop-10/disk", "shop-1/disk", "Archive")
+
+          await page.goto(`${baseUrl}/#/outbox?sort=incident`)
+          const about = page.getByRole("list", { name: "Notifications" }).locator(".said > .subject")
+          await about.first().waitFor()
+          assert.deepStrictEqual(await about.allTextContents(), [
+            "Archive · disk of shop-2",
+            "shop-1/disk · disk of shop-1",
+            "shop-10/disk · disk of shop-10",
+          ])
+
+          await page.goto(`${baseUrl}/#/audit?sort=-what`)
+          await shows("Changes", "titled check Archive", "accepted agent shop-10", "accepted agent shop-2")
+          await head("When")
+          assert.match(page.url(), /sort=when$/)
+          await page.locator("ul.rows > li:last-child").filter({ hasText: "titled check Archive" }).waitFor()
           assert.deepStrictEqual(faults, [])
         })
       }),

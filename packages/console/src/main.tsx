@@ -59,7 +59,9 @@ const Dialogs = () => {
 }
 
 /** The pages besides the first ones, whose script comes while people read those. */
-const others = scriptOf(() => import("./pages/otherPages.ts"))
+const others = scriptOf<{ readonly PAGES: ReadonlyMap<string, FunctionComponent> }>(
+  () => import("./pages/otherPages.ts"),
+)
 /** The pages of the third script. */
 const DECIDED = ["policy", "receivers", "pages", "report"]
 

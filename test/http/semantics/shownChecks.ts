@@ -133,7 +133,9 @@ const answerOf = async (calls: object, name: string, incident: string): Promise<
   const group = groups.reduceRight((found: object, each) => Reflect.get(found, each) as object, calls)
   const made: unknown = Reflect.apply(Reflect.get(group, method), group, argumentsOf(name, incident))
   if (typeof made !== "object" || made === null || !(Symbol.asyncIterator in made)) return await made
-  return await Array.fromAsync(made as AsyncIterable<unknown>)
+  const items: Array<unknown> = []
+  for await (const item of made as AsyncIterable<unknown>) items.push(item)
+  return items
 }
 
 /** Asks the client or the library for all that shows checks. Returns how often they said what a check is. */

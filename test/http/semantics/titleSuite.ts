@@ -87,6 +87,12 @@ export const titleSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       yield* patched("checks/web-1/load", { title: "Load of the shop" })
       yield* patched("checks/web-1/disk", { title: "Disk of the Shop" })
       assert.deepStrictEqual(yield* titles("incidents", "incident_key"), [["site", "Disk of the Shop"]])
+      assert.deepStrictEqual((yield* titles("outbox", "incident_key"))[0], ["site", "Disk of the Shop"])
+      const subjects = (query: string) =>
+        Effect.map(listed(`audit?action=check.titled${query}`), ([newest]) => newest?.["subjects"])
+      const disk = { kind: "check", id: "web-1/disk" }
+      assert.deepStrictEqual(yield* subjects(""), [disk])
+      assert.deepStrictEqual(yield* subjects("&with_titles=true"), [{ ...disk, title: "Disk of the Shop" }])
       for (const words of ["shop", "disk+of", "site"])
         assert.lengthOf(yield* listed(`incidents?search=${words}`), 1, words)
       assert.lengthOf(yield* listed("incidents?search=nowhere"), 0)

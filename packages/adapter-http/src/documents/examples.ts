@@ -131,6 +131,7 @@ export const OPENED_ITEM = {
   held_by: [],
   held_until: null,
   incident_key: "web-01/disk",
+  title: null,
   summary: OUTPUT,
 }
 

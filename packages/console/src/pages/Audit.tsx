@@ -2,6 +2,7 @@ import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { AuditEntry } from "@tocsin/client"
 import { auditActionNames } from "@tocsin/contract/audit/AuditActions"
 import { localTimes } from "../format/times.ts"
+import { arranged, type Sorts } from "../state/arranged.ts"
 import { actsOf } from "../state/auditActs.ts"
 import { now } from "../state/clock.ts"
 import { listOf, MOST } from "../state/lists.ts"
@@ -21,28 +22,45 @@ const parametersText = (parameters: AuditEntry["parameters"]): string =>
 
 const ACTIONS = [["", "all"], ...auditActionNames.map((name) => [name] as const)] as const
 
+const SORTS: Sorts<AuditEntry> = {
+  who: ({ actor }) => actor,
+  what: ({ action, subjects: [first] }) => `${didText(action)} ${first?.title ?? first?.id ?? ""}`,
+  by: ({ via }) => via,
+  when: ({ at }) => at,
+}
+
 const COLUMNS: Columns<AuditEntry> = [
-  column("Who", "minmax(9rem, 1fr)", ({ actor }) => <b>{actor}</b>),
-  column("Did what", 4.4, ({ action, parameters, subjects }) => (
-    <span class="subject">
-      <span>
-        {didText(action)} <Subjects subjects={subjects} />
-      </span>{" "}
-      <small>{parametersText(parameters)}</small>
-    </span>
-  )),
-  column("By", "4rem", ({ via }) => (
-    <span class="notes">
-      <em>{via}</em>
-    </span>
-  )),
-  column("When", "6.75rem", ({ at }) => <Time at={at} />),
+  column("Who", "minmax(9rem, 1fr)", ({ actor }) => <b>{actor}</b>, "who"),
+  column(
+    "Did what",
+    4.4,
+    ({ action, parameters, subjects }) => (
+      <span class="subject">
+        <span>
+          {didText(action)} <Subjects subjects={subjects} />
+        </span>{" "}
+        <small>{parametersText(parameters)}</small>
+      </span>
+    ),
+    "what",
+  ),
+  column(
+    "By",
+    "4rem",
+    ({ via }) => (
+      <span class="notes">
+        <em>{via}</em>
+      </span>
+    ),
+    "by",
+  ),
+  column("When", "6.75rem", ({ at }) => <Time at={at} />, "when"),
 ]
 
 export const Audit = () => {
-  const { actor = "", action = "", subject = "", from = "", to = "" } = route.value.parameters
+  const { actor = "", action = "", subject = "", from = "", sort, to = "" } = route.value.parameters
   const query = { actor: actor.trim(), action, subject: subject.trim(), ...chosenDays() }
-  const listed = usePages(actsOf(query))
+  const listed = usePages(arranged((limit) => actsOf(query, limit), { sorts: SORTS, sort }))
   const isFiltered = actor + action + subject + from + to !== ""
   const isTurned = from !== "" && to !== "" && from > to
   useSubjectNames()

@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks"
 import type { Query } from "../api/request.ts"
 import { numberText, spanText } from "../format/times.ts"
 import { acknowledge, nameOf, subjectText } from "../state/incidentActions.ts"
-import { groupedBy, incidentsOf, MOST, SEVERITIES, STATES } from "../state/lists.ts"
+import { incidentsOf, type List, MOST, SEVERITIES, STATES } from "../state/lists.ts"
 import { go, route } from "../state/location.ts"
 import { nameAmong, sharedTitles } from "../state/names.ts"
 import { itemsOf, rowCount, withoutMoved } from "../state/Pages.ts"
@@ -56,23 +56,34 @@ const carryOut = (command: PageCommand, selected: Selection, id: string | undefi
 const tookText = ({ opened_at, resolved_at }: HeldIncident): string =>
   typeof resolved_at === "string" ? spanText(Date.parse(resolved_at) - Date.parse(opened_at)) : ""
 
-const took = column<HeldIncident>("Took", "5rem", (incident) => (
-  <span class="took">{tookText(incident)}</span>
-))
+const took = column<HeldIncident>(
+  "Took",
+  "5rem",
+  (incident) => <span class="took">{tookText(incident)}</span>,
+  "took",
+)
 
 const columnsOf = (time: string, shown: typeof nameOf): Columns<HeldIncident> => [
-  column("Severity", "5.5rem", ({ severity }) => <Mark state={severity} />),
-  column("Check or key", "minmax(11rem, 1.6fr)", (incident) =>
-    mainLink(linkTo("incidents", [incident.id]), shown(incident)),
+  column("Severity", "5.5rem", ({ severity }) => <Mark state={severity} />, "severity"),
+  column(
+    "Check or key",
+    "minmax(11rem, 1.6fr)",
+    (incident) => mainLink(linkTo("incidents", [incident.id]), shown(incident)),
+    "name",
   ),
-  column("Output", 3, (incident) => (
-    <span class="said">
-      {saidLink(linkTo("incidents", [incident.id]), incident.summary)}
-      <NotifiedMark incident={incident} />
-    </span>
-  )),
+  column(
+    "Output",
+    3,
+    (incident) => (
+      <span class="said">
+        {saidLink(linkTo("incidents", [incident.id]), incident.summary)}
+        <NotifiedMark incident={incident} />
+      </span>
+    ),
+    "output",
+  ),
   ...(time === RESOLVED ? [took] : []),
-  column(time, "6.75rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />),
+  column(time, "6.75rem", ({ opened_at, resolved_at }) => <Time at={resolved_at ?? opened_at} />, "time"),
 ]
 
 const RESOLVED = "Resolved"
@@ -153,9 +164,16 @@ const foundOf = (query: Query, limit?: number) =>
     limit,
   )
 
-const shownOf = (query: Query) => {
-  const { group } = route.value.parameters
-  return groupedBy(foundOf(query, group === undefined ? undefined : MOST), group)
+/** In an order of theirs, or in groups, they are read as a whole, by what the first script has not. */
+const shownOf = (query: Query): List<HeldIncident> => {
+  const { parameters } = route.value
+  const { group = "", sort = "" } = parameters
+  if (group + sort === "") return foundOf(query)
+  const list = foundOf(query, MOST)
+  const key = [list.key, group, sort].join()
+  const read: typeof list.read = async (...asked) =>
+    (await import("./otherPages.ts")).arrangedIncidents(list, parameters).read(...asked)
+  return { ...list, key, read }
 }
 
 const FREE = { state: "open", acknowledged: false }

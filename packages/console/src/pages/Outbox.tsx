@@ -2,7 +2,9 @@ import { csvColumns } from "@tocsin/contract/formats/csvText"
 import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useRef } from "preact/hooks"
+import { headlineOf } from "@tocsin/contract/formats/headline"
 import { countText } from "../format/times.ts"
+import { arranged, placeAmong, type Sorts } from "../state/arranged.ts"
 import { holdText } from "../state/holdText.ts"
 import { causeWords } from "../state/incidentTimeline.ts"
 import { listOf, MOST } from "../state/lists.ts"
@@ -28,7 +30,8 @@ const TABS = [
   ["sent", "Sent", { state: "sent" }, "Nothing was sent yet"],
 ] as const
 
-const aboutOf = ({ incident_key, summary: text = "" }: HeldOutboxItem): string => `${incident_key} · ${text}`
+const aboutOf = ({ incident_key, summary: text, title }: HeldOutboxItem): string =>
+  [title ?? incident_key, headlineOf(text ?? undefined)].filter(Boolean).join(" · ")
 
 /** The holds of a notification, or else why it was made or could not be sent. */
 const causeOf = ({
@@ -63,21 +66,40 @@ const causeOf = ({
   )
 }
 
+const placeOf = placeAmong(["failed", "retry", "sending", "pending", "sent", "discarded"])
+
+const nameOf = ({ event_type, receiver }: HeldOutboxItem): string => `${event_type} to ${receiver}`
+
+const SORTS: Sorts<HeldOutboxItem> = {
+  state: ({ state }) => placeOf(state),
+  name: nameOf,
+  incident: aboutOf,
+  changed: ({ updated_at: at }) => at,
+}
+
 const COLUMNS: Columns<HeldOutboxItem> = [
-  column("State", "6.5rem", ({ state }) => <Mark state={state} />),
-  column("Notification", "minmax(9.5rem, 1fr)", ({ event_type, incident_id, receiver }) =>
-    mainLink(linkTo("incidents", [incident_id]), `${event_type} to ${receiver}`),
+  column("State", "6.5rem", ({ state }) => <Mark state={state} />, "state"),
+  column(
+    "Notification",
+    "minmax(9.5rem, 1fr)",
+    (item) => mainLink(linkTo("incidents", [item.incident_id]), nameOf(item)),
+    "name",
   ),
-  column("Incident, and cause or error", 3.7, (item) => (
-    <span class="said">
-      <span class="subject">{aboutOf(item)}</span>
-      <span class="cause">
-        {causeOf(item)}
-        <ItemActions {...item} />
+  column(
+    "Incident, and cause or error",
+    3.7,
+    (item) => (
+      <span class="said">
+        <span class="subject">{aboutOf(item)}</span>
+        <span class="cause">
+          {causeOf(item)}
+          <ItemActions {...item} />
+        </span>
       </span>
-    </span>
-  )),
-  column("Changed", "6.75rem", ({ updated_at: at }) => at !== undefined && <Time at={at} />),
+    ),
+    "incident",
+  ),
+  column("Changed", "6.75rem", ({ updated_at: at }) => at !== undefined && <Time at={at} />, "changed"),
 ]
 
 /** Sends all failed notifications again, until the operator stops it. */
@@ -109,10 +131,10 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
 }
 
 export const Outbox = () => {
-  const { tab: wanted } = route.value.parameters
+  const { sort, tab: wanted } = route.value.parameters
   const [tab, , filters, nothing] = chosen(TABS, wanted)
   const list = (limit?: number) => listOf<HeldOutboxItem>("ops/v1/outbox", { ...filters }, limit)
-  const listed = usePages(list())
+  const listed = usePages(arranged(list, { sorts: SORTS, sort }))
   return (
     <>
       <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS}>

@@ -16,6 +16,8 @@ import { System } from "./System.tsx"
 import { Wall } from "./Wall.tsx"
 import { Watches } from "../features/watches/Watches.tsx"
 
+export { arrangedIncidents } from "./arrangedIncidents.ts"
+
 /** Each page but the first ones by its name, and by the number of names after it in its address. */
 export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
   ["incidents 1", IncidentPage],

@@ -29,8 +29,8 @@ export const oneOfEach = (items: ReadonlyArray<AuditEntry>): ReadonlyArray<Audit
   items.filter((item) => !items.some((other) => isWithin(item, other)))
 
 /** The acts of a query, each in one row. */
-export const actsOf = (query: Parameters<typeof listOf>[1]): List<AuditEntry> => {
-  const all = listOf<AuditEntry>("ops/v1/audit", query)
+export const actsOf = (query: Parameters<typeof listOf>[1], limit?: number): List<AuditEntry> => {
+  const all = listOf<AuditEntry>("ops/v1/audit", { ...query, with_titles: true }, limit)
   const read: typeof all.read = async (cursor) => {
     const page = await all.read(cursor)
     return { ...page, items: oneOfEach(page.items) }

@@ -1,3 +1,4 @@
+import { MOST_GROUPED } from "./groupedBy.ts"
 import type { Query } from "../api/request.ts"
 import {
   always,
@@ -7,7 +8,6 @@ import {
   type List,
   listOf,
   MOST,
-  MOST_GROUPED,
   type RankedCheck,
   rankOf,
   type Read,

@@ -1,7 +1,6 @@
 import { type Topic, topicNames } from "@tocsin/contract/liveViews/topicNames"
-import type { Agent, ExpectedCheckState, HeldIncident } from "@tocsin/client"
+import type { ExpectedCheckState, HeldIncident } from "@tocsin/client"
 import type { Query } from "../api/request.ts"
-import { numberText } from "../format/times.ts"
 import type { Answered } from "./Pages.ts"
 import { pages } from "./navigation.ts"
 import { call } from "./session.ts"
@@ -59,39 +58,6 @@ export const readAll = async <Item>(
 
 /** Whether more than one request read them. */
 export const isMany = ({ length }: ReadonlyArray<unknown>): boolean => length > MOST
-
-/** So many rows are put in groups: those that come first. */
-export const MOST_GROUPED = 2_000
-
-interface Grouped {
-  readonly agent_id?: string | undefined
-  readonly labels?: Readonly<Record<string, string>>
-}
-
-/**
- * A list in groups by a label of its checks or else of its agents, the group of its first row first; the
- * list itself without a label.
- */
-export const groupedBy = <Item extends Grouped>(list: List<Item>, label = ""): List<Item> => {
-  if (label === "") return list
-  const read: Read<Item> = async (_cursor, isWanted = always) => {
-    const agents = await readAll(listOf<Agent>("ops/v1/agents", { search: `${label}=` }, MOST), { isWanted })
-    const values = new Map(agents.map(({ agent_id, labels }) => [agent_id, labels?.[label]]))
-    const groups = new Map<string, Array<Item>>()
-    const all = (await readAll(list, { most: MOST_GROUPED, isWanted })).slice(0, MOST_GROUPED)
-    for (const item of all) {
-      const value = item.labels?.[label] ?? values.get(item.agent_id ?? "")
-      const name = value === undefined ? `no ${label}` : `${label}=${value}`
-      groups.set(name, [...(groups.get(name) ?? []), item])
-    }
-    const counts = Array.from(groups, ([name, { length }]) => [name, length] as const)
-    const isSlow = isMany(agents) || isMany(all)
-    const cut =
-      all.length < MOST_GROUPED ? undefined : `Only the first ${numberText(MOST_GROUPED)} are in groups`
-    return { items: Array.from(groups.values()).flat(), groups: counts, isSlow, cut }
-  }
-  return { ...list, key: `${list.key} by ${label}`, read }
-}
 
 /** So many items make a page of a list of which some are left out. */
 const ENOUGH = 60

@@ -52,8 +52,8 @@ const { useCurrent, useOf: useName } = keptMap<readonly [name: string, link: str
         (incident) => [incident.id, [nameOf(incident), ofIncident(incident.id)]] as const,
       ),
       ...notifications.items.map(
-        ({ event_type, id, incident_id, incident_key, receiver }) =>
-          [id, [`${event_type} to ${receiver}, ${incident_key}`, ofIncident(incident_id)]] as const,
+        ({ event_type, id, incident_id, incident_key, receiver, title }) =>
+          [id, [`${event_type} to ${receiver}, ${title ?? incident_key}`, ofIncident(incident_id)]] as const,
       ),
       ...silences.items.map(({ comment, id }) => [id, [comment, linkTo("silences")]] as const),
     ]
@@ -63,10 +63,11 @@ const { useCurrent, useOf: useName } = keptMap<readonly [name: string, link: str
 export const useSubjectNames = useCurrent
 
 const SubjectLink = (subject: Subject) => {
-  const { kind, id } = subject
+  const { kind, id, title } = subject
   const [name, link = linkOf(subject)] = useName(id) ?? []
   const text =
-    (name === undefined && NAMELESS[kind]) || `${kind} ${name ?? (kind === "policy" ? hashStart(id) : id)}`
+    (name === undefined && NAMELESS[kind]) ||
+    `${kind} ${name ?? title ?? (kind === "policy" ? hashStart(id) : id)}`
   return link === undefined ? <>{text}</> : <a href={link}>{text}</a>
 }
 

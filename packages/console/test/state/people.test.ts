@@ -230,6 +230,7 @@ describe("the explanation of an incident", () => {
     held_by: [],
     held_until: null,
     incident_key: "web-1/disk",
+    title: null,
     summary: null,
     why: "its reason",
   } as const

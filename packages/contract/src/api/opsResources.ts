@@ -59,6 +59,7 @@ export const HeldOutboxItem = Schema.Struct({
     Schema.String.annotate({ description: "Why it waits, where no running server can use its receiver." }),
   ),
   incident_key: Incident.fields.incident_key,
+  title: ShownTitle,
   summary: Schema.NullOr(Schema.String).annotateKey({
     description: "The summary that its incident has now.",
   }),

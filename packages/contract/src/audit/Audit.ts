@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { auditActionNames } from "./AuditActions.ts"
 import { named, optional, timestamp } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
-import { paging } from "../v1/Parameters.ts"
+import { flag, paging } from "../v1/Parameters.ts"
 import { isPlainParameter } from "../formats/Text.ts"
 
 /** The actor of a change: an operator, `cli:` and a user of the system, `enrolment:` and its ID, or a name that a program gives. */
@@ -34,13 +34,22 @@ const filters = {
 
 export const AuditFilters = Schema.Struct(filters)
 
-export const AuditListParameters = Schema.Struct({ ...filters, ...paging })
+export const AuditListParameters = Schema.Struct({
+  ...filters,
+  with_titles: flag("With the title that the first subject of each change has now."),
+  ...paging,
+})
 export type AuditListParameters = typeof AuditListParameters.Type
 
 const AuditSubject = Schema.Struct({
   // A newer version may know more kinds and actions.
   kind: Schema.String.annotateKey({ description: "Its kind, such as agent, check or incident." }),
   id: Schema.String,
+  title: Schema.optionalKey(
+    Schema.String.annotate({
+      description: "With with_titles: how people call it now, where it is a check or an agent with a title.",
+    }),
+  ),
 })
 
 export const AuditEntry = Schema.Struct({

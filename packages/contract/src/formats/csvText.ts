@@ -14,7 +14,7 @@ export const csvColumns = {
     "id incident_key state severity agent_id check_id opened_at resolved_at summary acknowledgement.by acknowledgement.at acknowledgement.until acknowledgement.severity acknowledgement.note held_by receivers title",
   operators: "name role created_at created_by expires_at last_used_at",
   outbox:
-    "id notifier state incident_id event_type attempts next_attempt_at last_error updated_at receiver cause held_by held_until incident_key summary rotas why",
+    "id notifier state incident_id event_type attempts next_attempt_at last_error updated_at receiver cause held_by held_until incident_key summary rotas why title",
 }
 
 /** Spreadsheets compute a cell that begins so. */

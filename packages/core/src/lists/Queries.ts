@@ -26,6 +26,7 @@ import { historyRows } from "../features/export/historyRows.ts"
 import { incidentRows, type ShowIncidents } from "../features/export/incidentRows.ts"
 import { readingCheckMetrics } from "../features/checkMetrics/checkMetrics.ts"
 import { toAnnouncement } from "../features/publicPages/AnnouncementRecord.ts"
+import { withSubjectTitles } from "../heart/usecases/subjectTitles.ts"
 import { toAuditEntry } from "../heart/model/AuditRecord.ts"
 import { toBlacklistItem } from "../heart/model/blacklist.ts"
 import { toIncident } from "../heart/usecases/shownIncidents.ts"
@@ -94,6 +95,7 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
     const memory = yield* NumberMemory
     const beginExport = exporting(sha256)
     const { inOrder, planned, sorted } = listReaders(storage, sha256)
+    const readAudit = inOrder("audit", { sort: "recorded_at", direction: "desc" }, toAuditEntry)
     return {
       checks: inOrder("checks", { sort: "agent_id", direction: "asc" }, toCheckState),
       history: inOrder("history", { sort: "stored", direction: "desc" }, toStoredEvent),
@@ -101,7 +103,11 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
       outbox: sorted("outbox", toOutboxItem),
       blacklist: inOrder("blacklist", { sort: "stored", direction: "desc" }, toBlacklistItem),
       /** Changes that someone made, newest first (docs/rules.md#audit). */
-      audit: inOrder("audit", { sort: "recorded_at", direction: "desc" }, toAuditEntry),
+      audit: ({
+        with_titles,
+        ...parameters
+      }: Parameters<typeof readAudit>[0] & { readonly with_titles?: boolean }) =>
+        Effect.flatMap(readAudit(parameters), with_titles ? withSubjectTitles(storage) : Effect.succeed),
       /** Numbers that checks measured (docs/rules.md#numbers). */
       numbers: readingNumbers(storage, memory, shared, ({ agent_id, check_id }) =>
         agent_id === rules.watchAgent ? commits.transact(placesOfWatch(check_id)) : Effect.succeed([]),

@@ -93,7 +93,8 @@ export const checks = listCommand({
 
 const subjectsText = ({ subjects: [first, ...others] }: AuditEntry): string => {
   if (first === undefined) return ""
-  return others.length === 0 ? first.id : `${first.id} and ${others.length} more`
+  const name = first.title === undefined ? first.id : `${first.title} (${first.id})`
+  return others.length === 0 ? name : `${name} and ${others.length} more`
 }
 
 const parametersText = ({ parameters }: AuditEntry): string =>
@@ -115,7 +116,7 @@ export const audit = listCommand({
   check: flags.reader(AuditFilters),
   query: Effect.fnUntraced(function* (given, page) {
     const filters = yield* flags.readArguments(AuditFilters, given)
-    return yield* Queries.use((queries) => queries.audit({ ...filters, ...page }))
+    return yield* Queries.use((queries) => queries.audit({ ...filters, ...page, with_titles: true }))
   }),
   columns: () => [
     { title: "AT", cell: ({ at }) => timeText(at) },

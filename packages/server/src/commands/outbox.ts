@@ -177,6 +177,7 @@ export const outbox = listCommand({
     )
   },
   columns: (now): ReadonlyArray<Column<HeldItem>> => [
+    { title: "TITLE", cell: ({ title }) => title ?? "", isOptional: true, least: 12 },
     ...NOTIFICATION,
     { title: "NEXT", cell: ({ held_until, next_attempt_at }) => ageText(next_attempt_at ?? held_until, now) },
     { title: "UPDATED", cell: ({ updated_at }) => ageText(updated_at, now), align: "right" },

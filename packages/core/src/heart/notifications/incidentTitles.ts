@@ -9,13 +9,17 @@ import { titleOf } from "../model/titles.ts"
 
 const READ_TOGETHER = 8
 
-/** An incident, and what opened it. */
-type Opened = Pick<IncidentRecord, "id" | "opener_agent_id" | "opener_check_id">
+/** An incident, or another thing with an ID, and the check that it is about; {@link HEARTBEAT} for its agent. */
+interface Opened<Id extends string = IncidentId> {
+  readonly id: Id
+  readonly opener_agent_id: AgentId
+  readonly opener_check_id: CheckId
+}
 
 /** The titles of what opened incidents: checks, and silent agents (docs/rules.md#titles). */
-export const openerTitles = Effect.fnUntraced(function* (
+export const openerTitles = Effect.fnUntraced(function* <Id extends string>(
   storage: Pick<Storage["Service"], "agent" | "rows">,
-  incidents: ReadonlyArray<Opened>,
+  incidents: ReadonlyArray<Opened<Id>>,
 ) {
   const ids = Array.from(new Set(incidents.map(({ opener_agent_id }) => opener_agent_id)))
   const read = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
@@ -35,7 +39,7 @@ export const openerTitles = Effect.fnUntraced(function* (
     incidents.flatMap(({ id, opener_agent_id: agent, opener_check_id: check }) => {
       const title =
         check === HEARTBEAT ? titleOf(agents.get(agent)?.labels) : titles.get(nameOf(agent, check))
-      return title === undefined ? [] : [[id, title]]
+      return title === undefined ? [] : [[id, title] as const]
     }),
   )
 })

@@ -160,6 +160,7 @@ export const heldLists = (sources: Sources) => {
       const page = yield* readPage(found, sha256, { list: "outbox", filter, sort, direction }, paging)
       const ids = page.items.map(({ incident_id }) => incident_id)
       const incidents = yield* transact(readIncidents(ids))
+      const titles = yield* titlesOf(incidents)
       const held = yield* holdsOfItems(page.items)
       const incidentOf = new Map(incidents.map((incident) => [incident.id, incident]))
       const served = servedReceivers(current(), yield* storage.replicas, yield* Instant.now)
@@ -168,7 +169,8 @@ export const heldLists = (sources: Sources) => {
         // One that retention removed meanwhile has gone with its incident.
         if (incident === undefined) return []
         const why = whyNotServed(row, { held: held.get(row.id), served })
-        return [{ ...toHeldOutboxItem(row, held.get(row.id), incident), ...(why !== undefined && { why }) }]
+        const shown = toHeldOutboxItem(row, held.get(row.id), incident, titles.get(incident.id))
+        return [{ ...shown, ...(why !== undefined && { why }) }]
       })
       return { ...page, items }
     }),

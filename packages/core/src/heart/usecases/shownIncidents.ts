@@ -50,9 +50,11 @@ export const toHeldOutboxItem = (
   record: OutboxRecord,
   held: HeldBy | undefined,
   incident: Pick<IncidentRecord, "incident_key" | "summary">,
+  title: string | undefined,
 ) => ({
   ...toOutboxItem(record),
   incident_key: incident.incident_key,
+  title: title ?? null,
   summary: incident.summary ?? null,
   receiver: record.receiver,
   cause: record.cause ?? null,
@@ -143,7 +145,7 @@ export const toIncidentDetail = ({
   deliveries: outbox.slice(0, SHOWN_DELIVERIES).map((item) => {
     const heldBy = heldItems.get(item.id)
     return {
-      ...toHeldOutboxItem(item, heldBy, incident),
+      ...toHeldOutboxItem(item, heldBy, incident, title),
       why: explainNotification(item, { outbox, held: heldBy, served }),
     }
   }),
