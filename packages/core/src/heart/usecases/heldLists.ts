@@ -158,8 +158,7 @@ export const heldLists = (sources: Sources) => {
       const filter = { state, notifier, event_type, held: isHeld }
       const found = foundItems(storage, receiver)
       const page = yield* readPage(found, sha256, { list: "outbox", filter, sort, direction }, paging)
-      const ids = page.items.map(({ incident_id }) => incident_id)
-      const incidents = yield* transact(readIncidents(ids))
+      const incidents = yield* transact(readIncidents(page.items.map(({ incident_id }) => incident_id)))
       const titles = yield* titlesOf(incidents)
       const held = yield* holdsOfItems(page.items)
       const incidentOf = new Map(incidents.map((incident) => [incident.id, incident]))
