@@ -97,6 +97,23 @@ describe("a phone", () => {
     }),
   )
 
+  for (const [count, isWithKey] of [
+    [10, true],
+    [11, false],
+  ] as const)
+    test(`acknowledges by its key ${count} incidents ${isWithKey ? "together" : "not"}`, function* (opened) {
+      const { calls, passes, reports, service } = opened
+      yield* reports(criticalChecks(1))
+      yield* reports(criticalChecks(count + 1))
+      yield* passes("90 seconds")
+      assert.deepStrictEqual(timesOf(calls()), ["0 s: 1 firing", `90 s: ${count} firing`])
+      const known = Array.from(service.rows().outbox.values(), ({ called_with }) => called_with?.length ?? 0)
+      assert.deepStrictEqual(
+        known.filter((length) => length > 0),
+        isWithKey ? [count - 1] : [],
+      )
+    })
+
   test("is free at once after a call that did not ring, and not after one that may have", function* (opened) {
     const { calls, passes, receivers, reports } = opened
     receivers.answerWith(refused)

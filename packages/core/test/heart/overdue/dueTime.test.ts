@@ -53,6 +53,13 @@ describe("a check with `cron` is due `grace` after the time that its last result
     assert.strictEqual(due(nightly, reported), expected)
   })
 
+  it("is early for the time that follows it alone, not for one after its declaration", () => {
+    const twice = terms("58,59 * * * *", "UTC", 60_000)
+    const declared = "2026-01-01T12:58:30Z"
+    assert.strictEqual(due(twice, "2026-01-01T12:57:30Z", declared), "2026-01-01T13:00:00.000Z")
+    assert.strictEqual(due(twice, "2026-01-01T12:58:10Z", declared), "2026-01-01T13:59:00.000Z")
+  })
+
   it("is early by at most a tenth of the period", () => {
     const often = terms("*/10 * * * *", "UTC", 60_000)
     assert.strictEqual(due(often, "2026-01-01T12:08:59Z"), "2026-01-01T12:11:00.000Z")

@@ -9,6 +9,7 @@ import {
   placesAt,
   type RotaOverride,
   turnsBetween,
+  turnsSince,
 } from "../../../src/heart/policy/onCall.ts"
 import { compilePolicy } from "../../../src/heart/policy/compilePolicy.ts"
 import { readPolicy } from "../../../src/lists/readPolicy.ts"
@@ -243,6 +244,39 @@ describe("a rota", () => {
       }),
       { numRuns: propertyRuns(150) },
     )
+  })
+})
+
+describe("turns of a rota", () => {
+  it("do not change with an override that ended before it began, or as it began", () => {
+    const rotas = rotasOf({ r: WEEKLY })
+    const [middle, others] = [at("2026-04-02T12:00Z"), ["2026-04-02T10:00Z", "2026-04-02T14:00Z"]] as const
+    const plain = changesAround(rotas, "r", [], middle)
+    assert.deepStrictEqual(plain, { before: at("2026-03-30T07:00Z"), after: at("2026-04-06T07:00Z") })
+    const [early, late] = others
+    for (const times of [
+      [late, early],
+      [early, early],
+      [late, late],
+    ] as const)
+      assert.deepStrictEqual(changesAround(rotas, "r", [override("o", times, "carol")], middle), plain)
+    const counts = changesAround(rotas, "r", [override("o", [early, late], "carol")], middle)
+    assert.deepStrictEqual(counts, { before: at(early), after: at(late) })
+  })
+
+  it("begin with the first one, but for an override before it", () => {
+    const turn = (by: "override" | "turn", from: string, to: string) =>
+      ({ receivers: ["ann"], by, from: at(from), to: at(to) }) as const
+    const first = at("2026-03-23T08:00Z")
+    const turns = [
+      turn("turn", "2026-03-01T08:00Z", "2026-03-10T08:00Z"),
+      turn("override", "2026-03-10T08:00Z", "2026-03-11T08:00Z"),
+      turn("turn", "2026-03-11T08:00Z", "2026-03-23T08:00Z"),
+      turn("turn", "2026-03-20T08:00Z", "2026-03-24T08:00Z"),
+    ]
+    const cut = turn("turn", "2026-03-23T08:00Z", "2026-03-24T08:00Z")
+    assert.deepStrictEqual(turnsSince(turns, first), [turns[1], cut])
+    assert.deepStrictEqual(turnsSince(turns), turns)
   })
 })
 
