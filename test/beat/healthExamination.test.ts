@@ -34,6 +34,8 @@ const openWith = Effect.fnUntraced(function* (options: TimelineOptions = {}) {
           Layer.succeed(PolicyInForce, {
             current: () => ({ ...compilePolicy({}, configured), ...inForce }),
             since: () => Instant.fromMillis(0),
+            inForceSince: () => Instant.fromMillis(0),
+            wasFollowed: () => {},
             given: () => ({ notifiers: configured, keepsNotifiers: true }),
             elsewhere: () => [],
             giveElsewhere: () => Effect.void,

@@ -11,11 +11,11 @@ export const AGAIN_AFTER = 600
 /** A step adds no message to one of the last minute. */
 const JUST = 60
 
-/** Notes which severities are left as what is announced changes. */
+/** Notes below which severities is what is announced, as it changes: those above the first one from then on. */
 export const fall = ({ announced, fell }: Incident, before: number, at: number): void => {
   for (const rank of [1, 2, 3])
     if (announced >= rank) fell[rank] = undefined
-    else if (before >= rank) fell[rank] = at
+    else if (before >= rank || (before === 0 && announced > 0)) fell[rank] = at
 }
 
 /** Forgets what was left for long enough. Returns whether it may not have been long enough yet. */
@@ -35,9 +35,21 @@ export const forget = ({ fell, reached, reaches }: Incident, againAfter: number,
   return isUncertain
 }
 
+/** Without those of a beginning before the step of an earlier one was due: they add nothing for their delay. */
+const distinct = (later: Later): Later => {
+  const kept: Array<Later[number]> = []
+  for (const step of later.toSorted((a, b) => a.began - b.began)) {
+    const began = Math.ceil(step.began)
+    const isBefore = ({ began: earlier, delay }: Later[number]) =>
+      delay === step.delay && Math.ceil(earlier) < began && began < Math.ceil(earlier) + delay
+    if (!kept.some(isBefore)) kept.push(step)
+  }
+  return later.filter((step) => kept.includes(step))
+}
+
 /** Those steps of a receiver that have not notified: once for each delay and beginning. */
 const unpaged = ({ paged }: Reach, later: Later): Later =>
-  later.filter(({ began, cameAt = -Infinity, delay, due }) => {
+  distinct(later).filter(({ began, cameAt = -Infinity, delay, due }) => {
     const isNew = Math.ceil(began) >= Math.ceil(paged.get(delay) ?? -Infinity) + delay
     // One whose moment passed before its receiver came on call owes nothing.
     return isNew && Math.ceil(due) >= Math.ceil(cameAt)
@@ -58,8 +70,32 @@ export const page = (reach: Reach, later: Later, until: number): void => {
   reach.paged = paged
 }
 
-/** Whether a step adds nothing, because a firing is on its way or just went out; or that this is uncertain. */
-export const isAdded = ({ last, rows }: Reach, due: number): boolean | "uncertain" => {
+/** When the first step was due that adds a firing, if one does; or that this is uncertain. */
+export const adding = (reach: Reach, later: Later, until: number): number | "uncertain" | undefined => {
+  const due = unpaged(reach, later).flatMap((step) => (Math.ceil(step.due) <= until ? step.due : []))
+  const added = due.map((at) => ({ at, adds: isAdded(reach, at) }))
+  if (added.some(({ adds }) => adds === "uncertain")) return "uncertain"
+  const [first] = added.flatMap(({ adds, at }) => (adds === true ? at : [])).toSorted((a, b) => a - b)
+  return first
+}
+
+/**
+ * After a clock was set back: what began ahead of it begins now, and its steps notify again. A step that notified, and
+ * whose moment comes once more, does not, and does not keep those of a later beginning from it.
+ */
+export const beginAnew = (reach: Reach, now: number): void => {
+  const left = (paged: Reach["paged"]) =>
+    new Map(
+      Array.from(paged)
+        .filter(([, began]) => began <= now)
+        .map(([delay, began]) => [delay, began + delay > now ? began - delay + 1 : began]),
+    )
+  reach.paged = left(reach.paged)
+  for (const row of reach.rows) if (row.pagedBefore !== undefined) row.pagedBefore = left(row.pagedBefore)
+}
+
+/** Whether a step adds a firing, because none is on its way or just went out; or that this is uncertain. */
+const isAdded = ({ last, rows }: Reach, due: number): boolean | "uncertain" => {
   if (rows.some(({ state }) => state === "pending" || state === "retry")) return false
   const [edge, begun] = [Math.ceil(due) - JUST, Math.ceil(last)]
   const late = Math.max(lateOf(due), lateOf(last))

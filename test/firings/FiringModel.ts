@@ -4,7 +4,7 @@ import { LATENESS, type Member, MemberModel } from "./MemberModel.ts"
 import * as Naming from "./NamingModel.ts"
 import { handoverOf } from "./HandoverModel.ts"
 import { nameIn } from "./nameIn.ts"
-import { AGAIN_AFTER, fall, forget, isAdded, page, pageAt } from "./EpisodeModel.ts"
+import { adding, AGAIN_AFTER, beginAnew, fall, forget, page, pageAt } from "./EpisodeModel.ts"
 import { type Episodes, IN_FORCE } from "./inForce.ts"
 import { lateOf, laterOf, momentOf } from "./moments.ts"
 import type { Ended } from "./RotaModel.ts"
@@ -170,6 +170,8 @@ export class FiringModel {
     } else if (step.step === "clock_back") {
       this.#now -= step.by
       this.#epoch -= step.by
+      for (const { reaches } of this.#incidents)
+        for (const reach of reaches.values()) beginAnew(reach, this.#now)
       clamp([this.#incidents, this.#members, this.#outage], this.#moment(LATENESS))
     }
     if (step.step === "policy" || step.step === "clock_back")
@@ -326,15 +328,11 @@ export class FiringModel {
     if (this.#on.forgets && forget(incident, againAfter, this.#now)) this.#races()
   }
 
-  /** Steps begin anew, and rows of later steps are written once they are due. */
+  /** Steps begin anew. A row of a later step that waits becomes due with it. */
   #begin(incident: Incident, at: number): void {
     if (!this.#on.begins) return
     incident.began = laterOf(incident.began, at)
     this.#namings.clear()
-    for (const [receiver, reach] of incident.reaches) {
-      const { isFirst } = this.#naming(incident, receiver)
-      if (!isFirst && reach.held?.byTime === undefined && !reach.again) reach.held = undefined
-    }
   }
 
   /** An acknowledgement ends, however. What was attempted is not sent again: a row takes its place. */
@@ -379,7 +377,9 @@ export class FiringModel {
       if (held === undefined) continue
       const isUnder = this.#hasParents(incident, held) && held.parents.length > 0
       const isOfOutage = held.waitsUntil !== undefined && now < held.waitsUntil
-      if (held.isUnder === true && !isUnder && !isOfOutage) this.#begin(incident, this.#moment(LATENESS))
+      // One of an outage ends when it was to, also in another outage.
+      const ended = held.waitsUntil ?? this.#moment(LATENESS)
+      if (held.isUnder === true && !isUnder && !isOfOutage) this.#begin(incident, Math.min(ended, now))
       held.isUnder = (isUnder || isOfOutage) && Math.ceil(held.due) <= now
     }
   }
@@ -468,9 +468,9 @@ export class FiringModel {
     if (!this.#on.pages || !isNamed) return Infinity
     const due = pageAt(reach, later)
     if (Math.ceil(due) > this.#now || reach.held !== undefined) return due
-    const adds = isAdded(reach, due)
-    if (adds === "uncertain") this.#races()
-    if (adds === true) return due
+    const added = adding(reach, later, this.#now)
+    if (added === "uncertain") this.#races()
+    else if (added !== undefined) return added
     page(reach, later, this.#now)
     return Infinity
   }

@@ -28,7 +28,6 @@ const openIncidents = Effect.gen(function* () {
     incidents: incidentOptions(service.ids, policy, rules, service.hashing),
     labels: Effect.succeed(""),
     parentChanges: () => 0,
-    since: policy.since,
   }
   const silence = (check: string) =>
     operations.silence({

@@ -81,7 +81,8 @@ export class SimulatedService {
     const staleAfter = Duration.min(rules.staleAfter, deadAfter)
     this.#rules = { ...rules, staleAfter, acceptFingerprints: new Set([FINGERPRINT]) }
     const policy = compilePolicy(rules.policy, rules.notifiers, rules.notifierKinds)
-    this.#options = incidentOptions(this.#ids, { current: () => policy }, this.#rules, { sha256 })
+    const inForce = { current: () => policy, inForceSince: () => start }
+    this.#options = incidentOptions(this.#ids, inForce, this.#rules, { sha256 })
     this.#silences = policy.dependencies?.takesStale === true ? [staleAfter, deadAfter] : [deadAfter]
     this.#due = new DueWork(this.#tables, policy, this.#watched)
     this.#commits = new SimulatedCommits(this.#tables, this.#due, { ...this.#options, listener })

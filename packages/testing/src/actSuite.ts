@@ -172,7 +172,6 @@ export const actSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const pass = evaluationPass(replica.storage, replica.commits, {
           incidents: replica.incidents,
           parentChanges: () => 0,
-          since: () => Instant.LATEST,
           labels: Effect.succeed(""),
           limit: 10,
         })

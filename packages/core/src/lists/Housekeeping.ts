@@ -46,7 +46,7 @@ export const layer = Layer.effectDiscard(
       alertsChore(services, incidents),
       mailsChore(services, incidents),
       evaluationChore(services, incidents),
-      evaluationPassChore(services, { incidents, labels, parentChanges, since: policy.since }),
+      evaluationPassChore(services, { incidents, labels, parentChanges }),
       freshnessChore(services, { inForce: policy, labels }, incidents),
       integrationsChore(services, incidents),
       ...retentionChores(services, retention, () => openingsCountFor(policy.current())),

@@ -61,7 +61,7 @@ interface EvaluatedPiece {
 }
 
 /** Occasions of an evaluation that no row states. */
-type Occasion = Pick<FiringFacts, "policySince" | "repaired">
+type Occasion = Pick<FiringFacts, "repaired">
 
 interface DecidedIncident {
   readonly incident: IncidentRecord

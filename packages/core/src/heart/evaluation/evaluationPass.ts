@@ -48,8 +48,6 @@ interface FollowOptions {
   readonly incidents: IncidentOptions
   readonly labels: FollowedLabels
   readonly parentChanges: () => number
-  /** When this process put its policy in force. */
-  readonly since: () => Instant.Instant
 }
 
 /** The changes that a process has followed. Nothing of it is stored: a start follows everything. */
@@ -63,8 +61,6 @@ interface Followed {
   held?: { readonly changes: string; readonly at: Instant.Instant; readonly isRepeated: boolean }
   /** The labels and overrides before the last pass over open incidents. */
   open?: string
-  /** During the first of these passes: when the policy came into force. */
-  since?: Instant.Instant | undefined
 }
 
 type ReadChanges = (policy: Policy, now: Instant.Instant) => Effect.Effect<string, StorageError>
@@ -104,13 +100,12 @@ const isHeldDue = Effect.fnUntraced(function* (followed: Followed, readChanges: 
 const isOpenDue = Effect.fnUntraced(function* (
   followed: Followed,
   { transact }: Pick<Commits["Service"], "transact">,
-  { labels, since }: FollowOptions,
+  { labels }: FollowOptions,
 ) {
   const { isFirst, open: before, policy } = followed
   const changes: Array<unknown> = [policy.routesReadAgents ? yield* labels : ""]
   if (policy.rotas !== undefined) changes.push((yield* transact(readRow("change_stamp", "overrides")))?.stamp)
   followed.open = changes.join()
-  followed.since = before === undefined ? since() : undefined
   return before === undefined ? !isFirst || policy.hasRoutes : before !== followed.open
 })
 
@@ -135,13 +130,10 @@ export const evaluationPass = (
     if (followed?.policy !== policy) followed = { policy, isFirst: followed === undefined, due: [] }
     return followed
   }
-  const evaluate = Effect.fnUntraced(function* (
-    found: ReadonlyArray<IncidentId>,
-    policySince?: Instant.Instant,
-  ) {
+  const evaluate = Effect.fnUntraced(function* (found: ReadonlyArray<IncidentId>) {
     let left: ReadonlyArray<IncidentId> = Array.from(new Set(found))
     while (left.length > 0) {
-      const piece = yield* commits.transact(evaluateIncidents(incidents, left, { policySince }))
+      const piece = yield* commits.transact(evaluateIncidents(incidents, left))
       for (const receiver of piece.due) followed?.due?.push(receiver)
       left = piece.left
     }
@@ -155,11 +147,7 @@ export const evaluationPass = (
   const open = passes(storage, OPEN_INCIDENTS, {
     limit,
     begin: Effect.suspend(() => isOpenDue(follow(), commits, options)),
-    evaluate: (rows) =>
-      evaluate(
-        rows.map(({ id }) => id),
-        followed?.since,
-      ),
+    evaluate: (rows) => evaluate(rows.map(({ id }) => id)),
   })
   return Effect.gen(function* () {
     const isMoreHeld = yield* held

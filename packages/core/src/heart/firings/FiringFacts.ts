@@ -23,7 +23,7 @@ export interface FiringFacts extends HoldFacts {
   readonly receivers: { readonly has: (receiver: NotifierName) => boolean }
   /** The receivers that were found to work just now. */
   readonly repaired?: RepairedReceivers | undefined
-  /** In the first evaluation under a policy: when it came into force. */
+  /** When the policy came into force here. */
   readonly policySince?: Instant.Instant | undefined
   /** Whether an evaluation may find a receiver that is owed a firing. Without routes, only a loud event does. */
   readonly hasRoutes: boolean

@@ -34,6 +34,8 @@ import { outageGraceAt } from "../liveness/outage.ts"
 export interface FiringOptions {
   /** The policy in force; each decision reads it once. */
   readonly policy: () => Policy
+  /** Since when it is in force here; absent where no step is decided. */
+  readonly policySince?: ((now: Instant.Instant) => Instant.Instant) | undefined
   /** After this silence of the service, its return is the end of an outage. */
   readonly staleAfter: Duration.Duration
 }
@@ -139,6 +141,7 @@ export function* gatherFacts(
 ): LoneDecision<Gathered> {
   const { gathered, graceUntil, muting, policy, seen } = yield* compareNow(unit, incidents, options, now)
   const { hasRoutes, receivers } = policy
+  const policySince = options.policySince?.(now)
   const onCall = yield* readOnCall(unit, policy, now)
   return {
     ...gathered,
@@ -149,6 +152,7 @@ export function* gatherFacts(
       graceUntil,
       receivers,
       hasRoutes,
+      policySince,
     }),
     factsAt: (facts, at) => {
       const compared = seen.get(facts.incident.id)

@@ -16,10 +16,6 @@ import { stepsBeginAfter } from "./steps.ts"
 export interface IncidentNaming extends Naming {
   /** The rotas among them; absent where the policy has none. */
   readonly onCall?: NamedRotas | undefined
-  /** When the last one of its loud members joined. */
-  readonly joinedAt?: Instant.Instant | undefined
-  /** Whom those of them name that joined before a moment; nothing where none did. */
-  readonly beforeJoins?: ((at: Instant.Instant) => IncidentNaming | undefined) | undefined
 }
 
 /** Finds whom the routes of these loud members name, and who of the rotas among them is on call. */
@@ -65,11 +61,6 @@ export const nameReceivers = (
   return {
     named,
     onCall,
-    beforeJoins: (moment) => {
-      const before = loud.filter(({ member }) => member.joined_at < moment)
-      return nameReceivers(policy, incident, before, countOpenings, onCallFacts)
-    },
-    joinedAt: Instant.latest(loud.map(({ member }) => member.joined_at)),
     at: (severity) => (policy.routesBySeverity ? at(severity) : named),
     isCut: loud.length >= MOST_MEMBERS && memberCount(incident) > MOST_MEMBERS,
   }

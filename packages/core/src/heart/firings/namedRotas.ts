@@ -91,7 +91,8 @@ export class NamedRotas {
       }
       for (const [place, { receivers }] of this.#onCall(name, this.#facts.now).entries()) {
         const present = place === 0 ? as : { ...as, first: undefined, beside: as.first }
-        for (const receiver of receivers) add(receiver, { ...present, rotas: [name] })
+        const laterRotas = new Map(as.later.map((delay) => [Duration.toMillis(delay), [name]]))
+        for (const receiver of receivers) add(receiver, { ...present, laterRotas, rotas: [name] })
       }
     }
     return found
@@ -106,6 +107,12 @@ export class NamedRotas {
     const at = Instant.latest(all.map((came) => came.at))
     const last = all.find((came) => came.at === at)
     return at && last && { at, rota: last.rota }
+  }
+
+  /** Since when a receiver has been on call in one of these rotas; absent if it was as the incident opened. */
+  hasBeenSince(receiver: NotifierName, rotas: ReadonlyArray<NotifierName>): Instant.Instant | undefined {
+    const came = rotas.map((rota) => this.#cameTo(rota, receiver))
+    return came.includes(undefined) ? undefined : Instant.earliest(came)
   }
 
   /** Those out of reach beside whom a receiver is on call. */

@@ -209,6 +209,7 @@ export const nextFirings = (
   if (incident.state !== "open") return []
   // Steps to come are foreseen, and that holds end under which something is due.
   const ends = firings
+    .filter(({ receiver }) => receivers.has(receiver))
     .map((item) => holdEnded(item, [], UNTIL_A_CHANGE))
     .filter((at) => at !== UNTIL_A_CHANGE)
   const steps_began_at = Instant.latest([incident.steps_began_at, ...ends])

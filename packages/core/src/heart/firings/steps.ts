@@ -25,10 +25,11 @@ export const stepsBeginAfter = (
   return isTooMild && now < until ? steps_began_at : Instant.latest([steps_began_at, until])
 }
 
-/** The moment of a later step, and when its steps began. */
+/** The moment of a later step, when its steps began, and the rotas by which alone it names its receiver. */
 export interface StepMoment {
   readonly at: Instant.Instant
   readonly begun: Instant.Instant
+  readonly rotas: ReadonlyArray<NotifierName> | undefined
 }
 
 /**
@@ -49,12 +50,16 @@ export const stepsOf = (
     const reached = reachedAt(incident, severity)
     if (reached === undefined || isBelow(announced, severity)) continue
     const begun = Instant.latest([reached, after]) ?? reached
-    for (const delay of naming.at(severity).get(receiver)?.later ?? []) {
+    const { later = [], laterRotas } = naming.at(severity).get(receiver) ?? {}
+    for (const delay of later) {
       const millis = Duration.toMillis(delay)
       const before = moments.get(millis) ?? []
       const last = before.at(-1)
       if (last === undefined || begun >= last.at)
-        moments.set(millis, [...before, { at: Instant.plus(begun, delay), begun }])
+        moments.set(millis, [
+          ...before,
+          { at: Instant.plus(begun, delay), begun, rotas: laterRotas?.get(millis) },
+        ])
     }
   }
   return Array.from(moments.values()).flat()

@@ -162,12 +162,13 @@ const owedTo = ({ due, held, known, row }: Situation): Want => {
   return { cause: causeFor(known, { isLater }), must_send: held?.must_send === true, dueAt, isOwed: true }
 }
 
-/** A held firing that must be sent. That of a step is not wanted before it, where steps began again. */
+/** A held firing that must be sent; that of a step where one still names the receiver, and not before it began again and is due. */
 const keptFor = (situation: Situation, { incident }: FiringFacts, now: Instant.Instant): Want | undefined => {
   const { held, step } = situation
   if (held?.cause !== "escalation") return { cause: "worsened", must_send: true }
   const [delay] = step?.later ?? []
   const begun = stepsBeginAfter(incident, now)
+  if (delay === undefined && step?.beside === undefined) return undefined
   const isToCome = delay !== undefined && begun !== undefined && now < Instant.plus(begun, delay)
   return isToCome
     ? undefined
@@ -188,12 +189,12 @@ export const stepBefore = (
 const JUST_BEFORE = Duration.minutes(1)
 
 /**
- * Whether a later step became due since the last evaluation or since a policy that has it came, or a member joined
- * since that alone has a step which is over. One that a policy brings after its moment, or that was before its receiver
- * came on call, does not count. What waits for the receiver, or was just sent, stands for the step.
+ * Whether a later step is due that nothing stands for yet: neither an attempt since its moment, nor what waits for the
+ * receiver or was just sent. One that was before a policy or its receiver came does not count. After a clock was set
+ * back, a moment may come once more.
  */
 const isStepDue = (
-  { moments, others, receiver, step }: Situation,
+  { moments, others, receiver }: Situation,
   { incident, naming, policySince = Instant.LATEST }: FiringFacts,
   now: Instant.Instant,
 ): boolean => {
@@ -201,20 +202,21 @@ const isStepDue = (
   const last = Instant.latest(others.map(begunAt))
   const isBusy = others.some(isUnended) || (last !== undefined && Instant.isRecent(last, JUST_BEFORE, now))
   if (isBusy) return false
-  const over = moments.map(({ at }) => at).filter((at) => at <= now)
-  const missed = over.filter(
-    (at) => at < from && (last === undefined || Instant.plus(last, JUST_BEFORE) <= at),
+  const isMissed = (at: Instant.Instant) =>
+    policySince <= at && (last === undefined || Instant.plus(last, JUST_BEFORE) <= at)
+  const hasPaged = ({ at, begun }: StepMoment) =>
+    others.some(
+      ({ cause, created_at, why }) =>
+        cause === "escalation" && why?.since === Number(begun) && created_at >= at,
+    )
+  const isPresent = ({ at, rotas }: StepMoment) =>
+    rotas === undefined || at >= (naming?.onCall?.hasBeenSince(receiver, rotas) ?? at)
+  return moments.some(
+    (one) => one.at <= now && (from <= one.at || isMissed(one.at)) && !hasPaged(one) && isPresent(one),
   )
-  const hasJoined = missed.length > 0 && naming?.joinedAt !== undefined && from <= naming.joinedAt
-  const before = hasJoined ? naming.beforeJoins?.(from) : undefined
-  const known = before ? stepsOf(incident, before, receiver, now).map(({ at }) => at) : []
-  const brought = hasJoined ? missed.filter((at) => !known.includes(at)) : []
-  const due = [...over.filter((at) => from <= at), ...missed.filter((at) => policySince <= at), ...brought]
-  const came = step?.rotas && naming?.onCall?.lastCame(receiver, step.rotas)
-  return came === undefined ? due.length > 0 : due.some((at) => at >= came.at)
 }
 
-/** When the last attempt at a row that has ended began; of a retry, when it ended. */
+/** When the last attempt at a row that has ended began; of a retry, and after a clock was set back, when it ended. */
 const begunAt = ({
   age_starts_at,
   attempts,
@@ -222,7 +224,7 @@ const begunAt = ({
   updated_at,
 }: OutboxRecord): Instant.Instant =>
   attempts === 1 && first_attempted_at !== undefined
-    ? Instant.max(first_attempted_at, age_starts_at)
+    ? Instant.min(Instant.max(first_attempted_at, age_starts_at), updated_at)
     : updated_at
 
 /** When a receiver is reminded, if nothing waits for it: the last change of a row that ended is that of its attempt. */

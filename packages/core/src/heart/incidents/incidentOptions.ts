@@ -17,11 +17,12 @@ export interface IncidentOptions extends FiringOptions {
 
 export const incidentOptions = (
   ids: Ids["Service"],
-  policy: Pick<PolicyInForce["Service"], "current">,
+  policy: Pick<PolicyInForce["Service"], "current"> & Partial<Pick<PolicyInForce["Service"], "inForceSince">>,
   { staleAfter }: Pick<RuleOptions, "staleAfter">,
   { sha256 }: Pick<Hashing["Service"], "sha256">,
 ): IncidentOptions => ({
   policy: policy.current,
+  policySince: policy.inForceSince,
   staleAfter,
   sha256,
   newEventId: newId<EventId>(ids),

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, PubSub, Stream } from "effect"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import * as Instant from "@tocsin/contract/formats/Instant"
+import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import {
   compileGiven,
@@ -21,6 +22,7 @@ export class PolicyInForce extends Context.Service<PolicyInForce>()(
       let policy: Policy = compileGiven(settings.policy, settings)
       let elsewhere: ReadonlyArray<NotifierName> = []
       let since = yield* Instant.now
+      let followed = since
       /** The receivers outside policies, those of other live servers included. */
       const given = (): PolicyNotifiers => ({ ...settings, elsewhere })
       /** A policy with the receivers of other servers, and without those that none gives any more. */
@@ -33,7 +35,7 @@ export class PolicyInForce extends Context.Service<PolicyInForce>()(
         )
       }
       const putInForce = Effect.fnUntraced(function* (next: Policy) {
-        if (next.document !== policy.document) since = yield* Instant.now
+        if (next.document !== policy.document) since = followed = yield* Instant.now
         policy = next
         yield* PubSub.publish(replacements, undefined)
       })
@@ -42,6 +44,12 @@ export class PolicyInForce extends Context.Service<PolicyInForce>()(
         current: () => policy,
         /** Since when this process follows its document. */
         since: () => since,
+        /** Since when its document is in force, also in processes before this one; by now, if a clock was set back. */
+        inForceSince: (now: Instant.Instant) => (followed = Instant.min(followed, now)),
+        /** Other processes followed a document before. */
+        wasFollowed: (document: PolicyDocument, from: Instant.Instant): void => {
+          if (policy.document === document) followed = Instant.min(from, followed)
+        },
         given,
         elsewhere: () => elsewhere,
         /** Puts another policy in force for every decision from now on. */

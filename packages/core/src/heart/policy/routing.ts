@@ -12,6 +12,8 @@ export interface NamedReceiver {
   readonly beside?: Duration.Duration | undefined
   /** How long after the steps began later ones name it, the least first. */
   readonly later: ReadonlyArray<Duration.Duration>
+  /** The rotas by which later ones name it, by their delays in milliseconds; absent where one names it itself. */
+  readonly laterRotas?: ReadonlyMap<number, ReadonlyArray<NotifierName>>
   /** How long after its last attempt it is reminded. */
   readonly remind: Duration.Duration | undefined
   /** The rotas that led to it, if it was named so. */
@@ -105,6 +107,18 @@ export const leastOf = (known: NamedReceiver | undefined, other: NamedReceiver):
     beside: leastDelay(known.beside, other.beside),
     later: Array.from(new Set(later.toSorted((a, b) => a - b)), (delay) => Duration.millis(delay)),
     remind: leastDelay(known.remind, other.remind),
-    ...(rotas.length > 0 && { rotas: Array.from(new Set(rotas)) }),
+    ...(rotas.length > 0 && { rotas: Array.from(new Set(rotas)), laterRotas: rotasOfBoth(known, other) }),
   }
+}
+
+/** The rotas of later steps that neither of two entries has without one. */
+const rotasOfBoth = (known: NamedReceiver, other: NamedReceiver) => {
+  const rotas = new Map([...(known.laterRotas ?? []), ...(other.laterRotas ?? [])])
+  for (const { later, laterRotas } of [known, other])
+    for (const delay of later.map(Duration.toMillis)) {
+      const own = laterRotas?.get(delay)
+      if (own === undefined) rotas.delete(delay)
+      else rotas.set(delay, Array.from(new Set([...(rotas.get(delay) ?? []), ...own])))
+    }
+  return rotas
 }

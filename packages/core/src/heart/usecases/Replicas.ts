@@ -13,6 +13,7 @@ import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { systemSignature } from "../audit/Signature.ts"
 import type { AuditId } from "@tocsin/contract/audit/Audit"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
+import { firstRows } from "../../kernel/engine/lists/readPage.ts"
 import { keepRepeating } from "../../kernel/engine/commits/keepRepeating.ts"
 import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { lastingReceivers, type Policy } from "../policy/compilePolicy.ts"
@@ -21,7 +22,7 @@ import { policyHash } from "../policy/applyPolicy.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../kernel/ports/Ids.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
-import type { Storage } from "../../kernel/ports/Storage.ts"
+import { Storage } from "../../kernel/ports/Storage.ts"
 import { WatchProbes } from "../../kernel/ports/WatchProbes.ts"
 
 /** The version of a process whose host program has one that is not known here. */
@@ -107,9 +108,14 @@ export const layer = Layer.effectDiscard(
     const replica = yield* ReplicaIdentity
     const compare = yield* makeComparison
     const renew = makeRenewal(policy)
-    const report = Effect.suspend(() => replica.report(policy.current())).pipe(
-      Effect.flatMap((replicas) => Effect.andThen(compare(replicas), renew(replicas))),
-    )
+    const recollect = yield* makeRecollection
+    const report = Effect.gen(function* () {
+      const current = policy.current()
+      const replicas = yield* replica.report(current)
+      yield* recollect(current, replicas)
+      yield* compare(replicas)
+      yield* renew(replicas)
+    })
     const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })
     yield* Effect.addFinalizer(() => replica.end.pipe(Effect.timeoutOption(FAREWELL_WITHIN), Effect.ignore))
     const pause = Effect.race(idlePause(REPORT_EVERY), Effect.orDie(Queue.take(replaced)))
@@ -117,6 +123,23 @@ export const layer = Layer.effectDiscard(
     yield* Effect.forkScoped(keepRepeating(Effect.andThen(report, pause), complaint, pause))
   }),
 )
+
+/** Finds since when a policy is in force: a restart with the same one is no change. */
+const makeRecollection = Effect.gen(function* () {
+  const storage = yield* Storage
+  const { id } = yield* ReplicaIdentity
+  const { wasFollowed } = yield* PolicyInForce
+  let known: string | undefined
+  return Effect.fnUntraced(function* ({ document }: Policy, all: ReadonlyArray<ReplicaRecord>) {
+    const subject = all.find((replica) => replica.id === id)?.policy_hash
+    if (known === subject || subject === undefined) return
+    const filter = { action: "policy.replaced", subject } as const
+    const query = { list: "audit", filter, sort: "recorded_at", direction: "desc" } as const
+    const [row] = yield* firstRows(storage, query, 1)
+    if (row !== undefined) wasFollowed(document, row.recorded_at)
+    known = subject
+  })
+})
 
 const listed = (receivers: ReadonlyMap<NotifierName, Instant.Instant>) =>
   Array.from(receivers).toSorted().join()

@@ -1,0 +1,145 @@
+import { describe } from "@effect/vitest"
+import { type Case, disk, load, playCases } from "./playCases.ts"
+import { HOURLY, override } from "./caseRotas.ts"
+import type { Happening, Policy } from "./Story.ts"
+
+/** Steps whose moment is over before they name somebody, or comes once more; each by hand from the rules. */
+
+const STEPS: Policy = { routes: [{ steps: [{ to: ["chat"] }, { after: 900, to: ["pager"] }] }] }
+const MILD: Policy = {
+  routes: [
+    { match: ["severity = critical"], to: ["chat"] },
+    { match: ["severity != critical"], steps: [{ to: ["chat"] }, { after: 320, to: ["chat"] }] },
+  ],
+}
+const restart: Happening = { step: "stops", lasts: 60 }
+
+const BROUGHT: Readonly<Record<string, Case>> = {
+  "a milder check has a step that is over": {
+    receivers: ["chat"],
+    policy: MILD,
+    steps: [
+      [20, disk("critical")],
+      [600, disk("warning")],
+    ],
+    expected: ["20 chat firing opened critical", "620 chat firing escalation warning"],
+  },
+  "the same after a restart": {
+    receivers: ["chat"],
+    policy: MILD,
+    steps: [
+      [20, disk("critical")],
+      [600, restart],
+      [180, disk("warning")],
+    ],
+    expected: ["20 chat firing opened critical", "800 chat firing escalation warning"],
+  },
+  "critical again, with a step of its first time": {
+    receivers: ["chat"],
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 80, to: ["chat"] }] }] },
+    steps: [
+      [20, disk("warning")],
+      [300, disk("critical")],
+      [60, disk("warning")],
+      [300, disk("critical")],
+    ],
+    expected: [
+      "20 chat firing opened warning",
+      "100 chat firing escalation warning",
+      "320 chat firing worsened critical",
+      "680 chat firing escalation critical",
+    ],
+  },
+  "a check joins whose step is over, and whose reminder is due": {
+    receivers: ["chat"],
+    policy: {
+      routes: [
+        { match: ["check_id = load"], to: ["chat"] },
+        { match: ["check_id = disk"], remind: 910, steps: [{ to: ["chat"] }, { after: 620, to: ["chat"] }] },
+      ],
+    },
+    steps: [
+      [20, load("critical")],
+      [1_200, disk("critical", { key: "k" })],
+    ],
+    expected: ["20 chat firing opened critical", "1220 chat firing escalation critical"],
+    tail: 600,
+  },
+  "a check joins beside one that a later policy no longer lets name": {
+    policy: { routes: [{ to: ["chat"] }] },
+    steps: [
+      [20, disk("critical", { key: "k" })],
+      [1_200, { step: "policy", policy: STEPS, receivers: ["chat", "pager"] }],
+      [60, disk("critical", { loud: false, key: "k" })],
+      [60, load("critical")],
+    ],
+    expected: ["20 chat firing opened critical", "1220 pager firing escalation critical"],
+  },
+  "a rota that its receiver joined later names it beside another": {
+    receivers: ["chat", "pager"],
+    policy: {
+      rotas: {
+        primary: { ...HOURLY, every: 86_400 },
+        secondary: { ...HOURLY, order: [["pager"]], every: 86_400 },
+      },
+      routes: [
+        { match: ["severity = critical"], to: ["primary"] },
+        {
+          match: ["severity != critical"],
+          steps: [{ to: ["primary"] }, { after: 320, to: ["primary", "secondary"] }],
+        },
+      ],
+    },
+    steps: [
+      [20, disk("critical")],
+      [460, { ...override(["chat"], 1_200), rota: "secondary" } as Happening],
+      [140, disk("warning")],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "620 chat firing escalation warning",
+      "1680 pager firing escalation warning",
+    ],
+  },
+  "an outage holds a step that the next policy lacks": {
+    receivers: ["chat"],
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 320, to: ["chat"] }] }] },
+    steps: [
+      [20, disk("critical")],
+      [280, { step: "stops", lasts: 600 }],
+      [660, { step: "policy", policy: { routes: [{ to: ["chat"] }] }, receivers: ["chat"] }],
+    ],
+    expected: ["20 chat firing opened critical"],
+  },
+}
+
+const ONCE_MORE: Readonly<Record<string, Case>> = {
+  "the moment of a step that paged comes once more": {
+    policy: STEPS,
+    steps: [
+      [20, disk("critical")],
+      [960, { step: "clock_back", by: 600 }],
+    ],
+    expected: ["20 chat firing opened critical", "920 pager firing escalation critical"],
+  },
+  "an incident that opened ahead of the clock opens now": {
+    policy: STEPS,
+    steps: [
+      [20, disk("critical")],
+      [960, { step: "clock_back", by: 1_800 }],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "920 pager firing escalation critical",
+      "1880 pager firing escalation critical",
+    ],
+  },
+}
+
+describe("steps whose moment is over", () => {
+  playCases(BROUGHT)
+})
+
+describe("steps after a clock was set back", () => {
+  playCases(ONCE_MORE)
+})
