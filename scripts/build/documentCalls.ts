@@ -1,4 +1,4 @@
-import { opsTags } from "../../packages/adapter-http/src/documents/documents.ts"
+import { opsTags } from "../../packages/adapter-http/src/features.ts"
 import { v1Tags } from "../../packages/adapter-http/src/documents/v1Operations.ts"
 
 const texts = new Map(

@@ -1,16 +1,15 @@
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { placeWatches } from "./features/watches/PlaceHandlers.ts"
 import * as AgentHandlers from "./handlers/AgentHandlers.ts"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import type { AgentHandout } from "./features/enrolment/AgentHandout.ts"
 import * as DownloadRoutes from "./features/enrolment/DownloadRoutes.ts"
+import { beside as besideApi, handlers } from "./features.ts"
 import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
 import type { AllowedOrigins } from "./response/crossOrigin.ts"
 import type { OperatorTokens } from "./request/access.ts"
 import * as authentication from "./request/authentication.ts"
-import * as SenderRoutes from "./features/integrations/SenderRoutes.ts"
 import * as responseMiddleware from "./response/responseMiddleware.ts"
 import { layer as metricsRoute, METRICS_ROUTE, type MetricsOptions } from "./metrics/metricsRoute.ts"
 import {
@@ -19,15 +18,8 @@ import {
   layer as checkMetricsRoute,
 } from "./features/checkMetrics/checkMetricsRoute.ts"
 import * as OperatorHandlers from "./handlers/OperatorHandlers.ts"
-import { exported } from "./features/export/ExportHandlers.ts"
-import { signIn } from "./features/signIn/SignInHandlers.ts"
 import type { ConsoleFiles, About } from "./pages/PageRoutes.ts"
-import * as CalendarRoutes from "./features/onCall/CalendarRoutes.ts"
-import * as CallRoutes from "./features/phones/CallRoutes.ts"
-import * as LinkRoutes from "./features/links/LinkRoutes.ts"
-import * as ShownRoutes from "./features/push/ShownRoutes.ts"
 import * as PageRoutes from "./pages/PageRoutes.ts"
-import * as PublicPageRoutes from "./features/publicPages/PublicPageRoutes.ts"
 import { type KnownRoute, routesOf, spanNames as spanNamesOf } from "./routes.ts"
 
 export interface ApiOptions extends OperatorTokens {
@@ -51,26 +43,14 @@ const v1Routes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
 
 const opsRoutes = ({ trustedHops = 0, ...tokens }: ApiOptions) =>
   HttpApiBuilder.layer(OpsApi).pipe(
-    Layer.provide([
-      AgentHandlers.ops(trustedHops),
-      placeWatches,
-      ...OperatorHandlers.ops,
-      OperatorHandlers.stream,
-      exported,
-      signIn,
-    ]),
+    Layer.provide([AgentHandlers.ops(trustedHops), ...OperatorHandlers.ops, ...handlers]),
     Layer.provide([authentication.layer(tokens), authentication.requestRules]),
   )
 
 const knownToV1 = [...routesOf(TocsinApi, DocumentRoutes.v1.path), ...DocumentRoutes.viewerRoutes]
 const knownToOps = [
   ...routesOf(OpsApi, DocumentRoutes.ops.path),
-  ...SenderRoutes.routes,
-  ...CalendarRoutes.routes,
-  ...CallRoutes.routes,
-  ...LinkRoutes.routes,
-  ...ShownRoutes.routes,
-  ...PublicPageRoutes.routes,
+  ...besideApi.flatMap(({ routes }) => routes),
 ]
 
 export const spanNames = spanNamesOf([...knownToV1, ...knownToOps, METRICS_ROUTE, CHECK_METRICS_ROUTE])
@@ -114,12 +94,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
   Layer.mergeAll(
     v1Routes(options),
     opsRoutes(options),
-    SenderRoutes.layer,
-    CalendarRoutes.layer,
-    CallRoutes.layer,
-    LinkRoutes.layer,
-    ShownRoutes.layer,
-    PublicPageRoutes.layer,
+    ...besideApi.map((each) => each.layer),
     DocumentRoutes.layer([DocumentRoutes.v1, DocumentRoutes.ops]),
     beside.layer,
     watched(options, [...knownToV1, ...knownToOps, ...beside.routes]),

@@ -1,24 +1,8 @@
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
 import { openApiDocument } from "./openApiDocument.ts"
-import type { Tag } from "./examples.ts"
-import { operators } from "./accessOperations.ts"
-import { download, enrolments } from "../features/enrolment/enrolmentOperations.ts"
-import { exported } from "../features/export/exportOperations.ts"
-import { integrations } from "../features/integrations/integrationOperations.ts"
-import { sessions } from "../features/signIn/sessionOperations.ts"
-import { silences } from "../features/silences/silenceOperations.ts"
-import { announcements } from "../features/publicPages/announcementOperations.ts"
-import { agents, checks, incidents, notifications } from "./incidentOperations.ts"
-import { numbers } from "../features/numbers/numberOperations.ts"
 import type { JsonObject } from "./errorResponses.ts"
-import { rotas } from "../features/onCall/rotaOperations.ts"
-import { policy } from "./policyOperations.ts"
-import { push } from "../features/push/pushOperations.ts"
-import { reports } from "../features/report/reportOperations.ts"
-import { settings } from "../features/settings/settingOperations.ts"
-import { secrets } from "../features/receivers/secretOperations.ts"
-import { liveViews, placeWatches, watches } from "../features/watches/watchOperations.ts"
+import { opsTags } from "../features.ts"
 import { v1Tags } from "./v1Operations.ts"
 
 /** How to use the v1 API, in CommonMark. */
@@ -93,29 +77,6 @@ export const v1Document = (): JsonObject =>
     responses: {},
     messages: {},
   })
-
-export const opsTags: ReadonlyArray<Tag> = [
-  ["Notifications", "Dead letters and tests.", notifications],
-  ["Agents", "Find agents.", { ...agents, ...download }],
-  ["Checks", "Find, release, delete and explain checks.", checks],
-  ["Numbers", "Measurements of checks over time.", numbers],
-  ["Reports", "How checks were during a span.", reports],
-  ["Export", "Rows for other systems.", exported],
-  ["Incidents", "Incidents in full.", incidents],
-  ["Silences", "Hold the notifications of some agents or checks for a while.", silences],
-  ["Announcements", "Messages to the readers of public pages.", announcements],
-  ["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas],
-  ["Policy", "Receivers, routes and maintenance windows.", policy],
-  ["Secrets", "Addresses and tokens of receivers, which are never shown.", secrets],
-  ["Settings", "What an admin may set while servers run.", settings],
-  ["Browsers", "Browsers that get notifications.", push],
-  ["Operators", "Named operators, their tokens, and who changed what.", operators],
-  ["Sessions", "People who sign in by OpenID Connect.", sessions],
-  ["Watches", "Probes of the server and of agents.", { ...watches, ...placeWatches }],
-  ["Admission", "Tokens by which new agents are accepted.", enrolments],
-  ["Integrations", "Reports of senders that do not speak this API.", integrations],
-  ["Live views", "Topics to fetch again.", liveViews],
-]
 
 /** The document of what operators do beyond it: /ops/v1/openapi.json. */
 export const opsDocument = (): JsonObject =>

@@ -22,7 +22,8 @@ export interface DocumentedOperation {
 /** Operations by the names of their endpoints. */
 export type Operations = Readonly<Record<string, DocumentedOperation>>
 
-export type Tag = readonly [name: string, description: string, operations: Operations]
+/** Operations under a name. One of several tags of a name has their description. */
+export type Tag = readonly [name: string, description: string | undefined, operations: Operations]
 
 export const counted = (summary: string, count: number) => ({
   success: { done: [summary, { count }] } as const,

@@ -109,12 +109,6 @@ export const checks: Operations = {
       "Releases a check whose agent had a clock in the future, so that its results count as late: last_observed_at becomes the moment at which its newest result arrived.",
     ...counted("The check is released", 1),
   },
-  resolveCheck: {
-    summary: "Resolve a check of an integration",
-    description:
-      "Makes a check ok by an operator's result, which is in the audit: its sender may never report that it is well. Only checks of integrations. Answers a count of 0 for a check that is ok and in time.",
-    ...counted("The check is ok", 1),
-  },
   titleCheck: {
     summary: "Give a check a title, or take it back",
     description:
@@ -161,24 +155,6 @@ export const checks: Operations = {
       },
       "A check that failed for five minutes, and for ten more in a maintenance window",
     ),
-  },
-  declareExpectations: {
-    summary: "Declare which checks of an agent must report, and how often",
-    description:
-      "Declares checks that must report. One that stops is late, and joins the incident of its agent's late checks. Needs the agent's accepted key. Limited like heartbeats. An equal declaration changes nothing.",
-    request: {
-      usual: [
-        "A check that reports each minute, and a backup that runs each night",
-        {
-          checks: [
-            { check_id: "disk", every: "1m" },
-            { check_id: "backup", cron: "0 3 * * *", tz: "Europe/Berlin", grace: "1h", severity: "critical" },
-          ],
-          complete: true,
-        },
-      ],
-    },
-    success: { declared: ["Both are expected; another one no longer is", { expected: 2, withdrawn: 1 }] },
   },
 }
 
@@ -292,6 +268,20 @@ export const incidents: Operations = {
           ],
           left_out: 0,
         },
+      ],
+    },
+  },
+}
+
+export const liveViews: Operations = {
+  stream: {
+    summary: "Stream what to fetch again",
+    description:
+      "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most, and a client that names itself two.",
+    success: {
+      usual: [
+        "The beginning of a stream, and one event",
+        `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${OPEN_INCIDENT.opened_at}"}\n\n`,
       ],
     },
   },

@@ -141,7 +141,7 @@ const documented = (
   const operationId = operation.operationId.slice(operation.operationId.indexOf(".") + 1)
   const [tag, , operations] = tags.find(([, , named]) => Object.hasOwn(named, operationId)) ?? []
   const words = operations?.[operationId]
-  if (words === undefined) throw new Error(`describe ${operationId} in documents/`)
+  if (words === undefined) throw new Error(`describe ${operationId} in features/ or documents/`)
   const { security, parameters, requestBody } = operation
   const role = roles.get(operationId)
   const isAct = hasKey && role !== undefined
@@ -220,7 +220,9 @@ export const openApiDocument = <Id extends string, Groups extends HttpApiGroup.C
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: documentation.server, description: "The service that this document came from." }],
-    tags: documentation.tags.map(([name, description]) => ({ name, description })),
+    tags: documentation.tags.flatMap(([name, description]) =>
+      description === undefined ? [] : [{ name, description }],
+    ),
     paths: Record.map(generated.paths, (item) =>
       Record.map(item as Record<string, Operation>, (operation, method) =>
         documented(operation, documentation, roles, documentation.hasIdempotencyKeys && method !== "get"),

@@ -1,8 +1,9 @@
 import { OPEN_INCIDENT, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
 
 const CHECK = { agent_id: "web-01", check_id: "disk", title: "Disk of the shop" }
 
-export const reports: Operations = {
+const reports: Operations = {
   readReport: {
     summary: "Report how checks were during a span",
     description:
@@ -48,3 +49,7 @@ export const reports: Operations = {
     },
   },
 }
+
+export const report = {
+  tags: [["Reports", "How checks were during a span.", reports]],
+} satisfies HttpPart

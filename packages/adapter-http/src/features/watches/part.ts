@@ -1,4 +1,6 @@
-import { OPEN_INCIDENT, counted, lastPage, type Operations } from "../../documents/examples.ts"
+import { counted, lastPage, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
+import { placeWatches as handlers } from "./PlaceHandlers.ts"
 
 const PAGE = { http: { url: "https://example.org/" } }
 const OUTPUT = "HTTP OK - 200 https://example.org/ in 0.092 s | time=0.092s size=1256B"
@@ -27,7 +29,7 @@ const HERE = { place: "here", status: "ok", at: "2026-03-01T08:30:12.000Z", coun
 const PAUSED = { ...WATCH, is_paused: true, paused_until: "2026-03-01T10:30:12.000Z" }
 const parameters = { name: WATCH.name }
 
-export const watches: Operations = {
+const operations: Operations = {
   listWatches: {
     summary: "List watches",
     description: "Lists watches by name, without their secrets, of which it has the names.",
@@ -127,7 +129,7 @@ export const watches: Operations = {
   },
 }
 
-export const placeWatches: Operations = {
+const placeWatches: Operations = {
   askWatches: {
     summary: "Ask which watches an agent is to probe",
     description:
@@ -159,16 +161,7 @@ export const placeWatches: Operations = {
   },
 }
 
-export const liveViews: Operations = {
-  stream: {
-    summary: "Stream what to fetch again",
-    description:
-      "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most, and a client that names itself two.",
-    success: {
-      usual: [
-        "The beginning of a stream, and one event",
-        `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${OPEN_INCIDENT.opened_at}"}\n\n`,
-      ],
-    },
-  },
-}
+export const watches = {
+  tags: [["Watches", "Probes of the server and of agents.", { ...operations, ...placeWatches }]],
+  handlers,
+} satisfies HttpPart

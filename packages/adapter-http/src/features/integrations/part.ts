@@ -1,4 +1,6 @@
 import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
+import * as SenderRoutes from "./SenderRoutes.ts"
 
 const INTEGRATION = {
   name: "cron",
@@ -38,7 +40,7 @@ const RETURNED = {
   status: "ok",
 }
 
-export const integrations: Operations = {
+const operations: Operations = {
   listIntegrations: {
     summary: "List integrations",
     description: "Lists integrations by name, without their keys.",
@@ -128,3 +130,20 @@ export const integrations: Operations = {
     success: { shown_once: ["The key is replaced", INTEGRATION_WITH_KEY] },
   },
 }
+
+const checks: Operations = {
+  resolveCheck: {
+    summary: "Resolve a check of an integration",
+    description:
+      "Makes a check ok by an operator's result, which is in the audit: its sender may never report that it is well. Only checks of integrations. Answers a count of 0 for a check that is ok and in time.",
+    ...counted("The check is ok", 1),
+  },
+}
+
+export const integrations = {
+  tags: [
+    ["Integrations", "Reports of senders that do not speak this API.", operations],
+    ["Checks", undefined, checks],
+  ],
+  beside: SenderRoutes,
+} satisfies HttpPart

@@ -1,4 +1,5 @@
 import { OPEN_INCIDENT, counted, lastPage, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
 
 const SILENCE = {
   id: "01941f2a-7d3c-7e4b-9c1d-2f3a4b5c6d7e",
@@ -12,7 +13,7 @@ const SILENCE = {
 }
 const silenceId = { id: SILENCE.id }
 
-export const silences: Operations = {
+const operations: Operations = {
   listSilences: {
     summary: "List silences",
     description: "Lists silences, the newest first.",
@@ -68,3 +69,7 @@ export const silences: Operations = {
     ...counted("The silence has ended", 1),
   },
 }
+
+export const silences = {
+  tags: [["Silences", "Hold the notifications of some agents or checks for a while.", operations]],
+} satisfies HttpPart

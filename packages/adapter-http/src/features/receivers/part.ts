@@ -1,4 +1,5 @@
 import { counted, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
 
 const SECRETS = {
   name: "phone",
@@ -10,7 +11,7 @@ const SECRETS = {
 }
 const parameters = { name: SECRETS.name }
 
-export const secrets: Operations = {
+const secrets: Operations = {
   listSecrets: {
     summary: "List stored secrets",
     description:
@@ -35,3 +36,7 @@ export const secrets: Operations = {
     ...counted("They are deleted", 1),
   },
 }
+
+export const receivers = {
+  tags: [["Secrets", "Addresses and tokens of receivers, which are never shown.", secrets]],
+} satisfies HttpPart

@@ -1,10 +1,11 @@
 import { counted, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
 
 const PUBLIC_URL = { name: "public_url", value: "https://tocsin.example.org", source: "stored" }
 const WATCH_LOOPBACK = { name: "watch_loopback", value: false, source: "default" }
 const parameters = { name: PUBLIC_URL.name }
 
-export const settings: Operations = {
+const operations: Operations = {
   listSettings: {
     summary: "List settings",
     description:
@@ -27,3 +28,7 @@ export const settings: Operations = {
     ...counted("It is removed", 1),
   },
 }
+
+export const settings = {
+  tags: [["Settings", "What an admin may set while servers run.", operations]],
+} satisfies HttpPart

@@ -1,6 +1,7 @@
 import { RECEIVED_AT, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
 
-export const numbers: Operations = {
+const operations: Operations = {
   listSeries: {
     summary: "List what a check measures",
     description:
@@ -57,3 +58,7 @@ export const numbers: Operations = {
     },
   },
 }
+
+export const numbers = {
+  tags: [["Numbers", "Measurements of checks over time.", operations]],
+} satisfies HttpPart

@@ -1,4 +1,5 @@
 import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
 
 const ENROLMENT = {
   id: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
@@ -12,7 +13,7 @@ const ENROLMENT = {
 }
 const ENROLMENT_TOKEN = { token: `enrol_${SECRET}` }
 
-export const enrolments: Operations = {
+const enrolments: Operations = {
   listEnrolments: {
     summary: "List enrolments",
     description: "Lists enrolments, the newest first, without their tokens.",
@@ -46,7 +47,7 @@ export const enrolments: Operations = {
 }
 
 /** The files that install an agent. */
-export const download: Operations = {
+const download: Operations = {
   getAgentDownload: {
     summary: "Show the files that install the agent",
     description:
@@ -64,3 +65,10 @@ export const download: Operations = {
     },
   },
 }
+
+export const enrolment = {
+  tags: [
+    ["Admission", "Tokens by which new agents are accepted.", enrolments],
+    ["Agents", undefined, download],
+  ],
+} satisfies HttpPart

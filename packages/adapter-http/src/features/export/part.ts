@@ -1,6 +1,8 @@
 import type { Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
+import { exported as handlers } from "./ExportHandlers.ts"
 
-export const exported: Operations = {
+const exported: Operations = {
   exportRows: {
     summary: "Export rows of a span",
     description:
@@ -14,3 +16,8 @@ export const exported: Operations = {
     },
   },
 }
+
+export const exporting = {
+  tags: [["Export", "Rows for other systems.", exported]],
+  handlers,
+} satisfies HttpPart

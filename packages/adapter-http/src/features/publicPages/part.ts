@@ -1,4 +1,6 @@
 import { counted, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
+import * as PublicPageRoutes from "./PublicPageRoutes.ts"
 
 const ANNOUNCEMENT = {
   id: "019ae4a1-6c3c-7e4b-9c1d-2f3a4b5c6d7f",
@@ -18,7 +20,7 @@ const { kind, lines, page, text, title } = ANNOUNCEMENT
 const UPDATE = { at: "2026-12-07T10:20:00.000Z", text: "A database is overloaded.", by: "ann" }
 const TIMES = { starts_at: "2026-12-12T17:00:00.000Z", ends_at: "2026-12-12T19:00:00.000Z" }
 
-export const announcements: Operations = {
+const announcements: Operations = {
   listAnnouncements: {
     summary: "List announcements",
     description: "Lists announcements of one page or of all, the newest first.",
@@ -55,3 +57,8 @@ export const announcements: Operations = {
     ...counted("The announcement has ended", 1),
   },
 }
+
+export const publicPages = {
+  tags: [["Announcements", "Messages to the readers of public pages.", announcements]],
+  beside: PublicPageRoutes,
+} satisfies HttpPart

@@ -1,4 +1,6 @@
 import { counted, lastPage, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
+import * as ShownRoutes from "./ShownRoutes.ts"
 
 const KEY = "BGg1c2F4c1ZlcnlTZWNyZXRQb2ludE9mUDI1NkluNjVCeXRlc0FzQmFzZTY0dXJsLU5vdEFSZWFsT25lISE"
 
@@ -14,7 +16,7 @@ const BROWSER = {
 }
 const parameters = { id: BROWSER.id }
 
-export const push: Operations = {
+const operations: Operations = {
   getPush: {
     summary: "Show how browsers subscribe",
     description:
@@ -75,3 +77,8 @@ export const push: Operations = {
     },
   },
 }
+
+export const push = {
+  tags: [["Browsers", "Browsers that get notifications.", operations]],
+  beside: ShownRoutes,
+} satisfies HttpPart

@@ -1,4 +1,6 @@
 import { counted, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
+import * as CalendarRoutes from "./CalendarRoutes.ts"
 
 const OVERRIDE = {
   id: "019ae4a1-6c3c-7e4b-9c1d-2f3a4b5c6d7e",
@@ -28,7 +30,7 @@ const ON_CALL = {
 const parameters = { name: "primary" }
 const OVERRIDE_NAME = { ...parameters, id: OVERRIDE.id }
 
-export const rotas: Operations = {
+const rotas: Operations = {
   listRotas: {
     summary: "List who is on call",
     description: "Lists the rotas of the policy, each with who is on call now, who comes next, and when.",
@@ -90,3 +92,8 @@ export const rotas: Operations = {
     ...counted("The override has ended", 1),
   },
 }
+
+export const onCall = {
+  tags: [["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas]],
+  beside: CalendarRoutes,
+} satisfies HttpPart

@@ -1,4 +1,6 @@
 import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
+import type { HttpPart } from "../../HttpPart.ts"
+import { signIn as handlers } from "./SignInHandlers.ts"
 
 const SESSION = {
   id: "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
@@ -15,7 +17,7 @@ const INVITATION = {
   expires_at: "2026-03-02T08:00:00.000Z",
 }
 
-export const sessions: Operations = {
+const sessions: Operations = {
   getSignInOptions: {
     summary: "Show how to sign in besides by a token",
     description: "Shows what a page needs to begin a sign-in by OpenID Connect. Needs no token.",
@@ -115,3 +117,8 @@ export const sessions: Operations = {
     ...counted("The session is over", 1),
   },
 }
+
+export const signIn = {
+  tags: [["Sessions", "People who sign in by OpenID Connect.", sessions]],
+  handlers,
+} satisfies HttpPart
