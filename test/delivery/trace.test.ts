@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { IncidentTrace } from "@tocsin/contract/api/opsResources"
+import { IncidentTrace } from "@tocsin/contract/incidents/IncidentDetail"
 import { FIRST_CHANGES, STORY_CHANGES } from "@tocsin/core/kernel/model/timelineCut"
 import { ruleOfCause, ruleOfDiscard, ruleOfHold } from "@tocsin/core/heart/notifications/tracedRules"
 import { traceIncident } from "@tocsin/core/heart/notifications/traceIncident"

@@ -1,5 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import type * as ops from "@tocsin/contract/api/opsResources"
+import type { CheckExplanation } from "@tocsin/contract/checks/ShownChecks"
+import type { IncidentDetail } from "@tocsin/contract/incidents/IncidentDetail"
 import type * as core from "@tocsin/contract/v1/Responses"
 import type { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/v1/Requests"
 import type { SystemSummary } from "@tocsin/contract/v1/Resources"
@@ -29,9 +31,9 @@ const documented: ReadonlyArray<true> = [
   true satisfies Same<lib.AcceptedResponse, (typeof core.AcceptedResponse)["Encoded"]>,
   true satisfies Same<lib.EventBatchAcceptedResponse, (typeof core.EventBatchAcceptedResponse)["Encoded"]>,
   true satisfies Same<lib.ActionCount, (typeof core.ActionCountResponse)["Encoded"]>,
-  true satisfies Same<lib.CheckExplanation, (typeof ops.CheckExplanation)["Encoded"]>,
+  true satisfies Same<lib.CheckExplanation, (typeof CheckExplanation)["Encoded"]>,
   true satisfies Same<lib.NotifierTest, (typeof ops.NotifierTest)["Encoded"]>,
-  true satisfies Same<lib.IncidentDetail, (typeof ops.IncidentDetail)["Encoded"]>,
+  true satisfies Same<lib.IncidentDetail, (typeof IncidentDetail)["Encoded"]>,
 ]
 
 /** The codes that a method can fail with. */

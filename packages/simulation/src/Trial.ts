@@ -1,6 +1,6 @@
 import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import type * as Instant from "@tocsin/contract/formats/Instant"
-import type { HeldCount } from "@tocsin/contract/policy/Policies"
+import type { HeldCount } from "@tocsin/contract/trial/PolicyTrial"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { IncidentRef } from "@tocsin/core/heart/model/IncidentRecord"
 import type { TriedPolicy, PolicyCounts } from "@tocsin/core/features/trial/HistoryTrial"

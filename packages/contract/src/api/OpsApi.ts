@@ -18,23 +18,26 @@ import {
   PayloadTooLarge,
   RateLimited,
 } from "./ApiErrors.ts"
-import { AnnouncementsApi } from "./AnnouncementsApi.ts"
-import { EnrolmentsApi } from "./EnrolmentsApi.ts"
-import { ExportApi } from "./ExportApi.ts"
+import { AnnouncementsApi } from "../publicPages/AnnouncementsApi.ts"
+import { EnrolmentsApi } from "../enrolment/EnrolmentsApi.ts"
+import { ExportApi } from "../export/ExportApi.ts"
 import { IncidentActionsApi } from "./IncidentActionsApi.ts"
-import { IntegrationsApi } from "./IntegrationsApi.ts"
+import { IntegrationsApi } from "../integrations/IntegrationsApi.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
-import { PushApi } from "./PushApi.ts"
-import { RotasApi } from "./RotasApi.ts"
-import { SessionsApi, SignInApi } from "./SessionsApi.ts"
-import { SecretsApi } from "./SecretsApi.ts"
-import { SettingsApi } from "./SettingsApi.ts"
-import { SilencesApi } from "./SilencesApi.ts"
-import { PlaceWatchesApi, WatchesApi } from "./WatchesApi.ts"
+import { PushApi } from "../push/PushApi.ts"
+import { RotasApi } from "../onCall/RotasApi.ts"
+import { SessionsApi, SignInApi } from "../signIn/SessionsApi.ts"
+import { SecretsApi } from "../receivers/SecretsApi.ts"
+import { SettingsApi } from "../settings/SettingsApi.ts"
+import { SilencesApi } from "../silences/SilencesApi.ts"
+import { PlaceWatchesApi, WatchesApi } from "../watches/WatchesApi.ts"
 import { AgentAuthentication, operatorsGroup, role, ValidParameters } from "./operation.ts"
 import { Report, ReportParameters } from "../report/Report.ts"
 import { TitleRequest } from "../titles/Titles.ts"
+import { CheckExplanation, ExpectedCheckStatePage } from "../checks/ShownChecks.ts"
+import { HeldIncident, HeldOutboxItem } from "../incidents/HeldRows.ts"
+import { IncidentDetail, IncidentTrace } from "../incidents/IncidentDetail.ts"
 import * as resources from "./opsResources.ts"
 
 const Events = Schema.String.annotate({
@@ -101,7 +104,7 @@ class OperationsApi extends operatorsGroup(
   }),
   role.read.get("listExpectedChecks", "/checks", {
     query: Parameters.ExpectedCheckListParameters,
-    success: resources.ExpectedCheckStatePage,
+    success: ExpectedCheckStatePage,
   }),
   role.read.get("listAvailability", "/availability", {
     query: AvailabilityParameters,
@@ -122,7 +125,7 @@ class OperationsApi extends operatorsGroup(
   role.admin.post("release", "/outbox/:id/release", item),
   role.read.get("listHeldOutbox", "/outbox", {
     query: Parameters.HeldOutboxListParameters,
-    success: pageOf(resources.HeldOutboxItem, "HeldOutboxPage"),
+    success: pageOf(HeldOutboxItem, "HeldOutboxPage"),
   }),
   role.respond.post("testNotifier", "/notifiers/:notifier/test", {
     params: resources.NotifierPath,
@@ -144,21 +147,21 @@ class OperationsApi extends operatorsGroup(
   role.admin.delete("removeCheck", "/agents/:agent_id/checks/:check_id", check),
   role.read.get("explain", "/explain", {
     query: resources.CheckQuery,
-    success: resources.CheckExplanation,
+    success: CheckExplanation,
     error: NotFound.wire,
   }),
   role.read.get("listHeldIncidents", "/incidents", {
     query: Parameters.HeldIncidentListParameters,
-    success: pageOf(resources.HeldIncident, "HeldIncidentPage"),
+    success: pageOf(HeldIncident, "HeldIncidentPage"),
   }),
   role.read.get("showIncident", "/incidents/:id", {
     params: resources.IncidentPath,
-    success: resources.IncidentDetail,
+    success: IncidentDetail,
     error: NotFound.wire,
   }),
   role.read.get("traceIncident", "/incidents/:id/trace", {
     params: resources.IncidentPath,
-    success: resources.IncidentTrace,
+    success: IncidentTrace,
     error: NotFound.wire,
   }),
   // The changes that people made (docs/rules.md#audit).

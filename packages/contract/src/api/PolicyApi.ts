@@ -5,15 +5,12 @@ import {
   PolicyPatchParameters,
   PolicyApplicationParameters,
   PolicyCheck,
-  PolicyInForceState,
-  PolicyTrial,
-  PolicyTrialParameters,
   PolicyVersionList,
   PolicyVersionParameters,
-  ReceiverPath,
-  ReceiverRequest,
-  WindowList,
 } from "../policy/Policies.ts"
+import { PolicyInForceState, WindowList } from "../policy/PolicyInForce.ts"
+import { PolicyTrial, PolicyTrialParameters } from "../trial/PolicyTrial.ts"
+import { ReceiverPath, ReceiverRequest } from "../receivers/ReceiverRequest.ts"
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Conflict, NotFound, PreconditionFailed, RateLimited } from "./ApiErrors.ts"

@@ -1,8 +1,9 @@
 import { uuidOf } from "../formats/Identifiers.ts"
 import { Schema } from "effect"
-import { closedStruct, named, timestamp } from "../formats/Fields.ts"
+import { closedStruct, named, optional, timestamp } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { MOST_LINES, PageName } from "./PublicPages.ts"
+import { paging } from "../v1/Parameters.ts"
 import { isPlainLines, isPlainText } from "../formats/Text.ts"
 
 /** ID of an announcement: UUIDv7, lower case (docs/rules.md#announcements). */
@@ -70,3 +71,9 @@ export type Announcement = typeof Announcement.Type
 /** Its columns as CSV: see `csvText`. */
 export const announcementColumns =
   "id page state kind title text lines starts_at ends_at updates created_by created_at"
+
+export const AnnouncementListParameters = Schema.Struct({
+  page: optional(PageName, "Only announcements of this page."),
+  state: optional(AnnouncementStateName, "Only announcements in this state."),
+  ...paging,
+})

@@ -4,6 +4,7 @@ import { MatcherList, Matchers } from "../labels/Matcher.ts"
 import { DurationText } from "../formats/DurationText.ts"
 import { closedStruct, named, optional, timestamp } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
+import { flag, paging } from "../v1/Parameters.ts"
 import { Incident } from "../v1/Resources.ts"
 import { isPlainText } from "../formats/Text.ts"
 
@@ -62,3 +63,13 @@ export const SilencePreview = Schema.Struct({
   sample: Schema.Array(Incident).annotateKey({ description: "Up to 20 of the incidents." }),
 }).annotate(named("SilencePreview", "The agents and rows that a silence would cover now."))
 export type SilencePreview = typeof SilencePreview.Type
+
+export const SilenceListParameters = Schema.Struct({
+  state: optional(SilenceStateName, "Only silences in this state."),
+  ...paging,
+})
+export type SilenceListParameters = typeof SilenceListParameters.Type
+
+export const SilenceCreationParameters = Schema.Struct({
+  dry_run: flag("Whether to report what the silence would cover, without creating it."),
+})

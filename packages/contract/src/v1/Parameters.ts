@@ -1,6 +1,3 @@
-import { AnnouncementStateName } from "../publicPages/Announcements.ts"
-import { PageName } from "../publicPages/PublicPages.ts"
-import { SilenceStateName } from "../silences/Silences.ts"
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { optional, timestamp } from "../formats/Fields.ts"
 import { AgentId, CheckId } from "../formats/Identifiers.ts"
@@ -123,22 +120,6 @@ export const BlacklistPathParameters = Schema.Struct({
   ),
 })
 export type BlacklistPathParameters = typeof BlacklistPathParameters.Type
-
-export const SilenceListParameters = Schema.Struct({
-  state: optional(SilenceStateName, "Only silences in this state."),
-  ...paging,
-})
-export type SilenceListParameters = typeof SilenceListParameters.Type
-
-export const AnnouncementListParameters = Schema.Struct({
-  page: optional(PageName, "Only announcements of this page."),
-  state: optional(AnnouncementStateName, "Only announcements in this state."),
-  ...paging,
-})
-
-export const SilenceCreationParameters = Schema.Struct({
-  dry_run: flag("Whether to report what the silence would cover, without creating it."),
-})
 
 export const PageParameters = Schema.Struct(paging)
 

@@ -1,12 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { csvColumns, csvLines } from "../../src/formats/csvText.ts"
-import {
-  ExpectedCheckStatePage,
-  HeldIncident,
-  HeldOutboxItem,
-  TitledAgent,
-} from "../../src/api/opsResources.ts"
+import { TitledAgent } from "../../src/api/opsResources.ts"
+import { ExpectedCheckStatePage } from "../../src/checks/ShownChecks.ts"
+import { HeldIncident, HeldOutboxItem } from "../../src/incidents/HeldRows.ts"
 import { Announcement, announcementColumns } from "../../src/publicPages/Announcements.ts"
 import { AuditEntry } from "../../src/audit/Audit.ts"
 import { CheckAvailability } from "../../src/availability/Availability.ts"

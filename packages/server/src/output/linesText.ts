@@ -1,4 +1,4 @@
-import type { CheckedLine } from "@tocsin/contract/policy/Policies"
+import type { CheckedLine } from "@tocsin/contract/publicPages/CheckedLine"
 
 /** More names of checks would fill the terminal; `--json` has all of them. */
 const MOST_NAMED = 10

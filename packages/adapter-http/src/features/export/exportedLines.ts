@@ -1,4 +1,4 @@
-import { HeldIncident } from "@tocsin/contract/api/opsResources"
+import { HeldIncident } from "@tocsin/contract/incidents/HeldRows"
 import type { ExportParameters } from "@tocsin/contract/export/Export"
 import { Operations } from "@tocsin/core/lists/Operations"
 import { Queries } from "@tocsin/core/lists/Queries"

@@ -2,7 +2,8 @@ import { Effect, Schema } from "effect"
 import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import type { Matcher } from "@tocsin/contract/labels/Matcher"
-import type { CheckedLine, PolicyWarning } from "@tocsin/contract/policy/Policies"
+import type { CheckedLine } from "@tocsin/contract/publicPages/CheckedLine"
+import type { PolicyWarning } from "@tocsin/contract/policy/Policies"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import {
   linesOf,

@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { PolicyInForceState } from "@tocsin/contract/policy/Policies"
+import type { PolicyInForceState } from "@tocsin/contract/policy/PolicyInForce"
 import { Effect } from "effect"
 import type { Policy } from "../../heart/policy/compilePolicy.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"

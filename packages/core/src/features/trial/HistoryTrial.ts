@@ -1,5 +1,5 @@
 import type * as Instant from "@tocsin/contract/formats/Instant"
-import type { HeldCount } from "@tocsin/contract/policy/Policies"
+import type { HeldCount } from "@tocsin/contract/trial/PolicyTrial"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { Context, type Effect } from "effect"
 import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"

@@ -1,5 +1,5 @@
 import type * as Instant from "@tocsin/contract/formats/Instant"
-import type { PolicyTrial, TriedReceiver } from "@tocsin/contract/policy/Policies"
+import type { PolicyTrial, TriedReceiver } from "@tocsin/contract/trial/PolicyTrial"
 import type { TrialCounts, PolicyCounts } from "./HistoryTrial.ts"
 
 /** The gaps in the tables' knowledge; part of every report. */

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { UnavailableReceiver } from "@tocsin/contract/policy/Policies"
+import type { UnavailableReceiver } from "@tocsin/contract/policy/PolicyInForce"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { ReceiverListing, ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { liveReplicas } from "./replicaState.ts"

@@ -1,7 +1,7 @@
 import { isEmptyPolicy } from "@tocsin/contract/policy/PolicyDocument"
 import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/heart/policy/compilePolicy"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { HeldCount, TriedReceiver } from "@tocsin/contract/policy/Policies"
+import type { HeldCount, TriedReceiver } from "@tocsin/contract/trial/PolicyTrial"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { policyTrial } from "@tocsin/core/features/trial/policyTrial"
 import { Duration, Effect } from "effect"

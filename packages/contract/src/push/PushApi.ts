@@ -8,11 +8,11 @@ import {
   SubscriptionListParameters,
   SubscriptionPath,
   SubscriptionRequest,
-} from "../push/Push.ts"
+} from "./Push.ts"
 import { ActionCountResponse, pageOf } from "../v1/Responses.ts"
-import { Conflict, NotFound } from "./ApiErrors.ts"
-import { operatorsGroup, role } from "./operation.ts"
-import { NotifierTest } from "./opsResources.ts"
+import { Conflict, NotFound } from "../api/ApiErrors.ts"
+import { operatorsGroup, role } from "../api/operation.ts"
+import { NotifierTest } from "../api/opsResources.ts"
 
 const subscription = { params: SubscriptionPath, error: NotFound.wire }
 

@@ -1,9 +1,16 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AgentPathParameters } from "../v1/Parameters.ts"
 import { ActionCountResponse } from "../v1/Responses.ts"
-import * as watches from "../watches/Watches.ts"
-import { PlaceList, PlaceWatchesQuery } from "../watches/places.ts"
-import { AgentBlocked, AgentNotAccepted, Conflict, Internal, NotFound, RateLimited } from "./ApiErrors.ts"
+import * as watches from "./Watches.ts"
+import { PlaceList, PlaceWatchesQuery } from "./places.ts"
+import {
+  AgentBlocked,
+  AgentNotAccepted,
+  Conflict,
+  Internal,
+  NotFound,
+  RateLimited,
+} from "../api/ApiErrors.ts"
 import {
   AgentAuthentication,
   IgnoredBody,
@@ -11,7 +18,7 @@ import {
   paged,
   role,
   ValidParameters,
-} from "./operation.ts"
+} from "../api/operation.ts"
 
 const watch = { params: watches.WatchPath, success: watches.Watch }
 

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import { ExportParameters } from "../export/Export.ts"
-import { RateLimited } from "./ApiErrors.ts"
-import { operatorsGroup, role } from "./operation.ts"
+import { ExportParameters } from "./Export.ts"
+import { RateLimited } from "../api/ApiErrors.ts"
+import { operatorsGroup, role } from "../api/operation.ts"
 
 const Lines = Schema.String.annotate({
   description:

@@ -1,9 +1,8 @@
 import { HttpApiSchema } from "effect/http-api"
-import * as announcements from "../publicPages/Announcements.ts"
-import { AnnouncementListParameters } from "../v1/Parameters.ts"
+import * as announcements from "./Announcements.ts"
 import { ActionCountResponse, pageOf } from "../v1/Responses.ts"
-import { Conflict, NotFound } from "./ApiErrors.ts"
-import { operatorsGroup, role } from "./operation.ts"
+import { Conflict, NotFound } from "../api/ApiErrors.ts"
+import { operatorsGroup, role } from "../api/operation.ts"
 
 const success = announcements.Announcement.pipe(HttpApiSchema.status(201))
 
@@ -14,7 +13,7 @@ const success = announcements.Announcement.pipe(HttpApiSchema.status(201))
 export class AnnouncementsApi extends operatorsGroup(
   "announcements",
   role.read.get("listAnnouncements", "/announcements", {
-    query: AnnouncementListParameters,
+    query: announcements.AnnouncementListParameters,
     success: pageOf(announcements.Announcement, "AnnouncementPage"),
   }),
   role.respond.post("endAnnouncement", "/announcements/:id/end", {

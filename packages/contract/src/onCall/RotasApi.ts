@@ -1,8 +1,8 @@
 import { HttpApiSchema } from "effect/http-api"
 import { ActionCountResponse } from "../v1/Responses.ts"
-import * as rotas from "../onCall/Rotas.ts"
-import { Conflict, NotFound } from "./ApiErrors.ts"
-import { operatorsGroup, role } from "./operation.ts"
+import * as rotas from "./Rotas.ts"
+import { Conflict, NotFound } from "../api/ApiErrors.ts"
+import { operatorsGroup, role } from "../api/operation.ts"
 
 const rota = { params: rotas.RotaPath, error: NotFound.wire }
 

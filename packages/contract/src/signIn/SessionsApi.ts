@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ActionCountResponse } from "../v1/Responses.ts"
-import { Session, SessionPath, SignedIn, SignInOptions } from "../signIn/Sessions.ts"
+import { Session, SessionPath, SignedIn, SignInOptions } from "./Sessions.ts"
 import {
   InvitationList,
   InvitationPath,
@@ -8,10 +8,10 @@ import {
   InviteRequest,
   NewInvitation,
   SessionRequest,
-} from "../signIn/Invitations.ts"
-import { OperatorPath } from "./opsResources.ts"
-import * as ApiErrors from "./ApiErrors.ts"
-import { IgnoredBody, operatorsGroup, paged, role } from "./operation.ts"
+} from "./Invitations.ts"
+import { OperatorPath } from "../api/opsResources.ts"
+import * as ApiErrors from "../api/ApiErrors.ts"
+import { IgnoredBody, operatorsGroup, paged, role } from "../api/operation.ts"
 
 /** The beginning of a session, by people who have no token yet (docs/rules.md#sign-in). */
 export class SignInApi extends HttpApiGroup.make("signIn")

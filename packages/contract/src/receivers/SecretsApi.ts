@@ -1,12 +1,7 @@
-import {
-  PutSecretsRequest,
-  SecretsPath,
-  StoredSecrets,
-  StoredSecretsList,
-} from "../receivers/ReceiverSecrets.ts"
+import { PutSecretsRequest, SecretsPath, StoredSecrets, StoredSecretsList } from "./ReceiverSecrets.ts"
 import { ActionCountResponse } from "../v1/Responses.ts"
-import { Conflict } from "./ApiErrors.ts"
-import { operatorsGroup, role } from "./operation.ts"
+import { Conflict } from "../api/ApiErrors.ts"
+import { operatorsGroup, role } from "../api/operation.ts"
 
 const secrets = { params: SecretsPath, error: Conflict.wire }
 

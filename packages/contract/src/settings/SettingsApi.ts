@@ -1,7 +1,7 @@
-import { PutSettingRequest, Setting, SettingList, SettingPath } from "../settings/Settings.ts"
+import { PutSettingRequest, Setting, SettingList, SettingPath } from "./Settings.ts"
 import { ActionCountResponse } from "../v1/Responses.ts"
-import { Conflict, NotFound } from "./ApiErrors.ts"
-import { operatorsGroup, role } from "./operation.ts"
+import { Conflict, NotFound } from "../api/ApiErrors.ts"
+import { operatorsGroup, role } from "../api/operation.ts"
 
 const setting = { params: SettingPath, error: [NotFound.wire, Conflict.wire] } as const
 

@@ -1,15 +1,16 @@
 import { HttpApiSchema } from "effect/http-api"
-import { SilenceCreationParameters, SilenceListParameters } from "../v1/Parameters.ts"
 import { ActionCountResponse, pageOf } from "../v1/Responses.ts"
 import {
   Silence,
   SilenceChangeRequest,
+  SilenceCreationParameters,
+  SilenceListParameters,
   SilencePath,
   SilencePreview,
   SilenceRequest,
-} from "../silences/Silences.ts"
-import { Conflict, NotFound } from "./ApiErrors.ts"
-import { operatorsGroup, role } from "./operation.ts"
+} from "./Silences.ts"
+import { Conflict, NotFound } from "../api/ApiErrors.ts"
+import { operatorsGroup, role } from "../api/operation.ts"
 
 const silence = { params: SilencePath, success: Silence }
 

@@ -1,7 +1,7 @@
 import { HttpApiSchema } from "effect/http-api"
-import * as enrolments from "../enrolment/Enrolments.ts"
+import * as enrolments from "./Enrolments.ts"
 import { ActionCountResponse } from "../v1/Responses.ts"
-import { operatorsGroup, paged, role } from "./operation.ts"
+import { operatorsGroup, paged, role } from "../api/operation.ts"
 
 /** Enrolments (docs/rules.md#enrolment). */
 export class EnrolmentsApi extends operatorsGroup(

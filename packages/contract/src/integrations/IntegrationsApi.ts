@@ -1,10 +1,10 @@
 import { HttpApiSchema } from "effect/http-api"
-import * as integrations from "../integrations/Integrations.ts"
-import * as mails from "../integrations/Mails.ts"
+import * as integrations from "./Integrations.ts"
+import * as mails from "./Mails.ts"
 import { RotateOperatorRequest } from "../operators/Operators.ts"
 import { ActionCountResponse } from "../v1/Responses.ts"
-import { Conflict, NotFound } from "./ApiErrors.ts"
-import { operatorsGroup, paged, role } from "./operation.ts"
+import { Conflict, NotFound } from "../api/ApiErrors.ts"
+import { operatorsGroup, paged, role } from "../api/operation.ts"
 
 const error = NotFound.wire
 const integration = { params: integrations.IntegrationPath }
