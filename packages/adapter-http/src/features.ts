@@ -18,10 +18,12 @@ import { settings } from "./features/settings/part.ts"
 import { signIn } from "./features/signIn/part.ts"
 import { silences } from "./features/silences/part.ts"
 import { watches } from "./features/watches/part.ts"
-import { stream } from "./handlers/OperatorHandlers.ts"
+import { policyUseCases } from "./handlers/policyUseCases.ts"
+import { stream } from "./handlers/StreamHandlers.ts"
+import { incidentUseCases, operationUseCases, operatorUseCases } from "./handlers/useCases.ts"
 import type { HttpPart } from "./HttpPart.ts"
 
-/** The features that HTTP serves, among the subjects of the heart, in the order of the tags of /ops/v1/openapi.json. */
+/** The features of the API, among the subjects of the heart, in the order of the tags of /ops/v1/openapi.json. */
 const features = [
   {
     tags: [
@@ -29,20 +31,30 @@ const features = [
       ["Agents", "Find agents.", agents],
       ["Checks", "Find, release, delete and explain checks.", checks],
     ],
+    useCases: { group: "operations", make: operationUseCases },
   },
   numbers,
   report,
   exporting,
-  { tags: [["Incidents", "Incidents in full.", incidents]] },
+  {
+    tags: [["Incidents", "Incidents in full.", incidents]],
+    useCases: { group: "incidentActions", make: incidentUseCases },
+  },
   overdue,
   silences,
   publicPages,
   onCall,
-  { tags: [["Policy", "Receivers, routes and maintenance windows.", policy]] },
+  {
+    tags: [["Policy", "Receivers, routes and maintenance windows.", policy]],
+    useCases: { group: "policy", make: policyUseCases },
+  },
   receivers,
   settings,
   push,
-  { tags: [["Operators", "Named operators, their tokens, and who changed what.", operators]] },
+  {
+    tags: [["Operators", "Named operators, their tokens, and who changed what.", operators]],
+    useCases: { group: "operators", make: operatorUseCases },
+  },
   signIn,
   watches,
   enrolment,
@@ -54,6 +66,9 @@ const features = [
 
 /** The tags of /ops/v1/openapi.json. */
 export const opsTags = features.flatMap<Tag>((part) => ("tags" in part ? part.tags : []))
+
+/** The use cases of each operators' group of /ops/v1. */
+export const opsUseCases = features.flatMap((part) => ("useCases" in part ? [part.useCases] : []))
 
 /** Answers the endpoints of /ops/v1 that are more than a use case. */
 export const handlers = features.flatMap((part) => ("handlers" in part ? [part.handlers] : []))

@@ -1,7 +1,5 @@
-import { IncomingMessage } from "node:http"
 import { LONGEST_TRIED } from "@tocsin/contract/integrations/Mails"
 import type { NumbersAnswer } from "@tocsin/contract/numbers/Numbers"
-import { TopicsChanged } from "@tocsin/contract/liveViews/Topics"
 import type { PayloadTooLarge, Validation } from "@tocsin/contract/api/ApiErrors"
 import type { IgnoredBody, OperatorAuthentication, ValidParameters } from "@tocsin/contract/api/operation"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
@@ -9,19 +7,18 @@ import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import type { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
 import type { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import { Readiness } from "@tocsin/core/heart/health/Readiness"
-import { TopicFeed, type UnreadTopics } from "@tocsin/core/heart/usecases/TopicFeed"
-import { Clock, type Context, Duration, Effect, type Layer, Option, Record, Schema, Stream } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Context, Effect, type Layer, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
-import { IsStillAuthorized } from "../request/authentication.ts"
 import { MAX_BODY_BYTES, readBody, readText } from "../request/RequestBody.ts"
 import { actingOnce, type Arrived, type BodyCodec } from "./actingOnce.ts"
-import { answeringMatch, type CoreError, fail, toApiError } from "../response/failures.ts"
+import { answeringMatch, type CoreError, fail } from "../response/failures.ts"
 import { numbersResponse } from "../features/numbers/numbersResponse.ts"
 import { pageResponse } from "../response/pageResponse.ts"
 import { endpointsOf } from "../routes.ts"
 import type { ServicesOf } from "./OpsUseCases.ts"
-import { opsUseCases, v1UseCases } from "./useCases.ts"
+import { v1UseCases } from "./useCases.ts"
+import { opsUseCases } from "../features.ts"
 
 /** Answers that are too long to be encoded at once. */
 const written: Readonly<Record<string, Served["write"]>> = {
@@ -126,11 +123,11 @@ const group = <
 
 export const v1 = group(TocsinApi, "operators", v1UseCases)
 
-type OpsServices = ServicesOf<(typeof opsUseCases)[keyof typeof opsUseCases]> | Commits | Hashing
+type OpsServices = ServicesOf<(typeof opsUseCases)[number]["make"]> | Commits | Hashing
 
 /** The operators' groups of /ops/v1. */
-export const ops = Record.keys(opsUseCases).map((name) =>
-  group(OpsApi, name, (services: Context.Context<OpsServices>) => opsUseCases[name](services)),
+export const ops = opsUseCases.map(({ group: name, make }) =>
+  group(OpsApi, name, (services: Context.Context<OpsServices>) => make(services)),
 )
 
 const ok = { status: "ok" } as const
@@ -148,78 +145,5 @@ export const health = HttpApiBuilder.group(
     return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () => Effect.flatMap(isReady, (ready) => (ready ? Effect.succeed(ok) : notReady)))
-  }),
-)
-
-/** How often a comment is sent, for proxies, and the token is checked. */
-const COMMENT_EVERY = Duration.seconds(15)
-
-/** How long a client that does not read may keep a stream that has ended. */
-const END_WITHIN = Duration.seconds(1)
-
-const COMMENT = ": still here\n\n"
-/** Makes proxies and clients see the headers immediately. */
-const OPENING = ": open\n\n"
-
-const toJson = Schema.encodeSync(Schema.fromJsonString(TopicsChanged))
-
-const monotonicTime = Clock.clockWith((clock) => Effect.sync(() => clock.monotonicTimeNanosUnsafe()))
-
-/** The next text of a stream, and when the next comment is due. */
-const nextText = Effect.fnUntraced(function* (unread: UnreadTopics, commentAt: bigint) {
-  const wait = commentAt - (yield* monotonicTime)
-  const isChanged = wait > 0n && Option.isSome(yield* Effect.timeoutOption(unread.some, Duration.nanos(wait)))
-  if (!isChanged) return [COMMENT, commentAt + Duration.toNanosUnsafe(COMMENT_EVERY)] as const
-  return [`data: ${toJson(yield* unread.take)}\n\n`, commentAt] as const
-})
-
-const textsOf = (unread: UnreadTopics): Stream.Stream<string> =>
-  Stream.unwrap(
-    Effect.map(monotonicTime, (now) =>
-      Stream.concat(
-        Stream.succeed(OPENING),
-        Stream.unfold(now + Duration.toNanosUnsafe(COMMENT_EVERY), (commentAt) =>
-          nextText(unread, commentAt),
-        ),
-      ),
-    ),
-  )
-
-/** Waits until the token is no longer accepted. A storage that is down refuses no token. */
-const untilRefused = Effect.gen(function* () {
-  const isStillAuthorized = Effect.orElseSucceed(yield* IsStillAuthorized, () => true)
-  while (true) {
-    yield* Effect.sleep(COMMENT_EVERY)
-    if (!(yield* isStillAuthorized)) return
-  }
-})
-
-/** Closes the connection of a client that reads too slowly to see the end. */
-const endFirmly = ({ source }: HttpServerRequest.HttpServerRequest) =>
-  Effect.andThen(
-    Effect.sleep(END_WITHIN),
-    Effect.sync(() => source instanceof IncomingMessage && source.socket.destroy()),
-  )
-
-/** The endpoint for live views (docs/rules.md#live-views). */
-export const stream = HttpApiBuilder.group(
-  OpsApi,
-  "stream",
-  Effect.fnUntraced(function* (handlers) {
-    const feed = yield* TopicFeed
-    const { draining } = yield* Readiness
-    return handlers.handleRaw(
-      "stream",
-      Effect.fnUntraced(function* ({ query, request }) {
-        const unread = yield* toApiError(feed.open(query.client))
-        const ended = yield* Effect.cached(Effect.raceAllFirst([draining, untilRefused, unread.replaced]))
-        yield* Effect.forkScoped(Effect.andThen(ended, endFirmly(request)))
-        return HttpServerResponse.stream(Stream.encodeText(Stream.interruptWhen(textsOf(unread), ended)), {
-          contentType: "text/event-stream",
-          // nginx would keep events back, and HAProxy, where it compresses them, their ends.
-          headers: { "x-accel-buffering": "no", "cache-control": "no-store, no-transform" },
-        })
-      }),
-    )
   }),
 )

@@ -16,5 +16,13 @@ type Groups = (typeof OpsApi)["groups"]
 /** The use cases of one group of /ops/v1: `satisfies OpsUseCases<"rotas">`. */
 export type OpsUseCases<Name extends keyof Groups> = UseCases<Groups[Name]["endpoints"]>
 
+/** Makes the use cases of one group, of the services that they need. */
+export type MadeUseCases = {
+  readonly [Name in keyof Groups]: {
+    readonly group: Name
+    readonly make: (services: never) => OpsUseCases<Name>
+  }
+}[keyof Groups]
+
 /** The services of which a function makes use cases. */
 export type ServicesOf<Make> = Make extends (services: Context.Context<infer R>) => unknown ? R : never

@@ -9,19 +9,7 @@ import { toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
 import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
 import { Context, Effect } from "effect"
 import type { TocsinApi } from "@tocsin/contract/api/TocsinApi"
-import type { OpsApi } from "@tocsin/contract/api/OpsApi"
-import { enrolmentUseCases } from "../features/enrolment/enrolmentUseCases.ts"
-import { integrationUseCases } from "../features/integrations/integrationUseCases.ts"
-import { rotaUseCases } from "../features/onCall/rotaUseCases.ts"
-import { announcementUseCases } from "../features/publicPages/announcementUseCases.ts"
-import { pushUseCases } from "../features/push/pushUseCases.ts"
-import { settingUseCases } from "../features/settings/settingUseCases.ts"
-import { secretUseCases } from "../features/receivers/secretUseCases.ts"
-import { sessionUseCases } from "../features/signIn/sessionUseCases.ts"
-import { silenceUseCases } from "../features/silences/silenceUseCases.ts"
-import { watchUseCases } from "../features/watches/watchUseCases.ts"
 import type { OpsUseCases, UseCases } from "./OpsUseCases.ts"
-import { policyUseCases } from "./policyUseCases.ts"
 
 /** The use case of each operators' endpoint of /api/v1. */
 export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
@@ -47,7 +35,7 @@ export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
   } satisfies UseCases<(typeof TocsinApi)["groups"]["operators"]["endpoints"]>
 }
 
-const operationUseCases = (services: Context.Context<Operations | Queries>) => {
+export const operationUseCases = (services: Context.Context<Operations | Queries>) => {
   const operations = Context.get(services, Operations)
   const queries = Context.get(services, Queries)
   return {
@@ -76,7 +64,7 @@ const operationUseCases = (services: Context.Context<Operations | Queries>) => {
   } satisfies OpsUseCases<"operations">
 }
 
-const operatorUseCases = (services: Context.Context<Operators>) => {
+export const operatorUseCases = (services: Context.Context<Operators>) => {
   const operators = Context.get(services, Operators)
   return {
     me: () => operators.me,
@@ -88,7 +76,7 @@ const operatorUseCases = (services: Context.Context<Operators>) => {
   } satisfies OpsUseCases<"operators">
 }
 
-const incidentUseCases = (services: Context.Context<Operations>) => {
+export const incidentUseCases = (services: Context.Context<Operations>) => {
   const operations = Context.get(services, Operations)
   return {
     acknowledge: ({ params, payload }) =>
@@ -97,29 +85,4 @@ const incidentUseCases = (services: Context.Context<Operations>) => {
     acknowledgeAll: ({ payload }) => operations.acknowledgeAll(payload),
     noteIncident: ({ params, payload }) => Effect.map(operations.note(params.id, payload), toLogEntry),
   } satisfies OpsUseCases<"incidentActions">
-}
-
-/** The use cases of each operators' group of /ops/v1. */
-export const opsUseCases = {
-  operations: operationUseCases,
-  operators: operatorUseCases,
-  integrations: integrationUseCases,
-  enrolments: enrolmentUseCases,
-  incidentActions: incidentUseCases,
-  policy: policyUseCases,
-  push: pushUseCases,
-  watches: watchUseCases,
-  rotas: rotaUseCases,
-  secrets: secretUseCases,
-  sessions: sessionUseCases,
-  settings: settingUseCases,
-  silences: silenceUseCases,
-  announcements: announcementUseCases,
-} satisfies {
-  readonly [
-    Name in Exclude<
-      keyof (typeof OpsApi)["groups"],
-      "agents" | "export" | "placeWatches" | "signIn" | "stream"
-    >
-  ]: (services: never) => OpsUseCases<Name>
 }

@@ -26,7 +26,6 @@ export const callTable = {
     ...listing<R.Paging, R.Agent>()("listAgents"),
     find: listing<R.FoundAgentListParameters, R.TitledAgent>()("findAgents"),
     get: call<[agentId: string], R.Agent>()("getAgent"),
-    /** Gives an agent a title, or takes it back. */
     title: call<[agentId: string, request: R.TitleRequest], R.ActionCount>()("titleAgent"),
     download: call<[], R.AgentDownload>()("getAgentDownload"),
     accept: agentAction("acceptAgent"),
@@ -56,7 +55,6 @@ export const callTable = {
     report: call<[parameters: R.ReportParameters], R.Report>()("readReport"),
     explain: call<[check: R.CheckName], R.CheckExplanation>()("explain"),
     resolve: checkAction("resolveCheck"),
-    /** Gives a check a title, or takes it back. */
     title: call<[check: R.CheckName, request: R.TitleRequest], R.ActionCount>()("titleCheck"),
     resetClock: checkAction("resetClock"),
     remove: checkAction("removeCheck"),
@@ -171,7 +169,6 @@ export const callTable = {
     schema: call<[], R.PolicySchema>()("getPolicySchema"),
     versions: call<[parameters?: R.PolicyVersionParameters], R.PolicyVersionList>()("listPolicyVersions"),
     apply: call<[text: string, parameters?: R.PolicyApplicationParameters], R.AppliedPolicy>()("applyPolicy"),
-    /** Changes parts of the stored policy in its text; with `dry_run`, answers with the text alone. */
     patch: call<
       [operations: R.PolicyPatch, parameters: R.PolicyPatchParameters],
       R.AppliedPolicy | R.PatchedPolicy

@@ -1,6 +1,7 @@
 import type { CoreError } from "@tocsin/adapter-http/response/failures"
 import type { ServicesOf } from "@tocsin/adapter-http/handlers/OpsUseCases"
-import { opsUseCases, v1UseCases } from "@tocsin/adapter-http/handlers/useCases"
+import { opsUseCases } from "@tocsin/adapter-http/features"
+import { v1UseCases } from "@tocsin/adapter-http/handlers/useCases"
 import type { Call, Walk } from "@tocsin/client/calls/call"
 import { callTable, mapCalls } from "@tocsin/client/calls/callTable"
 import {
@@ -23,9 +24,9 @@ import type { AnyCallCode } from "../TocsinError.ts"
 
 const useCasesOf = (services: Context.Context<ServicesOf<Make>>): UseCases =>
   // Endpoints have different names.
-  Object.assign(v1UseCases(services), ...Object.values(opsUseCases).map((make) => make(services)))
+  Object.assign(v1UseCases(services), ...opsUseCases.map(({ make }) => make(services)))
 
-type Make = typeof v1UseCases | (typeof opsUseCases)[keyof typeof opsUseCases]
+type Make = typeof v1UseCases | (typeof opsUseCases)[number]["make"]
 type UseCases = AllOf<ReturnType<Make>>
 
 type CodesOf<Name extends keyof UseCases> =

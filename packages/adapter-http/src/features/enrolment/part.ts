@@ -1,5 +1,6 @@
 import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
+import { enrolmentUseCases } from "./enrolmentUseCases.ts"
 
 const ENROLMENT = {
   id: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
@@ -71,4 +72,5 @@ export const enrolment = {
     ["Admission", "Tokens by which new agents are accepted.", enrolments],
     ["Agents", undefined, download],
   ],
+  useCases: { group: "enrolments", make: enrolmentUseCases },
 } satisfies HttpPart

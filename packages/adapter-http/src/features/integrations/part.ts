@@ -1,6 +1,7 @@
 import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as SenderRoutes from "./SenderRoutes.ts"
+import { integrationUseCases } from "./integrationUseCases.ts"
 
 const INTEGRATION = {
   name: "cron",
@@ -146,4 +147,5 @@ export const integrations = {
     ["Checks", undefined, checks],
   ],
   beside: SenderRoutes,
+  useCases: { group: "integrations", make: integrationUseCases },
 } satisfies HttpPart

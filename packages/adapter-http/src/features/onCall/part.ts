@@ -1,6 +1,7 @@
 import { counted, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as CalendarRoutes from "./CalendarRoutes.ts"
+import { rotaUseCases } from "./rotaUseCases.ts"
 
 const OVERRIDE = {
   id: "019ae4a1-6c3c-7e4b-9c1d-2f3a4b5c6d7e",
@@ -96,4 +97,5 @@ const rotas: Operations = {
 export const onCall = {
   tags: [["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas]],
   beside: CalendarRoutes,
+  useCases: { group: "rotas", make: rotaUseCases },
 } satisfies HttpPart

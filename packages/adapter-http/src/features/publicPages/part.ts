@@ -1,6 +1,7 @@
 import { counted, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as PublicPageRoutes from "./PublicPageRoutes.ts"
+import { announcementUseCases } from "./announcementUseCases.ts"
 
 const ANNOUNCEMENT = {
   id: "019ae4a1-6c3c-7e4b-9c1d-2f3a4b5c6d7f",
@@ -61,4 +62,5 @@ const announcements: Operations = {
 export const publicPages = {
   tags: [["Announcements", "Messages to the readers of public pages.", announcements]],
   beside: PublicPageRoutes,
+  useCases: { group: "announcements", make: announcementUseCases },
 } satisfies HttpPart

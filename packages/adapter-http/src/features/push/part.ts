@@ -1,6 +1,7 @@
 import { counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as ShownRoutes from "./ShownRoutes.ts"
+import { pushUseCases } from "./pushUseCases.ts"
 
 const KEY = "BGg1c2F4c1ZlcnlTZWNyZXRQb2ludE9mUDI1NkluNjVCeXRlc0FzQmFzZTY0dXJsLU5vdEFSZWFsT25lISE"
 
@@ -81,4 +82,5 @@ const operations: Operations = {
 export const push = {
   tags: [["Browsers", "Browsers that get notifications.", operations]],
   beside: ShownRoutes,
+  useCases: { group: "push", make: pushUseCases },
 } satisfies HttpPart

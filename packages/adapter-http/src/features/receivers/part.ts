@@ -1,5 +1,6 @@
 import { counted, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
+import { secretUseCases } from "./secretUseCases.ts"
 
 const SECRETS = {
   name: "phone",
@@ -39,4 +40,5 @@ const secrets: Operations = {
 
 export const receivers = {
   tags: [["Secrets", "Addresses and tokens of receivers, which are never shown.", secrets]],
+  useCases: { group: "secrets", make: secretUseCases },
 } satisfies HttpPart

@@ -50,6 +50,4 @@ const reports: Operations = {
   },
 }
 
-export const report = {
-  tags: [["Reports", "How checks were during a span.", reports]],
-} satisfies HttpPart
+export const report = { tags: [["Reports", "How checks were during a span.", reports]] } satisfies HttpPart

@@ -1,5 +1,6 @@
 import { counted, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
+import { settingUseCases } from "./settingUseCases.ts"
 
 const PUBLIC_URL = { name: "public_url", value: "https://tocsin.example.org", source: "stored" }
 const WATCH_LOOPBACK = { name: "watch_loopback", value: false, source: "default" }
@@ -31,4 +32,5 @@ const operations: Operations = {
 
 export const settings = {
   tags: [["Settings", "What an admin may set while servers run.", operations]],
+  useCases: { group: "settings", make: settingUseCases },
 } satisfies HttpPart

@@ -1,6 +1,7 @@
 import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import { signIn as handlers } from "./SignInHandlers.ts"
+import { sessionUseCases } from "./sessionUseCases.ts"
 
 const SESSION = {
   id: "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
@@ -121,4 +122,5 @@ const sessions: Operations = {
 export const signIn = {
   tags: [["Sessions", "People who sign in by OpenID Connect.", sessions]],
   handlers,
+  useCases: { group: "sessions", make: sessionUseCases },
 } satisfies HttpPart

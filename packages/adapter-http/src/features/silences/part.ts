@@ -1,5 +1,6 @@
 import { OPEN_INCIDENT, counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
+import { silenceUseCases } from "./silenceUseCases.ts"
 
 const SILENCE = {
   id: "01941f2a-7d3c-7e4b-9c1d-2f3a4b5c6d7e",
@@ -72,4 +73,5 @@ const operations: Operations = {
 
 export const silences = {
   tags: [["Silences", "Hold the notifications of some agents or checks for a while.", operations]],
+  useCases: { group: "silences", make: silenceUseCases },
 } satisfies HttpPart

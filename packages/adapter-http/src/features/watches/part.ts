@@ -1,6 +1,7 @@
 import { counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import { placeWatches as handlers } from "./PlaceHandlers.ts"
+import { watchUseCases } from "./watchUseCases.ts"
 
 const PAGE = { http: { url: "https://example.org/" } }
 const OUTPUT = "HTTP OK - 200 https://example.org/ in 0.092 s | time=0.092s size=1256B"
@@ -164,4 +165,5 @@ const placeWatches: Operations = {
 export const watches = {
   tags: [["Watches", "Probes of the server and of agents.", { ...operations, ...placeWatches }]],
   handlers,
+  useCases: { group: "watches", make: watchUseCases },
 } satisfies HttpPart
