@@ -47,6 +47,21 @@ describe("a new item", () => {
     }),
   )
 
+  it.effect("says since when it is due, by which its delay is measured", () =>
+    Effect.gen(function* () {
+      const { disk, after, receivers, webhook } = yield* openIdle({ separateFront: true })
+      yield* webhook.answers(deferred, delivered)
+      const began = yield* Instant.now
+      yield* disk.turns("critical")
+      yield* after("1 minute")
+      const [first, second] = receivers.attempts
+      assert.strictEqual(first?.notification.due_at, began)
+      assert.isAbove(Number((first?.startedAt ?? began) - began), 0)
+      // Of a retry, since the end of its pause.
+      assert.isAbove(Number((second?.notification.due_at ?? began) - (first?.startedAt ?? began)), 4_000_000)
+    }),
+  )
+
   it.effect("does not wait for another notifier whose receiver hangs", () =>
     Effect.gen(function* () {
       const { agent, webhook, receivers } = yield* openIdle({ notifiers: ["webhook", "messenger"] })
