@@ -116,6 +116,14 @@ describe("an evaluation of an incident", () => {
     expect(again("change", 30, { ...refused, repaired_by: "attempt" })).toEqual([["chat", "reminder"]])
     expect(again("change", 30, refused, 10 + 24 * 60)).toEqual([["chat", "reminder"]])
     expect(again("change", 30, refused, 11 + 24 * 60)).toEqual([])
+    // What an attempt has brought once is not brought by another after a change.
+    const brought = (by: "attempt" | "change", last: OutboxRecord) => {
+      const repaired = new Map([["chat", { at: minute(30), by }]])
+      return decideFirings(facts({ firings: [known, last], repaired }), minute(31)).written[0]?.repaired_by
+    }
+    expect(brought("attempt", refused)).toBe("attempt")
+    expect(brought("change", refused)).toBe("change")
+    expect(brought("change", { ...refused, repaired_by: "attempt" })).toBe("attempt")
   })
 
   it("writes a first step held by its delay, and a later one when it is due", () => {
@@ -256,6 +264,8 @@ describe("an evaluation of an incident", () => {
     expect(decided({ naming: reminding, firings, covering: [silence] }, 33).written).toEqual([
       ["chat", "reminder", "silence:s"],
     ])
+    const inRetry = [{ ...sent("chat", "critical", 3), state: "retry", next_attempt_at: minute(6) } as const]
+    expect(decided({ naming: reminding, firings: inRetry }, 5).next).toEqual(minute(35))
     const unowed = [...firings, held("chat", { incident_seq: 2 })]
     expect(decided({ naming: reminding, firings: unowed }, 33).held).toEqual([["chat", "due", "reminder"]])
   })
