@@ -83,8 +83,8 @@ it.effect("a command loads the storage that it opens, and neither the server nor
       assert.include(parts, "SqliteStorage", args.join(" "))
       for (const other of ["PgStorage", "nodemailer", "watchProbes", "askServer", "openTelemetry", "doctor"])
         assert.notInclude(parts, other, args.join(" "))
-      assert.isBelow(names.length, 110, args.join(" "))
-      assert.isBelow(kilobytes, 2_600, args.join(" "))
+      assert.isBelow(names.length, 125, args.join(" "))
+      assert.isBelow(kilobytes, 2_200, args.join(" "))
     }
   }),
 )

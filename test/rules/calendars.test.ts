@@ -18,7 +18,7 @@ import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
 import { PolicySource } from "@tocsin/core/heart/usecases/PolicySource"
 import { defaultRules, RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { OnCall } from "@tocsin/core/features/onCall/OnCall"
 import { OutboxSignal } from "@tocsin/core/heart/notifications/OutboxSignal"
 import { forAll, PROPERTY_TIMEOUT_MILLIS } from "@tocsin/testing/forAll"
 import { START_MILLIS } from "@tocsin/testing/samples"
@@ -46,7 +46,7 @@ const documentOf = ([first = ANN, ...others]: ReadonlyArray<NotifierName>): Poli
 /** One server: its calendar, and how it follows a version of the policy. */
 const serverOn = (storage: Storage["Service"]) =>
   Effect.gen(function* () {
-    const { calendar } = yield* Operations
+    const { calendar } = yield* OnCall
     const policy = yield* PolicyInForce
     const token = (yield* LinkTokens)?.calendarTokenOf(PRIMARY) ?? assert.fail("no tokens")
     return {
@@ -57,7 +57,7 @@ const serverOn = (storage: Storage["Service"]) =>
   }).pipe(
     Effect.provide(
       Layer.fresh(
-        Operations.layer.pipe(
+        OnCall.layer.pipe(
           Layer.provideMerge(OutboxSignal.layer),
           Layer.provideMerge(Commits.layer),
           Layer.provideMerge(PolicyInForce.layer),

@@ -2,7 +2,7 @@ import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import type { Page, PageParameters } from "@tocsin/core/kernel/engine/lists/readPage"
 import type { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
-import type { Queries } from "@tocsin/core/lists/Queries"
+import type { Queries } from "tocsin/internal/layers/Operations"
 import { Effect } from "effect"
 import { AGENTS } from "./Scenario.ts"
 

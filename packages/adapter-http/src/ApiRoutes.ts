@@ -100,7 +100,7 @@ const operationsBeside = <R>(options: ApiOptions, beside: Beside<R>) =>
     watched(options, [...knownToV1, ...knownToOps, ...beside.routes]),
   ).pipe(Layer.provide(failedAuthentications(options)))
 
-/** The same with /ops/v1, what operators do beyond the contract, and its document. Requires Operations too. */
+/** The same with /ops/v1, what operators do beyond the contract, and its document. Requires the services of these too. */
 export const layerWithOperations = (options: ApiOptions) =>
   operationsBeside(options, { layer: Layer.empty, routes: [] })
 

@@ -23,7 +23,7 @@ export type ServerOptions = NodeServer.ListenOptions & ApiRoutes.ApiOptions
 /** Serves the v1 API until its scope closes. Fails when it cannot listen. */
 export const layer = (options: ServerOptions) => serve(ApiRoutes.layer(options), options)
 
-/** The same with /ops/v1, what operators do beyond the contract. Requires Operations too. */
+/** The same with /ops/v1, what operators do beyond the contract. Requires the services of these too. */
 export const layerWithOperations = (options: ServerOptions) =>
   serve(ApiRoutes.layerWithOperations(options), options)
 

@@ -1,6 +1,5 @@
 import { join } from "node:path"
 import process from "node:process"
-import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import type { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, FileSystem, Layer } from "effect"
 import {
@@ -82,7 +81,7 @@ export const storageLayer = (
     })
   }
   return settings.DATABASE_URL.kind === "memory"
-    ? MemoryStorage.layer
+    ? Layer.unwrap(Effect.promise(async () => (await import("@tocsin/adapter-memory/MemoryStorage")).layer))
     : PgStorage.layer({ url: settings.DATABASE_URL.url })
 }
 

@@ -13,6 +13,7 @@ import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { placeFollowing, Watches, watchAgentOf } from "@tocsin/core/features/watches/Watches"
 import type { WatchAgent } from "@tocsin/core/features/watches/watchAgent"
+import { Exports } from "@tocsin/core/lists/Exports"
 import { Queries } from "@tocsin/core/lists/Queries"
 import { Context, Effect, Layer, type Scope } from "effect"
 import * as SeededIds from "./SeededIds.ts"
@@ -25,6 +26,7 @@ export interface Replica {
   readonly ingest: Ingest["Service"]
   readonly admission: Admission["Service"]
   readonly queries: Queries["Service"]
+  readonly exports: Exports["Service"]
   readonly operators: Operators["Service"]
   readonly sessions: Sessions["Service"]
   readonly integrations: Integrations["Service"]
@@ -38,6 +40,7 @@ const useCases = Layer.mergeAll(
   Ingest.layer.pipe(Layer.provide(placeFollowing)),
   Admission.layer,
   Queries.layer,
+  Exports.layer,
   Operators.layer,
   Sessions.layer,
   Integrations.layer,
@@ -73,6 +76,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
         ingest: Context.get(services, Ingest),
         admission: Context.get(services, Admission),
         queries: Context.get(services, Queries),
+        exports: Context.get(services, Exports),
         operators: Context.get(services, Operators),
         sessions: Context.get(services, Sessions),
         integrations: Context.get(services, Integrations),

@@ -8,7 +8,7 @@ import type { Command } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
 import { acknowledging } from "@tocsin/core/heart/usecases/acknowledging"
 import { heldLists } from "@tocsin/core/heart/usecases/heldLists"
-import { silenceOperations } from "@tocsin/core/features/silences/silenceOperations"
+import { silenceOperations } from "@tocsin/core/features/silences/Silences"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { after, claimable, ids, openWith } from "./outboxItems.ts"
@@ -41,6 +41,7 @@ const silencingOn = (replica: Replica, waits?: Duration.Input) =>
       storage,
       ids: yield* Ids,
       rules: defaultRules,
+      sha256: (text) => text,
       signed: signedOn(replica, waits),
     })
   }).pipe(Effect.provide(SeededIds.layer("silences")))

@@ -34,7 +34,7 @@ interface Line {
 type Span = readonly [from: Instant.Instant, to: Instant.Instant]
 
 const linesOf = (replica: Replica, kind: ExportKind, [from, to]: Span, cursor?: string) =>
-  replica.queries
+  replica.exports
     .exportRows({ kind, from, to, ...(cursor !== undefined && { cursor }) }, (rows) =>
       Effect.succeed(rows.map(toIncident)),
     )
@@ -247,7 +247,7 @@ const describeBounds = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.strictEqual(backwards.message, "from must not be after to")
         const scope = yield* Scope.make()
         const [from, to] = EVER
-        const begin = replica.queries.exportRows({ kind: "history", from, to }, () => Effect.succeed([]))
+        const begin = replica.exports.exportRows({ kind: "history", from, to }, () => Effect.succeed([]))
         yield* Scope.provide(Effect.andThen(begin, begin), scope)
         assert.strictEqual((yield* Effect.flip(linesOf(replica, "history", EVER)))._tag, "RateLimited")
         yield* Scope.close(scope, Exit.void)

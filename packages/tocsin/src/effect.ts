@@ -23,7 +23,7 @@ export { type IncidentChange, IncidentFeed } from "./live/IncidentFeed.ts"
 export { Admission } from "@tocsin/core/lists/Admission"
 export { Ingest } from "@tocsin/core/heart/usecases/Ingest"
 export { NotFound, StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
-export { Operations } from "@tocsin/core/lists/Operations"
+export { Operations, Queries } from "./layers/Operations.ts"
 export { ValidationError } from "@tocsin/contract/formats/Errors"
 export { CheckResultEvent, EventBatchRequest, HeartbeatRequest } from "@tocsin/contract/v1/Requests"
 export {
@@ -43,7 +43,6 @@ export {
   Notifiers,
   type TestReceipt,
 } from "@tocsin/core/heart/notifications/Notifiers"
-export { Queries } from "@tocsin/core/lists/Queries"
 
 export {
   AgentBlocked,

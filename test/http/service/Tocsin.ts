@@ -17,21 +17,11 @@ import { PolicySource } from "@tocsin/core/heart/usecases/PolicySource"
 import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
-import { Admission } from "@tocsin/core/lists/Admission"
+import { services } from "@tocsin/core/lists/services"
 import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
-import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
-import { Operations } from "@tocsin/core/lists/Operations"
-import { Integrations } from "@tocsin/core/features/integrations/Integrations"
-import { Watches } from "@tocsin/core/features/watches/Watches"
-import { Sessions } from "@tocsin/core/features/signIn/Sessions"
-import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { OutboxSignal } from "@tocsin/core/heart/notifications/OutboxSignal"
 import { PushService } from "@tocsin/core/features/push/PushService"
-import { Policies } from "@tocsin/core/lists/Policies"
 import { ReplicaIdentity } from "@tocsin/core/heart/usecases/Replicas"
-import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
-import { TopicFeed } from "@tocsin/core/heart/usecases/TopicFeed"
-import { Queries } from "@tocsin/core/lists/Queries"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
 import { HttpServer as BoundServer } from "effect/http"
 import * as SeededIds from "@tocsin/testing/SeededIds"
@@ -129,19 +119,7 @@ export class Tocsin extends Context.Service<
         )
         const notifiers = Layer.succeed(Notifiers, options.notifiers ?? new Map())
         const service = server.pipe(
-          Layer.provide([
-            Ingest.layer,
-            Admission.layer,
-            Queries.layer,
-            Operations.layer,
-            Operators.layer,
-            Sessions.layer,
-            Integrations.layer,
-            Watches.layer,
-            Policies.layer.pipe(Layer.provide(ReplicaIdentity.layer)),
-            TopicFeed.layer,
-            PublicPages.layer,
-          ]),
+          Layer.provide(services),
           Layer.merge(
             options.notifiers === undefined
               ? Layer.empty

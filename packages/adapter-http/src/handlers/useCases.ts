@@ -1,6 +1,14 @@
 import { Admission } from "@tocsin/core/lists/Admission"
 import { traceIncident } from "@tocsin/core/heart/notifications/traceIncident"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { AgentDownloads } from "@tocsin/core/features/enrolment/AgentDownloads"
+import { ResolvedChecks } from "@tocsin/core/features/integrations/resolveCheck"
+import { ReceiverTests } from "@tocsin/core/features/receivers/ReceiverTests"
+import { Reports } from "@tocsin/core/features/report/readReport"
+import { Availability } from "@tocsin/core/heart/availability/readAvailability"
+import { Checks } from "@tocsin/core/heart/usecases/Checks"
+import { Incidents } from "@tocsin/core/heart/usecases/Incidents"
+import { ExplainedChecks } from "@tocsin/core/lists/ExplainedChecks"
+import { Numbers } from "@tocsin/core/lists/Numbers"
 import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { Queries } from "@tocsin/core/lists/Queries"
 import { toAcknowledgement } from "@tocsin/core/heart/model/Acknowledgement"
@@ -35,32 +43,48 @@ export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
   } satisfies UseCases<(typeof TocsinApi)["groups"]["operators"]["endpoints"]>
 }
 
-export const operationUseCases = (services: Context.Context<Operations | Queries>) => {
-  const operations = Context.get(services, Operations)
+export const operationUseCases = (
+  services: Context.Context<
+    | AgentDownloads
+    | Availability
+    | Checks
+    | ExplainedChecks
+    | Incidents
+    | Numbers
+    | Queries
+    | ReceiverTests
+    | Reports
+    | ResolvedChecks
+  >,
+) => {
+  const checks = Context.get(services, Checks)
+  const incidents = Context.get(services, Incidents)
+  const { numbers } = Context.get(services, Numbers)
   const queries = Context.get(services, Queries)
+  const { testNotifier } = Context.get(services, ReceiverTests)
   return {
     getOverview: () => queries.overview,
-    getAgentDownload: () => operations.agentDownload,
+    getAgentDownload: () => Context.get(services, AgentDownloads).agentDownload,
     findAgents: ({ query }) => queries.findAgents(query),
-    listExpectedChecks: ({ query }) => operations.expectedChecks(query),
-    listAvailability: ({ query }) => operations.availability(query),
-    readReport: ({ query }) => operations.report(query),
-    listSeries: ({ params }) => queries.numbers.ofCheck(params.agent_id, params.check_id),
-    readNumbers: ({ query }) => queries.numbers.read(query),
+    listExpectedChecks: ({ query }) => checks.expectedChecks(query),
+    listAvailability: ({ query }) => Context.get(services, Availability).availability(query),
+    readReport: ({ query }) => Context.get(services, Reports).report(query),
+    listSeries: ({ params }) => numbers.ofCheck(params.agent_id, params.check_id),
+    readNumbers: ({ query }) => numbers.read(query),
     listAudit: ({ query }) => queries.audit(query),
-    replay: ({ params }) => operations.replay(params.id),
-    release: ({ params }) => operations.release(params.id),
-    listHeldOutbox: ({ query }) => operations.outbox(query),
-    listHeldIncidents: ({ query }) => operations.incidents(query),
-    testNotifier: ({ params }) => Effect.map(operations.testNotifier(params.notifier), toNotifierTest),
-    resolveCheck: ({ params }) => operations.resolveCheck(params),
-    resetClock: ({ params }) => operations.resetClock(params),
-    titleCheck: ({ params, payload }) => operations.titleCheck(params, payload.title ?? undefined),
-    titleAgent: ({ params, payload }) => operations.titleAgent(params.agent_id, payload.title ?? undefined),
-    removeCheck: ({ params }) => operations.removeCheck(params),
-    showIncident: ({ params }) => Effect.map(operations.incident(params.id), toIncidentDetail),
-    traceIncident: ({ params }) => Effect.map(operations.incident(params.id), traceIncident),
-    explain: ({ query }) => operations.explain(query),
+    replay: ({ params }) => incidents.replay(params.id),
+    release: ({ params }) => incidents.release(params.id),
+    listHeldOutbox: ({ query }) => incidents.outbox(query),
+    listHeldIncidents: ({ query }) => incidents.incidents(query),
+    testNotifier: ({ params }) => Effect.map(testNotifier(params.notifier), toNotifierTest),
+    resolveCheck: ({ params }) => Context.get(services, ResolvedChecks).resolveCheck(params),
+    resetClock: ({ params }) => checks.resetClock(params),
+    titleCheck: ({ params, payload }) => checks.titleCheck(params, payload.title ?? undefined),
+    titleAgent: ({ params, payload }) => checks.titleAgent(params.agent_id, payload.title ?? undefined),
+    removeCheck: ({ params }) => checks.removeCheck(params),
+    showIncident: ({ params }) => Effect.map(incidents.incident(params.id), toIncidentDetail),
+    traceIncident: ({ params }) => Effect.map(incidents.incident(params.id), traceIncident),
+    explain: ({ query }) => Context.get(services, ExplainedChecks).explain(query),
   } satisfies OpsUseCases<"operations">
 }
 
@@ -76,13 +100,13 @@ export const operatorUseCases = (services: Context.Context<Operators>) => {
   } satisfies OpsUseCases<"operators">
 }
 
-export const incidentUseCases = (services: Context.Context<Operations>) => {
-  const operations = Context.get(services, Operations)
+export const incidentUseCases = (services: Context.Context<Incidents>) => {
+  const incidents = Context.get(services, Incidents)
   return {
     acknowledge: ({ params, payload }) =>
-      Effect.map(operations.acknowledge(params.id, payload), toAcknowledgement),
-    withdrawAcknowledgement: ({ params }) => operations.withdraw(params.id),
-    acknowledgeAll: ({ payload }) => operations.acknowledgeAll(payload),
-    noteIncident: ({ params, payload }) => Effect.map(operations.note(params.id, payload), toLogEntry),
+      Effect.map(incidents.acknowledge(params.id, payload), toAcknowledgement),
+    withdrawAcknowledgement: ({ params }) => incidents.withdraw(params.id),
+    acknowledgeAll: ({ payload }) => incidents.acknowledgeAll(payload),
+    noteIncident: ({ params, payload }) => Effect.map(incidents.note(params.id, payload), toLogEntry),
   } satisfies OpsUseCases<"incidentActions">
 }

@@ -7,7 +7,6 @@ import {
 import type { AcceptedResponse, EventBatchAcceptedResponse } from "@tocsin/contract/v1/Responses"
 import { defaultRules, RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
 import { StorageError } from "@tocsin/core/kernel/ports/Storage"
-import { Operations } from "@tocsin/core/lists/Operations"
 import type { Ingest } from "@tocsin/core/heart/usecases/Ingest"
 import type { BuiltPage, PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted, References, Tracer } from "effect"
@@ -161,10 +160,7 @@ const way = Effect.fnUntraced(function* (stubs: Stubs, isTraced: boolean) {
     operatorTokens: [Redacted.make("operator-token")],
     trustedHops: 1,
   }).pipe(
-    Layer.provide([
-      stubServices({ ...stubs, ingest: ingest(taken), pages: pages(taken) }),
-      Layer.mock(Operations, {}),
-    ]),
+    Layer.provide([stubServices({ ...stubs, ingest: ingest(taken), pages: pages(taken) })]),
     Layer.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void logs.push(line))])),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "Debug")),
     // Lines that stand for several requests depend on when these came.

@@ -6,7 +6,6 @@ import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { TopicFeed } from "@tocsin/core/heart/usecases/TopicFeed"
-import { Operations } from "@tocsin/core/lists/Operations"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as HttpServer from "../../src/HttpServer.ts"
@@ -36,10 +35,7 @@ it.effect(
       )
       const options = { host: "127.0.0.1", port: 0, operatorTokens: [Redacted.make("another")] }
       const stubs = stubServices({ operators: { authenticate }, feed: Context.get(feed, TopicFeed) })
-      const server = HttpServer.layerWithOperations(options).pipe(
-        Layer.provide(Layer.mock(Operations, {})),
-        Layer.provide(stubs),
-      )
+      const server = HttpServer.layerWithOperations(options).pipe(Layer.provide(stubs))
       yield* Effect.gen(function* () {
         let [text, isEnded] = ["", false]
         const headers = { authorization: `Bearer tocsin_${"a".repeat(43)}` }

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Health, HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
-import { Operations } from "@tocsin/core/lists/Operations"
 import { Effect, Layer, Redacted } from "effect"
 import * as ApiServer from "../../src/HttpServer.ts"
 import { type PageOptions, wantsHtml } from "../../src/pages/PageRoutes.ts"
@@ -36,7 +35,6 @@ const served = <A, E>(
   ).pipe(
     Layer.provide([
       stubServices({ readiness }),
-      Layer.mock(Operations, {}),
       Layer.succeed(HealthExamination, {
         examine: () =>
           Effect.sync(() => {

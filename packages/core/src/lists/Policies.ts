@@ -1,31 +1,24 @@
 import { Context, Effect, Layer } from "effect"
-import * as Instant from "@tocsin/contract/formats/Instant"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { listLines } from "../features/publicPages/lineChecks.ts"
 import { changingReceivers } from "../features/receivers/changingReceivers.ts"
 import { findLostOverrides } from "../features/onCall/overrideDecisions.ts"
 import { refusingPlainSecrets } from "../features/receivers/plainSecrets.ts"
-import { browserReceivers, findUnknownOperators } from "../features/push/findBrowsers.ts"
-import { bindingBrowsers, followingBrowsers } from "../features/push/followBrowsers.ts"
+import { findUnknownOperators } from "../features/push/findBrowsers.ts"
 import { Push } from "../features/push/Push.ts"
-import { Receivers } from "../heart/notifications/Receivers.ts"
-import { PolicySource } from "../heart/usecases/PolicySource.ts"
-import { SecretCipher } from "../kernel/ports/SecretCipher.ts"
 import { withReports } from "../features/report/shownReports.ts"
-import { namedSecretsReader, secretOperations } from "../features/receivers/Secrets.ts"
+import { secretOperations } from "../features/receivers/Secrets.ts"
 import { placeWarnings } from "../features/watches/placeWarnings.ts"
 import { watchSecrets } from "../features/watches/watchSecrets.ts"
 import { tryingPolicy } from "../features/trial/tryingPolicy.ts"
 import { PolicyInForce } from "../heart/policy/PolicyInForce.ts"
-import { givenReceivers } from "../heart/replicas/listedReceivers.ts"
 import { applyingPolicies } from "../heart/usecases/applyingPolicies.ts"
-import { followStoredPolicy } from "../heart/usecases/followStoredPolicy.ts"
 import { patchingPolicy } from "../heart/usecases/patchingPolicy.ts"
-import { replacingPolicies } from "../heart/usecases/replacingPolicies.ts"
 import { shownPolicies } from "../heart/usecases/shownPolicy.ts"
 import { Hashing } from "../kernel/ports/Hashing.ts"
 import { Commits } from "../kernel/engine/commits/Commits.ts"
 import { Storage } from "../kernel/ports/Storage.ts"
+import { FollowedPolicy } from "./FollowedPolicy.ts"
 
 /** The policy in force, for operators (docs/rules.md#policy). */
 export class Policies extends Context.Service<Policies>()("@tocsin/core/lists/Policies", {
@@ -35,9 +28,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/lists/Po
     const commits = yield* Commits
     const { sha256 } = yield* Hashing
     const push = yield* Push
-    const bind = yield* bindingBrowsers(push)
-    const { begin, look: lookForBrowsers, replace } = followingBrowsers(bind, push, yield* replacingPolicies)
-    const readSecrets = namedSecretsReader(storage, yield* SecretCipher)
+    const { bind, look: lookForBrowsers, readSecrets, replace, ...followed } = yield* FollowedPolicy
     const { openWith, store, ...applying } = yield* applyingPolicies({
       readSecrets,
       findLostOverrides,
@@ -45,13 +36,6 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/lists/Po
       unreachable: push.unreachable,
       unknownOperators: findUnknownOperators(storage),
     })
-    // Before anything is decided; the report to the other servers finds later ones.
-    yield* inForce.giveElsewhere(givenReceivers(yield* storage.replicas, yield* Instant.now))
-    const followed = yield* followStoredPolicy(inForce.given, { begin, readSecrets, replace })
-    // A policy that the program gives is in force already, and its notifiers as they were made.
-    const isGiven = (yield* PolicySource).source === "given"
-    if (isGiven && browserReceivers(inForce.current().document).length > 0)
-      yield* begin(inForce.current(), (yield* Receivers).given)
     const secrets = yield* secretOperations(followed.followedVersion)
     const watches = yield* watchSecrets
     const shown = yield* shownPolicies
@@ -90,5 +74,5 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/lists/Po
     }
   }),
 }) {
-  static readonly layer = Layer.provideMerge(Layer.effect(Policies, Policies.make), Push.layer)
+  static readonly layer = Layer.provideMerge(Layer.effect(Policies, Policies.make), FollowedPolicy.layer)
 }

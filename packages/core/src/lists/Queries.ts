@@ -1,6 +1,5 @@
-import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
+import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { agentNotFound } from "../heart/admission/AdmissionErrors.ts"
-import type { ExportParameters } from "@tocsin/contract/export/Export"
 import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { listReaders } from "../kernel/engine/lists/listReaders.ts"
@@ -9,6 +8,7 @@ import { countStates } from "../heart/overdue/shownState.ts"
 import { findAgents, type FoundAgentParameters } from "../heart/liveness/findAgents.ts"
 import { aliveSince, toAgent } from "../heart/liveness/agentStatus.ts"
 import { keptCounts } from "../heart/liveness/keptCounts.ts"
+import { sharing } from "../kernel/engine/sharing.ts"
 import { Commits } from "../kernel/engine/commits/Commits.ts"
 import { serviceHeartbeatEvery } from "../heart/liveness/outage.ts"
 import { MOST_INTEGRATIONS } from "../features/integrations/integrationDecisions.ts"
@@ -16,22 +16,11 @@ import { ALL_INTEGRATIONS } from "../features/integrations/seeIntegrations.ts"
 import { Hashing } from "../kernel/ports/Hashing.ts"
 import { RuleSettings } from "../kernel/ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../kernel/ports/Storage.ts"
-import { NumberMemory } from "../features/numbers/NumberMemory.ts"
-import { lastNumbers } from "../features/numbers/lastNumbers.ts"
-import { readingNumbers } from "../features/numbers/Numbers.ts"
-import { placesOfWatch } from "../features/watches/listPlaces.ts"
-import { hourRows } from "../features/numbers/hourRows.ts"
-import { exporting } from "../features/export/exporting.ts"
-import { historyRows } from "../features/export/historyRows.ts"
-import { incidentRows, type ShowIncidents } from "../features/export/incidentRows.ts"
-import { readingCheckMetrics } from "../features/checkMetrics/checkMetrics.ts"
-import { toAnnouncement } from "../features/publicPages/AnnouncementRecord.ts"
 import { withSubjectTitles } from "../heart/usecases/subjectTitles.ts"
 import { toAuditEntry } from "../heart/model/AuditRecord.ts"
 import { toBlacklistItem } from "../heart/model/blacklist.ts"
 import { toIncident } from "../heart/usecases/shownIncidents.ts"
 import { toOutboxItem } from "../heart/model/OutboxRecord.ts"
-import { toSilence } from "../heart/model/SilenceRecord.ts"
 import type { SystemSummary } from "@tocsin/contract/v1/Resources"
 import { toCheckState, toStoredEvent } from "../heart/model/CheckRecord.ts"
 
@@ -79,22 +68,12 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
     const serviceHeartbeat = yield* Effect.cachedWithTTL(storage.serviceHeartbeat, (exit) =>
       Exit.isSuccess(exit) ? Duration.min(HEARTBEAT_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
     )
-    const scope = yield* Effect.scope
-    /**
-     * Runs once for all concurrent callers, and never after the layer has closed. No result is kept: the end of
-     * a time from now on may be long to come once the clock is set back.
-     */
-    const shared = <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.map(Effect.cachedWithTTL(effect, Duration.negativeInfinity), (cached) =>
-        Effect.flatMap(Effect.forkIn(cached, scope), Fiber.join),
-      )
+    const shared = yield* sharing
     const statusContext = Effect.gen(function* () {
       return { rules, serviceHeartbeat: yield* serviceHeartbeat, now: yield* Instant.now }
     })
 
-    const memory = yield* NumberMemory
-    const beginExport = exporting(sha256)
-    const { inOrder, planned, sorted } = listReaders(storage, sha256)
+    const { inOrder, sorted } = listReaders(storage, sha256)
     const readAudit = inOrder("audit", { sort: "recorded_at", direction: "desc" }, toAuditEntry)
     return {
       checks: inOrder("checks", { sort: "agent_id", direction: "asc" }, toCheckState),
@@ -108,23 +87,6 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
         ...parameters
       }: Parameters<typeof readAudit>[0] & { readonly with_titles?: boolean }) =>
         Effect.flatMap(readAudit(parameters), with_titles ? withSubjectTitles(storage) : Effect.succeed),
-      /** Numbers that checks measured (docs/rules.md#numbers). */
-      numbers: readingNumbers(storage, memory, shared, ({ agent_id, check_id }) =>
-        agent_id === rules.watchAgent ? commits.transact(placesOfWatch(check_id)) : Effect.succeed([]),
-      ),
-      /** All checks as metrics state them, and the last values of their series (docs/rules.md#metrics-of-checks). */
-      checkMetrics: readingCheckMetrics(storage, sha256, lastNumbers(memory)),
-      /** Rows of a kind and a span for other systems, until the scope closes (docs/rules.md#export). */
-      exportRows: (parameters: ExportParameters, show: ShowIncidents) => {
-        switch (parameters.kind) {
-          case "history":
-            return beginExport(parameters, historyRows(storage))
-          case "incidents":
-            return beginExport(parameters, incidentRows(storage, show))
-          case "numbers":
-            return beginExport(parameters, hourRows(storage, memory))
-        }
-      },
       agents: Effect.fnUntraced(function* (parameters: PageParameters) {
         const found = yield* readPage(storage, sha256, ALL_AGENTS, parameters)
         const context = yield* statusContext
@@ -138,8 +100,6 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
         if (record === undefined) return yield* agentNotFound()
         return toAgent(record, yield* statusContext)
       }),
-      silences: planned("silences", toSilence),
-      announcements: planned("announcements", toAnnouncement),
       /** Counts that are current at their `generated_at`; concurrent calls share one computation. */
       summary: yield* shared(summarise),
       /** The same with counts of what waits for people. */
@@ -148,5 +108,5 @@ export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Quer
     }
   }),
 }) {
-  static readonly layer = Layer.effect(Queries, Queries.make).pipe(Layer.provideMerge(NumberMemory.layer))
+  static readonly layer = Layer.effect(Queries, Queries.make)
 }

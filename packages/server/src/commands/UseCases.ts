@@ -9,18 +9,13 @@ import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
-import { Admission } from "@tocsin/core/lists/Admission"
-import { Operations } from "@tocsin/core/lists/Operations"
-import { Integrations } from "@tocsin/core/features/integrations/Integrations"
-import { Watches } from "@tocsin/core/features/watches/Watches"
-import { Sessions } from "@tocsin/core/features/signIn/Sessions"
-import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { PolicySource } from "@tocsin/core/heart/usecases/PolicySource"
 import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
 import { PushService } from "@tocsin/core/features/push/PushService"
-import { Policies } from "@tocsin/core/lists/Policies"
+import { SharedSettings } from "@tocsin/core/features/settings/SharedSettings"
+import { FollowedPolicy } from "@tocsin/core/lists/FollowedPolicy"
+import { shownPolicies } from "@tocsin/core/heart/usecases/shownPolicy"
 import { EMBEDDED, ReplicaIdentity } from "@tocsin/core/heart/usecases/Replicas"
-import { Queries } from "@tocsin/core/lists/Queries"
 import { Effect, Layer, Result } from "effect"
 import { presentLinkKey, presentSecretCipher } from "../keptSecret.ts"
 import { clockLayer, noData, requireStorage, storageLayer, storageName, storageOfModule } from "../storage.ts"
@@ -32,7 +27,6 @@ import { rulesOf } from "../rules.ts"
 import { commandSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { pushServiceOf } from "../features/push/pushServiceOf.ts"
-import { serverProbes } from "../features/watches/serverProbes.ts"
 import { type ActingOperator, CurrentOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
 
 /** The user who runs this process. A container may run as a number that has no name. */
@@ -107,7 +101,7 @@ const requireOwnData = (settings: Settings) =>
 
 const notingOtherPolicy = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { hash, replicas } = yield* (yield* Policies).current
+    const { hash, replicas } = yield* (yield* shownPolicies).current
     const others = replicas.filter((replica) => replica.hash !== hash)
     if (others.length === 0) return
     const areServers = others.some(({ version }) => version !== EMBEDDED)
@@ -116,28 +110,20 @@ const notingOtherPolicy = Layer.effectDiscard(
 )
 
 /**
- * The use cases on the storage of the environment's settings, beside a running server or without
- * one. Commands build them once their arguments are valid, so that help and mistakes need no
- * storage.
+ * What use cases need on the storage of the environment's settings, beside a running server or without one. Commands
+ * build it once their arguments are valid, so that help and mistakes need no storage. Each adds the services that it
+ * uses.
  */
-export const useCases = Layer.unwrap(
+export const portsOfCommand = Layer.unwrap(
   Effect.gen(function* () {
     const settings = { ...(yield* settingsOfCommand), stored: {} }
     yield* requireStorage(settings)
     const loaded = yield* Effect.provide(loadPolicy(settings), RandomIds.layer)
     const source = yield* Effect.provide(policySource(settings), RandomIds.layer)
-    const all = Layer.mergeAll(
-      Admission.layer,
-      Queries.layer,
-      Operations.layer,
-      Operators.layer,
-      Sessions.layer,
-      Integrations.layer,
-      Layer.provide(Watches.layer, serverProbes(settings)),
-      Layer.provide(Policies.layer, ReplicaIdentity.layer),
-    )
     return notingOtherPolicy.pipe(
-      Layer.provideMerge(all),
+      Layer.provideMerge(
+        Layer.merge(SharedSettings.layer, Layer.provideMerge(FollowedPolicy.layer, ReplicaIdentity.layer)),
+      ),
       Layer.merge(requireOwnData(settings)),
       Layer.provideMerge(portsOf(settings, loaded, source)),
       Layer.merge(commandOperator),

@@ -7,16 +7,16 @@ import { AdmissionState, AgentStatus } from "@tocsin/contract/formats/Status"
 import { Storage, type StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Admission } from "@tocsin/core/lists/Admission"
 import { Queries } from "@tocsin/core/lists/Queries"
-import { Effect, Order, Schema, Stream } from "effect"
+import { Effect, Layer, Order, Schema, Stream } from "effect"
 import { Argument } from "effect/cli"
 import { type CommandFailure, notFound, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm, Output, writeResult } from "../output/Output.ts"
 import { ageText, labelsText } from "../output/texts.ts"
-import { actOnEach, command, group, listCommand } from "./define.ts"
+import { actOnEach, command, group, listOn } from "./define.ts"
 import * as flags from "./flags.ts"
 import { titleAgent } from "./titleAgent.ts"
-import { useCases } from "./UseCases.ts"
+import { portsOfCommand } from "./UseCases.ts"
 
 type Agent = ReturnType<typeof toTitledAgent>
 
@@ -47,7 +47,7 @@ const passes =
     (agent.rotation_pending || !rotationPending) &&
     agent.agent_id.startsWith(prefix ?? "")
 
-const list = listCommand({
+const list = listOn(Queries.layer)({
   name: "list",
   description: "List agents",
   examples: [
@@ -203,7 +203,7 @@ const act = Effect.fnUntraced(function* (action: AgentAction, given: Given) {
   // Provided after the answer, so that help and mistakes need no storage.
   return yield* Effect.provide(
     targets === "all" ? actOnAll(action, given.json) : actOnNamed(action, targets, given.json),
-    useCases,
+    Layer.provideMerge(Admission.layer, portsOfCommand),
   )
 })
 

@@ -5,7 +5,7 @@ import type { ActionCountResponse } from "@tocsin/contract/v1/Responses"
 import type { Page, PageParameters } from "@tocsin/core/kernel/engine/lists/readPage"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import type { NotFound, NotPermitted, StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
-import { Effect, type Layer, type Stream } from "effect"
+import { Effect, Layer, type Stream } from "effect"
 import { Command } from "effect/cli"
 import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
 import { loadExtensions } from "../extensions/loadExtensions.ts"
@@ -13,10 +13,10 @@ import type { Column } from "../output/makeTable.ts"
 import { type BrokenPipe, Output, type OutputFailure, writeResult } from "../output/Output.ts"
 import { itemsOf, type ListOptions, type ShownList, writeList } from "../output/writeList.ts"
 import * as flags from "./flags.ts"
-import { useCases } from "./UseCases.ts"
+import { portsOfCommand } from "./UseCases.ts"
 import { useUtc } from "./utc.ts"
 
-type Services = Layer.Success<typeof useCases>
+type Ports = Layer.Success<typeof portsOfCommand>
 type Config = Command.Command.Config
 type Given<Parameters extends Config> = Command.Command.Config.InferValue<Parameters>
 
@@ -78,7 +78,7 @@ interface Result {
   readonly failure?: CommandFailure | undefined
 }
 
-type ReadError = BrokenPipe | CommandFailure | Layer.Error<typeof useCases> | OutputFailure
+type ReadError = BrokenPipe | CommandFailure | Layer.Error<typeof portsOfCommand> | OutputFailure
 
 type ActError = NotFound | NotPermitted | ReadError | StateConflict | StorageError | ValidationError
 
@@ -93,8 +93,12 @@ interface Act<Name extends string, Parameters extends Config, Taken> extends Des
   }
 }
 
+/** Services of the core, which a command names, so that it loads no others. */
+type Uses<Services> = Layer.Layer<Services, ReadError, Output | Ports>
+
 /** A command with one result of the storage, which it writes as text or as JSON. */
-export const act =
+export const actOn =
+  <Services>(uses: Uses<Services>) =>
   <const Name extends string, const Parameters extends Config, Taken = Given<Parameters>>({
     parameters,
     // Without it, what is taken is what is given.
@@ -102,7 +106,12 @@ export const act =
     refused = {},
     ...row
   }: Act<Name, Parameters, Taken>) =>
-  (run: (taken: Taken, given: Given<Parameters>) => Effect.fn.Return<Result, ActError, Output | Services>) =>
+  (
+    run: (
+      taken: Taken,
+      given: Given<Parameters>,
+    ) => Effect.fn.Return<Result, ActError, Output | Ports | Services>,
+  ) =>
     command({
       ...row,
       parameters: { parameters, json: flags.json },
@@ -110,7 +119,7 @@ export const act =
         yield* flags.oneFormat({ ...given, json })
         const taken = yield* reads(given)
         const { answer, failure, note, text } = yield* Effect.gen(() => run(taken, given)).pipe(
-          Effect.provide(useCases),
+          Effect.provide(Layer.provideMerge(uses, portsOfCommand)),
           Effect.catchTags({
             NotFound: ({ message }) => Effect.fail(refused.NotFound?.(given) ?? notFound(message)),
             NotPermitted: ({ message }) => Effect.fail(refusal(message)),
@@ -123,17 +132,20 @@ export const act =
       }),
     })
 
+/** The same without such services. */
+export const act = actOn(Layer.empty)
+
 /**
  * Acts on one row after another; those that it leaves out, with a failure for each, stop no others. The failure is
  * that of the whole command.
  */
 export const actOnEach = Effect.fnUntraced(function* <Id, E, R>(
   ids: ReadonlyArray<Id>,
-  actOn: (id: Id) => Effect.Effect<ActionCountResponse, CommandFailure | E, R>,
+  actOnOne: (id: Id) => Effect.Effect<ActionCountResponse, CommandFailure | E, R>,
 ) {
   const failures: Array<CommandFailure> = []
   const items = yield* Effect.forEach(ids, (id) =>
-    Effect.matchEffect(actOn(id), {
+    Effect.matchEffect(actOnOne(id), {
       onSuccess: ({ count }) => Effect.succeed({ id, count, error: null }),
       onFailure: (error) => {
         if (!(error instanceof CommandFailure)) return Effect.fail(error)
@@ -148,24 +160,21 @@ export const actOnEach = Effect.fnUntraced(function* <Id, E, R>(
   return { items, failure: new CommandFailure({ exit, message }) }
 })
 
-interface List<Name extends string, Filters extends Config, Item, E> extends Described<Name> {
+interface List<Name extends string, Filters extends Config, Item, E, R> extends Described<Name> {
   readonly filters: Filters
   /** Refuses filters before the storage is opened. */
   readonly check?: (given: Given<Filters>) => Effect.Effect<unknown, CommandFailure>
-  readonly query: (given: Given<Filters>, page: PageParameters) => Effect.Effect<Page<Item>, E, Services>
+  readonly query: (given: Given<Filters>, page: PageParameters) => Effect.Effect<Page<Item>, E, R>
   /** The rows in another order than the storage's. */
-  readonly arrange?: (
-    items: Stream.Stream<Item, E, Services>,
-    given: Given<Filters>,
-  ) => Stream.Stream<Item, E, Services>
+  readonly arrange?: (items: Stream.Stream<Item, E, R>, given: Given<Filters>) => Stream.Stream<Item, E, R>
   readonly columns: (now: Instant.Instant) => ReadonlyArray<Column<Item>>
   /** Another result than the list, if the filters ask for one. */
   readonly instead?: (
     given: Given<Filters>,
     shown: ListOptions,
-  ) => ReturnType<typeof writeList<never, E, Services>> | undefined
+  ) => ReturnType<typeof writeList<never, E, R>> | undefined
   /** Follows the rows, but in CSV. */
-  readonly further?: (given: Given<Filters>) => NonNullable<ShownList<Item, E, Services>["further"]>
+  readonly further?: (given: Given<Filters>) => NonNullable<ShownList<Item, E, R>["further"]>
   readonly of: string
   /** Its columns as CSV. */
   readonly csv: string
@@ -174,38 +183,43 @@ interface List<Name extends string, Filters extends Config, Item, E> extends Des
 const ORDER = new Set(["sort", "direction"])
 
 /** A command that lists rows, as a table, as JSON or as CSV. */
-export const listCommand = <const Name extends string, const Filters extends Config, Item, E>({
-  arrange = (items) => items,
-  check = () => Effect.void,
-  columns,
-  csv,
-  filters,
-  further,
-  instead,
-  of,
-  query,
-  ...row
-}: List<Name, Filters, Item, E>) =>
-  command({
-    ...row,
-    parameters: { filters, shown: flags.list },
-    run: Effect.fnUntraced(function* ({ filters: given, shown }) {
-      yield* check(given)
-      yield* flags.oneFormat(shown)
-      const listed = Effect.gen(function* () {
-        const other = instead?.(given, shown)
-        if (other !== undefined) return yield* other
-        const items = arrange(
-          itemsOf((page) => query(given, page)),
-          given,
-        )
-        const isFiltered = Object.entries(given).some(
-          ([name, value]) => !ORDER.has(name) && value !== undefined && value !== false,
-        )
-        const none = isFiltered ? `${of} with these options` : of
-        const list = { items, columns: columns(yield* Instant.now), csv, none, of }
-        return yield* writeList({ ...list, ...(further && { further: further(given) }) }, shown)
-      })
-      return yield* Effect.provide(listed, useCases)
-    }),
-  })
+export const listOn =
+  <Services>(uses: Uses<Services>) =>
+  <const Name extends string, const Filters extends Config, Item, E>({
+    arrange = (items) => items,
+    check = () => Effect.void,
+    columns,
+    csv,
+    filters,
+    further,
+    instead,
+    of,
+    query,
+    ...row
+  }: List<Name, Filters, Item, E, Output | Ports | Services>) =>
+    command({
+      ...row,
+      parameters: { filters, shown: flags.list },
+      run: Effect.fnUntraced(function* ({ filters: given, shown }) {
+        yield* check(given)
+        yield* flags.oneFormat(shown)
+        const listed = Effect.gen(function* () {
+          const other = instead?.(given, shown)
+          if (other !== undefined) return yield* other
+          const items = arrange(
+            itemsOf((page) => query(given, page)),
+            given,
+          )
+          const isFiltered = Object.entries(given).some(
+            ([name, value]) => !ORDER.has(name) && value !== undefined && value !== false,
+          )
+          const none = isFiltered ? `${of} with these options` : of
+          const list = { items, columns: columns(yield* Instant.now), csv, none, of }
+          return yield* writeList({ ...list, ...(further && { further: further(given) }) }, shown)
+        })
+        return yield* Effect.provide(listed, Layer.provideMerge(uses, portsOfCommand))
+      }),
+    })
+
+/** The same without such services. */
+export const listCommand = listOn(Layer.empty)

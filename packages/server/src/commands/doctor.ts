@@ -1,9 +1,13 @@
 import process from "node:process"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as Instant from "@tocsin/contract/formats/Instant"
+import { Integrations } from "@tocsin/core/features/integrations/Integrations"
+import { OnCall } from "@tocsin/core/features/onCall/OnCall"
 import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
-import { Effect, Redacted, Result } from "effect"
+import { Numbers } from "@tocsin/core/lists/Numbers"
+import { Policies } from "@tocsin/core/lists/Policies"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
@@ -37,7 +41,7 @@ import { examineTwice } from "./doctor/examineTwice.ts"
 import { examineUse } from "./doctor/examineUse.ts"
 import { examineZones } from "./doctor/examineZones.ts"
 import { attention, type Finding, type Findings, failed, ok, orFailed } from "./doctor/Finding.ts"
-import { useCases } from "./UseCases.ts"
+import { portsOfCommand } from "./UseCases.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
 
@@ -183,6 +187,8 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   ]
 })
 
+const EXAMINED = Layer.mergeAll(Integrations.layer, Numbers.layer, OnCall.layer, Policies.layer)
+
 /** The receivers, and what is stored, where the storage and the policy are in order. */
 const examineRows = Effect.fnUntraced(function* (settings: Settings, isOpened: boolean, isTested: boolean) {
   const isStored = isOpened && settings.SERVICE_POLICY_FILE === undefined
@@ -194,7 +200,7 @@ const examineRows = Effect.fnUntraced(function* (settings: Settings, isOpened: b
     const receivers = given ?? (yield* examineStoredReceivers(settings, isTested))
     return { receivers: receivers.findings, stored: yield* examineStored(receivers, settings) }
   }).pipe(
-    Effect.provide(useCases),
+    Effect.provide(Layer.provideMerge(EXAMINED, portsOfCommand)),
     Effect.catch(({ message }) =>
       Effect.succeed({ receivers: given?.findings ?? [], stored: [failed("storage", message, "storage")] }),
     ),

@@ -13,7 +13,7 @@ import { IncidentState, Severity } from "@tocsin/contract/formats/Status"
 import { toLogEntry } from "@tocsin/core/heart/model/IncidentRecord"
 import { FIRST_CHANGES, LAST_CHANGES } from "@tocsin/core/kernel/model/timelineCut"
 import { traceIncident } from "@tocsin/core/heart/notifications/traceIncident"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { Incidents } from "@tocsin/core/heart/usecases/Incidents"
 import { toAcknowledgement } from "@tocsin/core/heart/model/Acknowledgement"
 import { type toHeldIncident, toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
 import { Effect, Schema } from "effect"
@@ -22,9 +22,9 @@ import { notFound } from "../CommandFailure.ts"
 import { Output } from "../output/Output.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
 import { ageText, labelsText, sectionsText, spanText, timeText, withoutMicros } from "../output/texts.ts"
-import { act, listCommand } from "./define.ts"
+import { actOn, listOn } from "./define.ts"
 import * as flags from "./flags.ts"
-import { ERROR_COLUMN, NOTIFICATION } from "./outbox.ts"
+import { ERROR_COLUMN, NOTIFICATION } from "./notificationColumns.ts"
 
 const incidentArgument = flags
   .argument("INCIDENT", "ID of the incident")
@@ -33,7 +33,7 @@ const incidentArgument = flags
 const noSuchIncident = ({ id }: { readonly id: IncidentId }) =>
   notFound(`there is no incident ${id}: list incidents with tocsin incidents`)
 
-const ack = act({
+const ack = actOn(Incidents.layer)({
   name: "ack",
   description: "Acknowledge an open incident: hold its firings until the acknowledgement ends",
   parameters: {
@@ -46,30 +46,30 @@ const ack = act({
   reads: ({ id: _, ...given }) => flags.readArguments(AcknowledgeRequest, given),
   refused: { NotFound: noSuchIncident },
 })(function* (request, { id }) {
-  const acknowledged = yield* Operations.use(({ acknowledge }) => acknowledge(id, request))
+  const acknowledged = yield* Incidents.use(({ acknowledge }) => acknowledge(id, request))
   const answer = Schema.encodeSync(Acknowledgement)(toAcknowledgement(acknowledged))
   return { answer, text: `${id}: acknowledged until ${answer.until}\n` }
 })
 
-const unack = act({
+const unack = actOn(Incidents.layer)({
   name: "unack",
   description: "Withdraw the acknowledgement of an incident",
   parameters: { id: incidentArgument },
   refused: { NotFound: noSuchIncident },
 })(function* ({ id }) {
-  const { count } = yield* Operations.use(({ withdraw }) => withdraw(id))
+  const { count } = yield* Incidents.use(({ withdraw }) => withdraw(id))
   const done = count === 0 ? "was not acknowledged" : "no longer acknowledged"
   return { answer: { count }, text: `${id}: ${done}\n` }
 })
 
-const note = act({
+const note = actOn(Incidents.layer)({
   name: "note",
   description: "Add a note to an incident, open or resolved",
   parameters: { id: incidentArgument, text: flags.argument("TEXT", "The note, up to 4,096 characters") },
   reads: ({ text }) => flags.readArguments(NoteRequest, { text }),
   refused: { NotFound: noSuchIncident },
 })(function* (request, { id }) {
-  const noted = yield* Operations.use((operations) => operations.note(id, request))
+  const noted = yield* Incidents.use((operations) => operations.note(id, request))
   return { answer: Schema.encodeSync(IncidentLogEntry)(toLogEntry(noted)), text: `${id}: noted\n` }
 })
 
@@ -184,7 +184,7 @@ const traceText = ({ entries, left_out }: ReturnType<typeof traceIncident>): str
   return `${lines.join("")}${left_out === 0 ? "" : `${left_out} decisions and changes are left out\n`}`
 }
 
-const show = act({
+const show = actOn(Incidents.layer)({
   name: "show",
   description: "Show one incident: its members, its timeline, whom it notified and notifies next, and why",
   parameters: {
@@ -193,7 +193,7 @@ const show = act({
   },
   refused: { NotFound: noSuchIncident },
 })(function* ({ id, trace }) {
-  const held = yield* Operations.use(({ incident }) => incident(id))
+  const held = yield* Incidents.use(({ incident }) => incident(id))
   if (trace) {
     const answer = traceIncident(held)
     return { answer, text: traceText(answer) }
@@ -218,7 +218,7 @@ const tookText = ({ opened_at, resolved_at }: ReturnType<typeof toHeldIncident>)
     ? ""
     : spanText(Instant.secondsBetween(opened_at, resolved_at), 2)
 
-export const incidents = listCommand({
+export const incidents = listOn(Incidents.layer)({
   name: "incidents",
   description: "List incidents, show one, acknowledge and note them",
   examples: [
@@ -248,7 +248,7 @@ export const incidents = listCommand({
   query: Effect.fnUntraced(function* ({ since, until, ...filters }, page) {
     const span = yield* readSpan({ since, until })
     const between = { from: span.since, to: span.until }
-    return yield* Operations.use((operations) => operations.incidents({ ...filters, ...between, ...page }))
+    return yield* Incidents.use((operations) => operations.incidents({ ...filters, ...between, ...page }))
   }),
   columns: (now): ReadonlyArray<Column<ReturnType<typeof toHeldIncident>>> => [
     { title: "INCIDENT", cell: ({ id }) => id },

@@ -9,11 +9,11 @@ import type { SystemSummary } from "@tocsin/contract/v1/Resources"
 import { CheckPathParameters } from "@tocsin/contract/v1/Parameters"
 import { ListedStatus, ShownState } from "@tocsin/contract/formats/Status"
 import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
-import { Operations } from "@tocsin/core/lists/Operations"
-import { Policies } from "@tocsin/core/lists/Policies"
+import { Checks } from "@tocsin/core/heart/usecases/Checks"
+import { ResolvedChecks } from "@tocsin/core/features/integrations/resolveCheck"
 import { Queries } from "@tocsin/core/lists/Queries"
 import type { HeldCheck } from "@tocsin/core/heart/usecases/heldChecks"
-import { withOccurrences } from "@tocsin/core/heart/usecases/shownPolicy"
+import { shownPolicies, withOccurrences } from "@tocsin/core/heart/usecases/shownPolicy"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -21,11 +21,11 @@ import { Output, writeResult } from "../output/Output.ts"
 import { ageText, labelsText, timeText, titledText, withoutMicros } from "../output/texts.ts"
 import { givenPolicy } from "../policy/loadPolicy.ts"
 import { receiversOutside } from "../rules.ts"
-import { act, command, listCommand } from "./define.ts"
+import { actOn, command, listOn } from "./define.ts"
 import * as flags from "./flags.ts"
-import { settingsOfCommand, useCases } from "./UseCases.ts"
+import { portsOfCommand, settingsOfCommand } from "./UseCases.ts"
 
-const resolve = act({
+const resolve = actOn(ResolvedChecks.layer)({
   name: "resolve",
   description: "Make a check of an integration ok, whose sender may never report that it is well",
   parameters: { check: flags.checkArgument },
@@ -34,13 +34,13 @@ const resolve = act({
   }),
   refused: { NotFound: () => flags.noSuchCheck },
 })(function* (name) {
-  const resolved = Operations.use((operations) => operations.resolveCheck(name))
+  const resolved = ResolvedChecks.use((operations) => operations.resolveCheck(name))
   const { count } = yield* Effect.catchTag(resolved, "AgentNotFound", () => Effect.fail(flags.noSuchCheck))
   const done = count === 0 ? "is ok and in time" : "is now ok"
   return { answer: { count }, text: `${name.agent_id}/${name.check_id}: ${done}\n` }
 })
 
-const entitle = act({
+const entitle = actOn(Checks.layer)({
   name: "title",
   description: "Give a check a title, which messages and pages show; an empty one takes it back",
   parameters: { check: flags.checkArgument, title: flags.titleArgument },
@@ -50,12 +50,12 @@ const entitle = act({
   }),
   refused: { NotFound: () => flags.noSuchCheck },
 })(function* ({ title, ...name }) {
-  const titled = Operations.use((operations) => operations.titleCheck(name, title ?? undefined))
+  const titled = Checks.use((operations) => operations.titleCheck(name, title ?? undefined))
   const { count } = yield* Effect.catchTag(titled, "AgentNotFound", () => Effect.fail(flags.noSuchCheck))
   return { answer: { count }, text: titledText(`${name.agent_id}/${name.check_id}`, title) }
 })
 
-export const checks = listCommand({
+export const checks = listOn(Checks.layer)({
   name: "checks",
   description: "List checks with their states, and resolve those of integrations",
   examples: ["tocsin checks --state late", "tocsin checks resolve nagios/web1:disk"],
@@ -74,7 +74,7 @@ export const checks = listCommand({
     ),
     agent_id: flags.id("agent-id", AgentId, "Only checks of this agent"),
   },
-  query: (filters, page) => Operations.use(({ expectedChecks }) => expectedChecks({ ...filters, ...page })),
+  query: (filters, page) => Checks.use(({ expectedChecks }) => expectedChecks({ ...filters, ...page })),
   columns: (now): ReadonlyArray<Column<HeldCheck>> => [
     { title: "AGENT", cell: ({ agent_id }) => agent_id },
     { title: "CHECK", cell: ({ check_id }) => check_id },
@@ -102,7 +102,7 @@ const parametersText = ({ parameters }: AuditEntry): string =>
     .map(([name, value]) => `${name}=${withoutMicros(String(value))}`)
     .join(" ")
 
-export const audit = listCommand({
+export const audit = listOn(Queries.layer)({
   name: "audit",
   description: "List who changed what, newest first",
   examples: ["tocsin audit --subject web-1", "tocsin audit --actor ann --since 7d"],
@@ -140,7 +140,7 @@ const countsOf = ({ generated_at, ...counts }: SystemSummary): ReadonlyArray<rea
   ["generated_at", timeText(generated_at)],
 ]
 
-export const summary = act({
+export const summary = actOn(Queries.layer)({
   name: "summary",
   description: "Count agents, checks and open incidents",
   parameters: {},
@@ -167,8 +167,8 @@ const windowsInForce = Effect.gen(function* () {
   const { SERVICE_POLICY_FILE: file } = settings
   if (file === undefined)
     return (yield* Effect.provide(
-      Policies.use(({ windows }) => windows),
-      useCases,
+      Effect.flatMap(shownPolicies, (shown) => shown.windows),
+      portsOfCommand,
     )).items
   const { policy } = yield* givenPolicy(file, receiversOutside(settings))
   return withOccurrences(compilePolicy(policy, []).windows, yield* Instant.now)

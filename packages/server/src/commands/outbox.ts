@@ -1,37 +1,18 @@
 import { csvColumns } from "@tocsin/contract/formats/csvText"
 import { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import { NotificationType, NotifierName, OutboxState } from "@tocsin/contract/formats/Status"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { Incidents } from "@tocsin/core/heart/usecases/Incidents"
 import { Queries } from "@tocsin/core/lists/Queries"
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Layer, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
 import { notFound, refusal, usageFailure } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { confirm } from "../output/Output.ts"
 import { ageText } from "../output/texts.ts"
 import { itemsOf, writeList } from "../output/writeList.ts"
-import { act, actOnEach, listCommand } from "./define.ts"
+import { actOn, actOnEach, listOn } from "./define.ts"
 import * as flags from "./flags.ts"
-
-type HeldItem = Effect.Success<ReturnType<Operations["Service"]["outbox"]>>["items"][number]
-
-/** The columns of a notification, also in its incident. */
-export const NOTIFICATION: ReadonlyArray<
-  Column<Pick<HeldItem, "id" | "notifier" | "receiver" | "event_type" | "state" | "attempts">>
-> = [
-  { title: "NOTIFICATION", cell: (item) => item.id },
-  { title: "NOTIFIER", cell: (item) => item.notifier },
-  { title: "RECEIVER", cell: (item) => item.receiver },
-  { title: "EVENT", cell: (item) => item.event_type },
-  { title: "STATE", cell: (item) => item.state, isState: true },
-  { title: "ATTEMPTS", cell: (item) => String(item.attempts), align: "right" },
-]
-
-export const ERROR_COLUMN: Column<Pick<HeldItem, "last_error">> = {
-  title: "LAST ERROR",
-  cell: (item) => item.last_error ?? "",
-  least: 16,
-}
+import { ERROR_COLUMN, type HeldItem, NOTIFICATION } from "./notificationColumns.ts"
 
 const senders = {
   notifier: flags.id("notifier", NotifierName, "Only notifications of this notifier, also one of a module"),
@@ -54,7 +35,7 @@ const failedIds = Effect.fnUntraced(function* (filters: Senders) {
 
 const isOutboxId = Schema.is(OutboxId)
 
-const replay = act({
+const replay = actOn(Layer.merge(Incidents.layer, Queries.layer))({
   name: "replay",
   description: "Send failed notifications again, with the same IDs",
   parameters: {
@@ -77,10 +58,10 @@ const replay = act({
     return known
   }),
 })(function* (named, { all, notifier, receiver }) {
-  const operations = yield* Operations
+  const { replay: send } = yield* Incidents
   const ids = all ? yield* failedIds({ notifier, receiver }) : named
   const { items, failure } = yield* actOnEach(ids, (id) =>
-    Effect.catchTags(operations.replay(id), {
+    Effect.catchTags(send(id), {
       NotFound: () =>
         notFound(`there is no notification ${id}: list failed ones with tocsin outbox --state failed`),
       StateConflict: ({ message }) => refusal(`${id}: ${message}`),
@@ -97,7 +78,7 @@ const replay = act({
   return { answer: { items }, text: `${replayed.length} will be sent again${leftOut}\n` }
 })
 
-const release = act({
+const release = actOn(Incidents.layer)({
   name: "release",
   description: "Send a held notification now, whatever holds it",
   parameters: {
@@ -111,7 +92,7 @@ const release = act({
     StateConflict: ({ id }) => refusal(`${id}: nothing holds this notification`),
   },
 })(function* ({ id }) {
-  const { count } = yield* Operations.use((operations) => operations.release(id))
+  const { count } = yield* Incidents.use((operations) => operations.release(id))
   return { answer: { count }, text: `${id}: is sent now\n` }
 })
 
@@ -128,7 +109,7 @@ const SHADOW_COLUMNS: ReadonlyArray<Column<ShadowCount>> = [
 
 /** How many notifications shadow receivers would have been sent, by receiver, event and cause. */
 const shadowCounts = Effect.fnUntraced(function* (filters: Senders) {
-  const { outbox } = yield* Operations
+  const { outbox } = yield* Incidents
   const items = itemsOf((page) =>
     outbox({ ...page, ...filters, state: "discarded", sort: "created_at", direction: "asc" }),
   )
@@ -144,7 +125,7 @@ const shadowCounts = Effect.fnUntraced(function* (filters: Senders) {
   return Array.from(counts.values()).toSorted((a, b) => (a.receiver < b.receiver ? -1 : b.count - a.count))
 })
 
-export const outbox = listCommand({
+export const outbox = listOn(Incidents.layer)({
   name: "outbox",
   description: "List notifications, send failed ones again, or held ones now",
   examples: ["tocsin outbox --state failed", "tocsin outbox replay --all"],
@@ -162,7 +143,7 @@ export const outbox = listCommand({
     direction: flags.choice("direction", ["desc", "asc"], "Direction"),
   },
   query: ({ held, shadow: _shadow, ...filters }, page) =>
-    Operations.use((operations) => operations.outbox({ ...filters, ...page, held: held || undefined })),
+    Incidents.use((operations) => operations.outbox({ ...filters, ...page, held: held || undefined })),
   instead: ({ notifier, receiver, shadow }, shown) => {
     if (!shadow) return undefined
     const items = Stream.unwrap(Effect.map(shadowCounts({ notifier, receiver }), Stream.fromIterable))

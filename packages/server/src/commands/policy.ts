@@ -38,7 +38,7 @@ import { standardInput } from "./standardInput.ts"
 import { tryPolicy } from "../features/trial/policyTry.ts"
 import { findLostUnder } from "@tocsin/core/lists/findLostUnder"
 import { Policies } from "@tocsin/core/lists/Policies"
-import { act, command, group } from "./define.ts"
+import { actOn, command, group } from "./define.ts"
 
 const firingsText = (firings: ReadonlyArray<FiringCount>): string =>
   firings.map(({ count, receiver }) => `${receiver} gets ${plural(count, "firing")} immediately\n`).join("")
@@ -83,7 +83,7 @@ export const policyFileText = (file: string) =>
       }),
   )
 
-const apply = act({
+const apply = actOn(Policies.layer)({
   name: "apply",
   description:
     "Store a policy, which every server without SERVICE_POLICY_FILE puts in force within 5 s. It may name only\n" +
@@ -128,7 +128,7 @@ const apply = act({
   }
 })
 
-const get = act({
+const get = actOn(Policies.layer)({
   name: "get",
   description: "Write a stored policy, as it was applied. To go back to an earlier one, apply it again",
   short: "Write the stored policy",
@@ -157,7 +157,7 @@ const VERSIONS: ReadonlyArray<Column<Omit<PolicyVersionRecord, "text">>> = [
   { title: "HASH", cell: ({ hash }) => hash },
 ]
 
-const versions = act({
+const versions = actOn(Policies.layer)({
   name: "versions",
   description: "List the last 100 stored policies, the newest first, which is in force",
   short: "List the stored policies",

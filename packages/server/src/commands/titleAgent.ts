@@ -1,14 +1,14 @@
 import { AgentPathParameters } from "@tocsin/contract/v1/Parameters"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { Checks } from "@tocsin/core/heart/usecases/Checks"
 import { Effect } from "effect"
 import { notFound } from "../CommandFailure.ts"
 import { titledText } from "../output/texts.ts"
-import { act } from "./define.ts"
+import { actOn } from "./define.ts"
 import * as flags from "./flags.ts"
 
 const noSuchAgent = notFound("there is no such agent: list agents with tocsin agents list")
 
-export const titleAgent = act({
+export const titleAgent = actOn(Checks.layer)({
   name: "title",
   description: "Give an agent a title, which messages and pages show; an empty one takes it back",
   parameters: { id: flags.argument("AGENT_ID", "The agent"), title: flags.titleArgument },
@@ -18,7 +18,7 @@ export const titleAgent = act({
   }),
   refused: { NotFound: () => noSuchAgent },
 })(function* ({ agent_id, title }) {
-  const titled = Operations.use((operations) => operations.titleAgent(agent_id, title ?? undefined))
+  const titled = Checks.use((operations) => operations.titleAgent(agent_id, title ?? undefined))
   const { count } = yield* Effect.catchTag(titled, "AgentNotFound", () => Effect.fail(noSuchAgent))
   return { answer: { count }, text: titledText(agent_id, title) }
 })

@@ -27,7 +27,7 @@ import { notFound, refusal } from "../CommandFailure.ts"
 import type { Column } from "../output/makeTable.ts"
 import { ageText } from "../output/texts.ts"
 import { invitations, invite, withdraw } from "../features/signIn/invitations.ts"
-import { act, group, listCommand } from "./define.ts"
+import { actOn, group, listOn } from "./define.ts"
 import * as flags from "./flags.ts"
 import { settingsOfCommand } from "./UseCases.ts"
 
@@ -39,7 +39,7 @@ const noSuchOperator = (given: { readonly name: string }) =>
 /** The text is the new token alone, so that a script can use it. */
 const tokenResult = (operator: OperatorWithToken) => ({ answer: operator, text: `${operator.token}\n` })
 
-const addOperator = act({
+const addOperator = actOn(Operators.layer)({
   name: "add",
   description: "Create an operator, and write its token, which is not shown again",
   parameters: {
@@ -61,7 +61,7 @@ const addOperator = act({
   return tokenResult(yield* Operators.use((operators) => operators.create(request)))
 })
 
-const rotateOperator = act({
+const rotateOperator = actOn(Operators.layer)({
   name: "rotate",
   description: "Replace the token of an operator, and write the new one",
   parameters: {
@@ -76,7 +76,7 @@ const rotateOperator = act({
   return { ...tokenResult(rotated), note: `the former token stays valid for ${length}\n` }
 })
 
-const removeOperator = act({
+const removeOperator = actOn(Operators.layer)({
   name: "remove",
   description: "Remove an operator",
   parameters: { name, yes: flags.yes },
@@ -90,7 +90,7 @@ const removeOperator = act({
   return { answer: { count }, text: `${operator.name}: removed\n` }
 })
 
-const listOperators = listCommand({
+const listOperators = listOn(Operators.layer)({
   name: "list",
   description: "List operators, without their tokens",
   filters: {},
@@ -113,7 +113,7 @@ export const operators = group({
   commands: [listOperators, addOperator, rotateOperator, removeOperator, invite, invitations, withdraw],
 })
 
-const createEnrolment = act({
+const createEnrolment = actOn(Admission.layer)({
   name: "create",
   description: "Create a token that admits agents, and write the lines to paste on a host",
   parameters: {
@@ -137,7 +137,7 @@ const createEnrolment = act({
   return { answer: enrolment, text: `${lines.join("\n")}\n` }
 })
 
-const removeEnrolment = act({
+const removeEnrolment = actOn(Admission.layer)({
   name: "delete",
   description: "Delete an enrolment: its token admits no more agents",
   parameters: { id: flags.argument("ID", "The ID of an enrolment, as tocsin enrolments list shows it") },
@@ -149,7 +149,7 @@ const removeEnrolment = act({
   return { answer: { count }, text: `${id}: deleted\n` }
 })
 
-const listEnrolments = listCommand({
+const listEnrolments = listOn(Admission.layer)({
   name: "list",
   description: "List enrolments, the newest first, without their tokens",
   filters: {},

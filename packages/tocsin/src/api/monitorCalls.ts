@@ -13,7 +13,7 @@ import {
 } from "@tocsin/client/calls/endpoints"
 import { MAX_LIMIT } from "@tocsin/contract/v1/Parameters"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { ReceiverTests } from "@tocsin/core/features/receivers/ReceiverTests"
 import { NotFound } from "@tocsin/core/kernel/engine/OperationErrors"
 import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
 import { Context, Effect, Record } from "effect"
@@ -153,7 +153,7 @@ export const monitorCalls = (calls: Calls, services: Parameters<typeof useCasesO
     calls.reply(
       Effect.andThen(
         refuseFurther(further),
-        Context.get(services, Operations)
+        Context.get(services, ReceiverTests)
           .testNotifier(name)
           .pipe(Effect.mapError(inLibraryTerms("testNotifier")), Effect.map(toNotifierTest)),
       ),

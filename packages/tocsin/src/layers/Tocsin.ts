@@ -11,21 +11,8 @@ import { Readiness } from "@tocsin/core/heart/health/Readiness"
 import { CurrentInstruments, Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
 import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
 import { type WatchdogReceiver, Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
-import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
-import { MostSeries, type NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
-import { Operations } from "@tocsin/core/lists/Operations"
-import { Integrations } from "@tocsin/core/features/integrations/Integrations"
-import { placeFollowing, Watches } from "@tocsin/core/features/watches/Watches"
-import * as WatchRunner from "@tocsin/core/features/watches/WatchRunner"
-import { Sessions } from "@tocsin/core/features/signIn/Sessions"
-import { Operators } from "@tocsin/core/heart/usecases/Operators"
-import { Policies } from "@tocsin/core/lists/Policies"
-import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
-import type { Push } from "@tocsin/core/features/push/Push"
+import { MostSeries } from "@tocsin/core/features/numbers/NumberMemory"
 import { PushService } from "@tocsin/core/features/push/PushService"
-import { policyFollower } from "@tocsin/core/lists/policyFollower"
-import { settingsFollower } from "@tocsin/core/lists/settingsFollower"
-import { HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
 import { type PepperChanged, verifyPepper } from "@tocsin/core/heart/admission/verifyPepper"
 import type { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import type { Ids } from "@tocsin/core/kernel/ports/Ids"
@@ -33,7 +20,6 @@ import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { ruleProblems } from "@tocsin/core/heart/usecases/ruleProblems"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
 import type { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
-import { Admission } from "@tocsin/core/lists/Admission"
 import * as Watchdog from "@tocsin/core/heart/usecases/Watchdog"
 import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
 import {
@@ -41,19 +27,15 @@ import {
   Retention,
   type RetentionOptions,
 } from "@tocsin/core/kernel/engine/commits/retentionChores"
-import * as Housekeeping from "@tocsin/core/lists/Housekeeping"
 import { OutboxSignal } from "@tocsin/core/heart/notifications/OutboxSignal"
-import { monthlyReports } from "@tocsin/core/features/report/monthlyReports"
-import { recordNumbers } from "@tocsin/core/features/numbers/recordNumbers"
-import * as Replicas from "@tocsin/core/heart/usecases/Replicas"
 import { PolicySource } from "@tocsin/core/heart/usecases/PolicySource"
 import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
-import { Queries } from "@tocsin/core/lists/Queries"
-import { ReplicaIdentity, ReplicaVersion } from "@tocsin/core/heart/usecases/Replicas"
-import { TopicFeed } from "@tocsin/core/heart/usecases/TopicFeed"
+import { ReplicaVersion } from "@tocsin/core/heart/usecases/Replicas"
 import { Duration, Effect, Layer, type Redacted } from "effect"
 import { IncidentFeed } from "../live/IncidentFeed.ts"
 import { metricTables } from "@tocsin/core/lists/metricTables"
+import * as core from "@tocsin/core/lists/services"
+import { Operations, Queries } from "./Operations.ts"
 
 /** The parts of a service. */
 export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, ClockFailure = never> {
@@ -88,21 +70,9 @@ export interface TocsinOptions<StorageFailure = never, NotifierFailure = never, 
 
 /** The services that {@link services} provides. */
 export type TocsinServices =
-  | Ingest
-  | Admission
-  | Queries
+  | Layer.Success<typeof core.services>
   | Operations
-  | NumberMemory
-  | Integrations
-  | Watches
-  | Operators
-  | Sessions
-  | Policies
-  | Push
-  | ReplicaIdentity
-  | TopicFeed
-  | PublicPages
-  | HealthExamination
+  | Queries
   | IncidentFeed
   | Readiness
   | OutboxSignal
@@ -150,33 +120,15 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     // Each service counts for itself.
     Layer.provideMerge(Layer.sync(CurrentInstruments, () => new Instruments(metricTables))),
   )
-  return Layer.mergeAll(
-    Ingest.layer.pipe(Layer.provide(placeFollowing)),
-    Admission.layer,
-    Queries.layer,
-    Operations.layer,
-    Integrations.layer,
-    Watches.layer,
-    Operators.layer,
-    Sessions.layer,
-    Policies.layer.pipe(Layer.provideMerge(ReplicaIdentity.layer)),
-    TopicFeed.layer,
-    PublicPages.layer,
-    HealthExamination.layer,
-  ).pipe(Layer.provide(Layer.effectDiscard(verifyPepper)), Layer.provideMerge(ports))
+  return Layer.mergeAll(Operations.layer, Queries.layer).pipe(
+    Layer.provideMerge(core.services),
+    Layer.provide(Layer.effectDiscard(verifyPepper)),
+    Layer.provideMerge(ports),
+  )
 }
 
 /** Delivery, liveness, retention, numbers, the report to other replicas, and probes; safe with several replicas. */
-export const background = Layer.mergeAll(
-  Delivery.layer,
-  monthlyReports,
-  Housekeeping.layer,
-  recordNumbers,
-  Replicas.layer,
-  WatchRunner.layer,
-  policyFollower,
-  settingsFollower,
-)
+export const { background } = core
 
 export interface WatchdogOptions {
   /** From one watchdog ping to the next. */

@@ -3,8 +3,8 @@ import type { ExportLine } from "@tocsin/client/Resources"
 import { describeIssue } from "@tocsin/contract/formats/describeIssue"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { ExportParameters } from "@tocsin/contract/export/Export"
-import type { Operations } from "@tocsin/core/lists/Operations"
-import type { Queries } from "@tocsin/core/lists/Queries"
+import type { Incidents } from "@tocsin/core/heart/usecases/Incidents"
+import type { Exports } from "@tocsin/core/lists/Exports"
 import { type Context, Effect, type Pull, Result, SchemaParser, Scope, Stream } from "effect"
 import type { CallError } from "../api/Calls.ts"
 import type { Take } from "./LiveChanges.ts"
@@ -13,7 +13,7 @@ const readSpan = SchemaParser.decodeUnknownResult(ExportParameters)
 
 /** The lines of an export. From the first take on it counts as one of this process, until the scope closes. */
 export const exportLines = (
-  services: Context.Context<Operations | Queries>,
+  services: Context.Context<Exports | Incidents>,
   span: unknown,
 ): Effect.Effect<Take<ExportLine>, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {

@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import * as KeyValueCopy from "@tocsin/adapter-memory/keyValue/copyKeyValue"
 import { realFile } from "@tocsin/adapter-sqlite/connection/OpenFiles"
-import * as SqliteCopy from "@tocsin/adapter-sqlite/copy/CopyConnection"
 import * as SqliteInspection from "@tocsin/adapter-sqlite/inspection/inspectStorage"
 import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { CopySource, CopyTarget, StorageError } from "@tocsin/core/kernel/ports/Storage"
@@ -56,11 +54,13 @@ export const sqlitePlace = (file: string): StoragePlace => ({
         }))
       : Effect.succeed({ absent: resolve(found), applied: 0, known: 0, serviceHeartbeatAt: undefined }),
   ),
-  withSource: (use) => SqliteCopy.withCopySource(file, use),
-  withTarget: (use) => SqliteCopy.withCopyTarget(file, use),
+  withSource: (use) => Effect.flatMap(sqliteCopying, ({ withCopySource }) => withCopySource(file, use)),
+  withTarget: (use) => Effect.flatMap(sqliteCopying, ({ withCopyTarget }) => withCopyTarget(file, use)),
 })
 
-/** Loaded when it is used: programs on other storages do without the driver. */
+/** Loaded when they are used: few programs copy, and those on other storages do without the driver. */
+const sqliteCopying = Effect.promise(() => import("@tocsin/adapter-sqlite/copy/CopyConnection"))
+const keyValueCopying = Effect.promise(() => import("@tocsin/adapter-memory/keyValue/copyKeyValue"))
 const inspection = Effect.promise(() => import("@tocsin/adapter-pg/inspection/inspectStorage"))
 const copying = Effect.promise(() => import("@tocsin/adapter-pg/copy/copyConnection"))
 
@@ -75,8 +75,8 @@ export const postgresPlace = (url: Redacted.Redacted): StoragePlace => ({
 const keyValueEnd = (options: Extract<StorageChoice, { readonly kind: "keyValue" }>["options"]): CopyEnd => ({
   name: options.name,
   advice: `${options.name} lacks rows that its write acknowledged, or has others: look for a missing await there`,
-  withSource: (use) => KeyValueCopy.withCopySource(options, use),
-  withTarget: (use) => KeyValueCopy.withCopyTarget(options, use),
+  withSource: (use) => Effect.flatMap(keyValueCopying, ({ withCopySource }) => withCopySource(options, use)),
+  withTarget: (use) => Effect.flatMap(keyValueCopying, ({ withCopyTarget }) => withCopyTarget(options, use)),
 })
 
 /** A storage as one end of a copy; memory is none. */

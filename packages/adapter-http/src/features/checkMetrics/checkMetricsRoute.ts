@@ -3,7 +3,7 @@ import { type Matcher, parseMatcher } from "@tocsin/contract/labels/Matcher"
 import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
-import { Queries } from "@tocsin/core/lists/Queries"
+import { CheckMetrics } from "@tocsin/core/lists/CheckMetrics"
 import { Duration, Effect, Result, Semaphore, type Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Access from "../../request/access.ts"
@@ -70,7 +70,7 @@ export const layer = (tokens: Access.ServiceTokens & { readonly checkMetrics: Ch
       const { note } = yield* FailedAuthentications
       const access = Access.make(tokens, yield* Hashing)
       const [operators, sessions] = yield* Effect.all([Operators, Sessions])
-      const { checkMetrics } = yield* Queries
+      const { checkMetrics } = yield* CheckMetrics
       const turn = yield* Semaphore.make(1)
       let scrapes = 0
       const { labels } = tokens.checkMetrics

@@ -1,5 +1,5 @@
 import { escapeHtml } from "@tocsin/contract/formats/escapeHtml"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { Links } from "@tocsin/core/features/links/Links"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { errorStatus } from "@tocsin/contract/formats/Errors"
@@ -194,7 +194,7 @@ const pageOfFailure = (failure: Failure) =>
 /** Shows the incident of a link, and acknowledges it by a POST (docs/rules.md#links). */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const { followLink } = yield* Operations
+    const { followLink } = yield* Links
     const { noteToken } = yield* FailedAuthentications
     const answer = Effect.gen(function* () {
       const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest

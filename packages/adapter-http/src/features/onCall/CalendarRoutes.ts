@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { OnCall } from "@tocsin/core/features/onCall/OnCall"
 import { errorStatus } from "@tocsin/contract/formats/Errors"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -32,7 +32,7 @@ const CALENDAR_FIELDS = {
 /** Answers the calendar of a rota to programs that subscribe to it (docs/rules.md#calendars). */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const { calendar } = yield* Operations
+    const { calendar } = yield* OnCall
     const { noteToken } = yield* FailedAuthentications
     const answer = Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest

@@ -1,14 +1,14 @@
-import { Operations } from "@tocsin/core/lists/Operations"
+import { OnCall } from "@tocsin/core/features/onCall/OnCall"
 import { Context } from "effect"
 import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
-export const rotaUseCases = (services: Context.Context<Operations>) => {
-  const operations = Context.get(services, Operations)
+export const rotaUseCases = (services: Context.Context<OnCall>) => {
+  const onCall = Context.get(services, OnCall)
   return {
-    listRotas: () => operations.rotas,
-    getRota: ({ params, query }) => operations.rota(params.name, query),
-    listOverrides: ({ params, query }) => operations.overrides(params.name, query),
-    createOverride: ({ params, payload }) => operations.override(params.name, payload),
-    endOverride: ({ params }) => operations.endOverride(params.name, params.id),
+    listRotas: () => onCall.rotas,
+    getRota: ({ params, query }) => onCall.rota(params.name, query),
+    listOverrides: ({ params, query }) => onCall.overrides(params.name, query),
+    createOverride: ({ params, payload }) => onCall.override(params.name, payload),
+    endOverride: ({ params }) => onCall.endOverride(params.name, params.id),
   } satisfies OpsUseCases<"rotas">
 }

@@ -5,7 +5,7 @@ import type { FollowedLink } from "@tocsin/core/heart/acknowledgements/acknowled
 import { nameOf, spokenName, spokenText, type Spoken, twiml } from "@tocsin/core/features/phones/callText"
 import { type Reader, readerTexts } from "@tocsin/core/heart/notifications/readerTexts"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { Links } from "@tocsin/core/features/links/Links"
 import { Duration, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { FailedAuthentications } from "../../request/authentication.ts"
@@ -71,7 +71,7 @@ const said = (spoken: Spoken, status = 200, fields: Readonly<Record<string, stri
 /** Acknowledges by a key that one presses in a call, as the button of its link does (docs/rules.md#phones). */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const { followCall } = yield* Operations
+    const { followCall } = yield* Links
     const { noteToken } = yield* FailedAuthentications
     const { current } = yield* PolicyInForce
     const follow = Effect.fnUntraced(function* (token: string) {

@@ -1,15 +1,13 @@
-import { Operations } from "@tocsin/core/lists/Operations"
-import { Queries } from "@tocsin/core/lists/Queries"
+import { Announcements } from "@tocsin/core/features/publicPages/Announcements"
 import { Context } from "effect"
 import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
-export const announcementUseCases = (services: Context.Context<Operations | Queries>) => {
-  const operations = Context.get(services, Operations)
-  const queries = Context.get(services, Queries)
+export const announcementUseCases = (services: Context.Context<Announcements>) => {
+  const announcements = Context.get(services, Announcements)
   return {
-    listAnnouncements: ({ query }) => queries.announcements(query),
-    createAnnouncement: ({ payload }) => operations.announce(payload),
-    updateAnnouncement: ({ params, payload }) => operations.updateAnnouncement(params.id, payload.text),
-    endAnnouncement: ({ params }) => operations.endAnnouncement(params.id),
+    listAnnouncements: ({ query }) => announcements.announcements(query),
+    createAnnouncement: ({ payload }) => announcements.announce(payload),
+    updateAnnouncement: ({ params, payload }) => announcements.updateAnnouncement(params.id, payload.text),
+    endAnnouncement: ({ params }) => announcements.endAnnouncement(params.id),
   } satisfies OpsUseCases<"announcements">
 }

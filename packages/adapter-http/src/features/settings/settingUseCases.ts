@@ -1,9 +1,9 @@
-import { Operations } from "@tocsin/core/lists/Operations"
+import { SharedSettings } from "@tocsin/core/features/settings/SharedSettings"
 import { Context } from "effect"
 import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
-export const settingUseCases = (services: Context.Context<Operations>) => {
-  const { listSettings, putSetting, removeSetting } = Context.get(services, Operations)
+export const settingUseCases = (services: Context.Context<SharedSettings>) => {
+  const { listSettings, putSetting, removeSetting } = Context.get(services, SharedSettings)
   return {
     listSettings: () => listSettings,
     putSetting: ({ params, payload }) => putSetting(params.name, payload.value),

@@ -1,17 +1,15 @@
-import { Operations } from "@tocsin/core/lists/Operations"
-import { Queries } from "@tocsin/core/lists/Queries"
+import { Silences } from "@tocsin/core/features/silences/Silences"
 import { Context } from "effect"
 import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
-export const silenceUseCases = (services: Context.Context<Operations | Queries>) => {
-  const operations = Context.get(services, Operations)
-  const queries = Context.get(services, Queries)
+export const silenceUseCases = (services: Context.Context<Silences>) => {
+  const silences = Context.get(services, Silences)
   return {
-    listSilences: ({ query }) => queries.silences(query),
-    getSilence: ({ params }) => operations.showSilence(params.id),
+    listSilences: ({ query }) => silences.silences(query),
+    getSilence: ({ params }) => silences.showSilence(params.id),
     createSilence: ({ payload, query }) =>
-      query.dry_run ? operations.previewSilence(payload) : operations.silence(payload),
-    changeSilence: ({ params, payload }) => operations.editSilence(params.id, payload),
-    expireSilence: ({ params }) => operations.expireSilence(params.id),
+      query.dry_run ? silences.previewSilence(payload) : silences.silence(payload),
+    changeSilence: ({ params, payload }) => silences.editSilence(params.id, payload),
+    expireSilence: ({ params }) => silences.expireSilence(params.id),
   } satisfies OpsUseCases<"silences">
 }

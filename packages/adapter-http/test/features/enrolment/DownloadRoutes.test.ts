@@ -2,7 +2,6 @@ import { hash } from "node:crypto"
 import { connect, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
-import { Operations } from "@tocsin/core/lists/Operations"
 import { Effect, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as ApiServer from "../../../src/HttpServer.ts"
@@ -37,7 +36,6 @@ const served = <A, E>(
     ).pipe(
       Layer.provide([
         stubServices({}),
-        Layer.mock(Operations, {}),
         Layer.succeed(HealthExamination, { examine: () => Effect.succeed({ state: "well" }) }),
       ]),
     )

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { move } from "@tocsin/contract/formats/TransitionTable"
 import { recordAudit } from "../../heart/audit/recordAudit.ts"
 import type { Signature } from "../../heart/audit/Signature.ts"
@@ -11,7 +11,7 @@ import type { CheckName } from "../../kernel/model/CheckRef.ts"
 import { alertStateOf, ReportedAlertTransitions } from "./ReportedAlertRecord.ts"
 import { endCheck } from "./endCheck.ts"
 import { countOf } from "../../heart/usecases/checkOperations.ts"
-import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { endRuns } from "./followRuns.ts"
 
@@ -49,11 +49,20 @@ const NOT_OF_SENDER = new StateConflict({
     "this check belongs to an agent or a watch, whose next result decides: acknowledge its incident, silence it, or delete a check that is no longer run",
 })
 
-/** Operators' actions on checks of integrations. */
-export const resolveOperations = ({ options, signed }: Pick<OperationPorts, "options" | "signed">) => ({
+const resolveOperations = Effect.map(operationPorts, ({ options, signed }) => ({
   /** Makes a check of an integration ok by the operator. */
   resolveCheck: Effect.fnUntraced(function* (check: CheckName) {
     const outcome = yield* signed((by) => resolveCheck(check, options, by))
     return yield* outcome === "not_of_sender" ? NOT_OF_SENDER : countOf(outcome)
   }),
-})
+}))
+
+/** Operators' actions on checks of integrations. */
+export class ResolvedChecks extends Context.Service<ResolvedChecks>()(
+  "@tocsin/core/features/integrations/resolveCheck",
+  {
+    make: resolveOperations,
+  },
+) {
+  static readonly layer = Layer.effect(ResolvedChecks, ResolvedChecks.make)
+}

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { CheckAvailability } from "@tocsin/contract/availability/Availability"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import * as Instant from "@tocsin/contract/formats/Instant"
@@ -13,7 +13,7 @@ import {
   windowsIn,
 } from "../../heart/availability/readFacts.ts"
 import { titleOf } from "../../heart/model/titles.ts"
-import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import { type OperationPorts, operationPorts } from "../../heart/usecases/operationPorts.ts"
 import { MOST_ROWS, readIncidents } from "./reportedIncidents.ts"
 
 /** Checks that are read together: between two pages, requests are answered. */
@@ -143,3 +143,10 @@ export const reportOperations = ({
     }
   }),
 })
+
+/** Operators' reports (docs/rules.md#reports). */
+export class Reports extends Context.Service<Reports>()("@tocsin/core/features/report/readReport", {
+  make: Effect.map(operationPorts, reportOperations),
+}) {
+  static readonly layer = Layer.effect(Reports, Reports.make)
+}

@@ -1,5 +1,5 @@
-import type { OperationPorts } from "../usecases/operationPorts.ts"
-import { Effect, Schema } from "effect"
+import { operationPorts } from "../usecases/operationPorts.ts"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { AvailabilityParameters, CheckAvailability } from "@tocsin/contract/availability/Availability"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
@@ -122,11 +122,15 @@ export const checksOf = Effect.fnUntraced(function* (
 })
 
 /** Operators' reads of availability (docs/rules.md#availability). */
-export const availabilityOperations = ({
-  policy,
-  sha256,
-  storage,
-}: Pick<OperationPorts, "policy" | "sha256" | "storage">) => ({
+const availabilityOperations = Effect.map(operationPorts, ({ policy, sha256, storage }) => ({
   /** A page of checks with how long each was in each state. */
   availability: (parameters: AvailabilityQuery) => readAvailability(storage, sha256, policy, parameters),
-})
+}))
+
+/** How long checks were in each state (docs/rules.md#availability). */
+export class Availability extends Context.Service<Availability>()(
+  "@tocsin/core/heart/availability/readAvailability",
+  { make: availabilityOperations },
+) {
+  static readonly layer = Layer.effect(Availability, Availability.make)
+}

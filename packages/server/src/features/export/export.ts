@@ -1,10 +1,14 @@
 import { exportedLines, textOf } from "@tocsin/adapter-http/features/export/exportedLines"
 import { ExportParameters } from "@tocsin/contract/export/Export"
-import { Effect, Stream } from "effect"
+import { Incidents } from "@tocsin/core/heart/usecases/Incidents"
+import { Exports } from "@tocsin/core/lists/Exports"
+import { Effect, Layer, Stream } from "effect"
 import { command } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
-import { useCases } from "../../commands/UseCases.ts"
+import { portsOfCommand } from "../../commands/UseCases.ts"
 import { Output } from "../../output/Output.ts"
+
+const EXPORTING = Layer.merge(Exports.layer, Incidents.layer)
 
 export const exportRows = command({
   name: "export",
@@ -28,6 +32,6 @@ export const exportRows = command({
     yield* Effect.gen(function* () {
       const linesOf = yield* exportedLines
       yield* Stream.runForEach(yield* linesOf(parameters), (lines) => write(textOf(lines)))
-    }).pipe(Effect.scoped, Effect.provide(useCases))
+    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(EXPORTING, portsOfCommand)))
   }),
 })

@@ -22,7 +22,7 @@ import { Argument, type Command, Flag } from "effect/cli"
 import { notFound, refusal } from "../../CommandFailure.ts"
 import { type Column, tableText } from "../../output/makeTable.ts"
 import { ageText, titledText } from "../../output/texts.ts"
-import { act, group, listCommand } from "../../commands/define.ts"
+import { actOn, group, listOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 import { addressOf } from "../watches/serverProbes.ts"
 import { settingsOfCommand } from "../../commands/UseCases.ts"
@@ -79,7 +79,7 @@ const optionsOf = (given: Command.Command.Config.InferValue<typeof options>) =>
     ...(given.max_checks !== undefined && { max_checks: given.max_checks }),
   }))
 
-const add = act({
+const add = actOn(Integrations.layer)({
   name: "add",
   description: "Create an integration, and write its addresses, which are not shown again",
   parameters: {
@@ -115,7 +115,7 @@ const add = act({
   return { answer, text: request.kind === "ping" ? `${text}${EVERY_HINT}` : text }
 })
 
-const change = act({
+const change = actOn(Integrations.layer)({
   name: "change",
   description: "Replace the options of an integration: those not given have their defaults",
   parameters: { name, ...options },
@@ -130,7 +130,7 @@ const change = act({
   return { answer: changed, text: `${integration}: changed\n` }
 })
 
-const entitle = act({
+const entitle = actOn(Integrations.layer)({
   name: "title",
   description: "Give an integration a title, with its agent and its only check; an empty one takes it back",
   parameters: { name, title: flags.titleArgument },
@@ -144,7 +144,7 @@ const entitle = act({
   return { answer, text: titledText(of, title) }
 })
 
-const rotate = act({
+const rotate = actOn(Integrations.layer)({
   name: "rotate",
   description: "Replace the key of an integration, and write its new addresses",
   parameters: {
@@ -159,7 +159,7 @@ const rotate = act({
   return { ...(yield* keyResult(rotated)), note: `the former key stays valid for ${length}\n` }
 })
 
-const remove = act({
+const remove = actOn(Integrations.layer)({
   name: "remove",
   description: "Remove an integration with its agent, checks and history",
   parameters: { name, yes: flags.yes },
@@ -173,7 +173,7 @@ const remove = act({
   return { answer: { count }, text: `${integration.name}: removed\n` }
 })
 
-const list = listCommand({
+const list = listOn(Integrations.layer)({
   name: "list",
   description: "List integrations, without their keys",
   filters: {},
@@ -195,7 +195,7 @@ const list = listCommand({
 })
 
 /** Prints what would become of a mail: its status and check, and why. */
-const tryMail = act({
+const tryMail = actOn(Integrations.layer)({
   name: "try",
   description: "Say what would become of a mail, by the options of an integration. Stores nothing",
   parameters: {
@@ -235,7 +235,7 @@ const tryMail = act({
   return { answer, text: `${said} (${by})\n` }
 })
 
-const mails = act({
+const mails = actOn(Integrations.layer)({
   name: "mails",
   description: "List the last mails of an integration, and what became of each",
   parameters: { name },

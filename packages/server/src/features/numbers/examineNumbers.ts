@@ -1,5 +1,5 @@
 import { MOST_OF_CHECK, type ReachedBounds } from "@tocsin/core/features/numbers/NumberBounds"
-import { Queries } from "@tocsin/core/lists/Queries"
+import { Numbers } from "@tocsin/core/lists/Numbers"
 import { Effect } from "effect"
 import { attention, type Findings } from "../../commands/doctor/Finding.ts"
 import { countText } from "../../output/texts.ts"
@@ -43,7 +43,7 @@ export const examineNumbers = (most: number) =>
   most === 0
     ? Effect.succeed<Findings>([])
     : Effect.map(
-        Queries.use(({ numbers }) => numbers.reachedBounds(most)),
+        Numbers.use(({ numbers }) => numbers.reachedBounds(most)),
         (reached) => numberFindings(reached, most),
       )
 

@@ -3,12 +3,12 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { NumbersParameters, type SeriesOfCheck } from "@tocsin/contract/numbers/Numbers"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { MOST_OF_CHECK } from "@tocsin/core/features/numbers/NumberBounds"
-import { Queries } from "@tocsin/core/lists/Queries"
+import { Numbers } from "@tocsin/core/lists/Numbers"
 import { Duration, Effect, Schema, Struct } from "effect"
 import { drawNumbers } from "./drawNumbers.ts"
 import { Output } from "../../output/Output.ts"
 import { countText, jsonText } from "../../output/texts.ts"
-import { act } from "../../commands/define.ts"
+import { actOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 
 const WHY = {
@@ -29,7 +29,7 @@ const notKeptText = (left: SeriesOfCheck["not_kept"]): string => {
 
 const Named = Schema.Struct(Struct.pick(NumbersParameters.fields, ["agent_id", "check_id", "name"]))
 
-export const showNumbers = act({
+export const showNumbers = actOn(Numbers.layer)({
   name: "numbers",
   description:
     "Draw what a check measured: how long it runs, and the performance data of its output.\n" +
@@ -50,7 +50,7 @@ export const showNumbers = act({
   }),
 })(function* ({ csv, from, named }) {
   const until = yield* Instant.now
-  const { numbers } = yield* Queries
+  const { numbers } = yield* Numbers
   const { items: kept, not_kept } = yield* numbers.ofCheck(named.agent_id, named.check_id)
   const read = yield* numbers.read({ ...named, from, to: until })
   const answer = { ...read, kept: kept.map(({ name, unit }) => ({ name, unit })), not_kept }

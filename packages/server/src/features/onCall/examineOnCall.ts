@@ -1,4 +1,4 @@
-import { Operations } from "@tocsin/core/lists/Operations"
+import { OnCall } from "@tocsin/core/features/onCall/OnCall"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Duration, Effect } from "effect"
 import { attention } from "../../commands/doctor/Finding.ts"
@@ -8,7 +8,7 @@ const SPAN = Duration.days(1)
 
 /** Receivers on call in the next hours that refused their last message for good, each once (docs/rules.md#on-call). */
 export const examineOnCall = Effect.gen(function* () {
-  const { rota, rotas } = yield* Operations
+  const { rota, rotas } = yield* OnCall
   const { items } = yield* rotas
   const from = yield* Instant.now
   const plans = yield* Effect.forEach(items, ({ name }) => rota(name, { from, to: Instant.plus(from, SPAN) }))

@@ -7,9 +7,10 @@ import {
   RotaPath,
   type RotaPlan,
 } from "@tocsin/contract/onCall/Rotas"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { OnCall } from "@tocsin/core/features/onCall/OnCall"
+import { ReceiverTests } from "@tocsin/core/features/receivers/ReceiverTests"
 import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
-import { Duration, Effect, Schema, Struct } from "effect"
+import { Duration, Effect, Layer, Schema, Struct } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal, usageFailure } from "../../CommandFailure.ts"
 import { type Column, tableText } from "../../output/makeTable.ts"
@@ -17,7 +18,7 @@ import { Output } from "../../output/Output.ts"
 import { plural, sectionsText, timeText } from "../../output/texts.ts"
 import * as settingTypes from "../../settings/settingTypes.ts"
 import { readTime, TIMES } from "../../commands/clockTimes.ts"
-import { act } from "../../commands/define.ts"
+import { actOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 
 const rota = flags.argument("ROTA", "A rota of the policy")
@@ -93,7 +94,7 @@ const gapsOf = ({ gaps, name, overrides }: RotaPlan): ReadonlyArray<Gap> => [
   ),
 ]
 
-const show = act({
+const show = actOn(OnCall.layer)({
   name: "show",
   description:
     "Show the turns of a rota, its overrides, what is wrong with them, and the address of its calendar",
@@ -105,7 +106,7 @@ const show = act({
   }),
   refused: { NotFound: noSuchRota },
 })(function* ({ name, span }) {
-  const plan = yield* Operations.use((operations) => operations.rota(name, span))
+  const plan = yield* OnCall.use((operations) => operations.rota(name, span))
   const output = yield* Output
   const gaps = gapsOf(plan)
   return {
@@ -136,7 +137,7 @@ const timesOf = Effect.fnUntraced(function* (
 
 const Chosen = Schema.Struct(Struct.omit(OverrideRequest.fields, ["from", "to"]))
 
-const override = act({
+const override = actOn(OnCall.layer)({
   name: "override",
   description: "Put receivers on call in a rota for a while, instead of its turn. The latest override counts",
   short: "Take over a rota for a while",
@@ -165,23 +166,23 @@ const override = act({
   }),
   refused: { NotFound: noSuchRota },
 })(function* ({ name, request, written }) {
-  const operations = yield* Operations
-  const { tz } = yield* operations.rota(name, yield* spanOf(1))
+  const { override: create, rota: plan } = yield* OnCall
+  const { tz } = yield* plan(name, yield* spanOf(1))
   const times = yield* timesOf(written, tz)
-  const created = yield* operations.override(name, { ...request, ...times })
+  const created = yield* create(name, { ...request, ...times })
   const { from, id, left_out, receivers, to } = created
   const text = `${id}: ${names(receivers)} from ${timeText(from, tz)} to ${timeText(to, tz)}\n`
   const note = `${names(left_out)} shares a turn with them and is not on call meanwhile: name all receivers of a person\n`
   return { answer: created, text: left_out.length === 0 ? text : `${text}${note}` }
 })
 
-const end = act({
+const end = actOn(OnCall.layer)({
   name: "end",
   description: "End an override of a rota now, also that of another operator",
   parameters: { rota, id: flags.argument("ID", "The id of an override, as tocsin oncall show shows it") },
   reads: ({ id, rota: name }) => flags.readArguments(OverridePath, { name, id }),
 })(function* ({ id, name }) {
-  const { count } = yield* Operations.use((operations) => operations.endOverride(name, id))
+  const { count } = yield* OnCall.use((operations) => operations.endOverride(name, id))
   if (count === 0)
     return yield* refusal(`${name} has no override ${id} that has not ended: see tocsin oncall show ${name}`)
   return { answer: { count }, text: `${id}: ended\n` }
@@ -189,7 +190,7 @@ const end = act({
 
 const noGap = (rotas: number): string => (rotas === 0 ? NO_ROTA : "no gap\n")
 
-const gaps = act({
+const gaps = actOn(OnCall.layer)({
   name: "gaps",
   description:
     "List receivers on call that are shadows, quiet at times, unusable or refuse messages, and overrides that do not count",
@@ -197,7 +198,7 @@ const gaps = act({
   parameters: { days },
   reads: ({ days: count }) => spanOf(count),
 })(function* (span) {
-  const { rota: plan, rotas } = yield* Operations
+  const { rota: plan, rotas } = yield* OnCall
   const { items } = yield* rotas
   const plans = yield* Effect.forEach(items, ({ name }) => plan(name, span))
   const found = plans.flatMap(gapsOf)
@@ -207,7 +208,7 @@ const gaps = act({
   }
 })
 
-const test = act({
+const test = actOn(Layer.merge(OnCall.layer, ReceiverTests.layer))({
   name: "test",
   description: "Send a message marked as a test to each receiver that is on call in a rota now",
   short: "Send a test message to who is on call",
@@ -215,7 +216,8 @@ const test = act({
   reads: ({ rota: name }) => flags.readArguments(RotaPath, { name }),
   refused: { NotFound: noSuchRota },
 })(function* ({ name }) {
-  const { rota: plan, testNotifier } = yield* Operations
+  const { rota: plan } = yield* OnCall
+  const { testNotifier } = yield* ReceiverTests
   const { now } = yield* plan(name, yield* spanOf(1))
   const items = yield* Effect.forEach(
     now.receivers,
@@ -238,14 +240,14 @@ const test = act({
   }
 })
 
-export const onCall = act({
+export const onCall = actOn(OnCall.layer)({
   name: "oncall",
   description: "List who is on call in each rota, and who comes next; show a rota, take it over, test it",
   short: "List who is on call; take over, find gaps, test",
   examples: ["tocsin oncall", "tocsin oncall override primary bob --to 8h"],
   parameters: {},
 })(function* () {
-  const answer = yield* Operations.use((operations) => operations.rotas)
+  const answer = yield* OnCall.use((operations) => operations.rotas)
   return {
     answer,
     text: answer.items.length === 0 ? NO_ROTA : tableText(NOW, answer.items, yield* Output),

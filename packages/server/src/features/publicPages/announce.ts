@@ -7,15 +7,14 @@ import {
   AnnouncementStateName,
   AnnouncementUpdateRequest,
 } from "@tocsin/contract/publicPages/Announcements"
-import { Operations } from "@tocsin/core/lists/Operations"
-import { Queries } from "@tocsin/core/lists/Queries"
+import { Announcements } from "@tocsin/core/features/publicPages/Announcements"
 import { Effect } from "effect"
 import { Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal, usageFailure } from "../../CommandFailure.ts"
 import type { Column } from "../../output/makeTable.ts"
 import { Output } from "../../output/Output.ts"
 import { plural, timeText } from "../../output/texts.ts"
-import { act, group, listCommand } from "../../commands/define.ts"
+import { actOn, group, listOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 import { standardInput } from "../../commands/standardInput.ts"
 
@@ -36,7 +35,7 @@ const textOf = Effect.fnUntraced(function* (given: string | undefined) {
   return read.trimEnd()
 })
 
-const create = act({
+const create = actOn(Announcements.layer)({
   name: "create",
   description: "Publish an announcement on a page of the policy and in its feed",
   examples: [
@@ -61,11 +60,11 @@ const create = act({
     return yield* flags.readArguments(AnnouncementRequest, { ...given, text: yield* textOf(written) })
   }),
 })(function* (request) {
-  const created = yield* Operations.use((operations) => operations.announce(request))
+  const created = yield* Announcements.use((operations) => operations.announce(request))
   return { answer: created, text: `${created.id}: ${created.state}\n` }
 })
 
-const update = act({
+const update = actOn(Announcements.layer)({
   name: "update",
   description: "Add a text to an announcement; what was published stays as it is",
   examples: ['tocsin announce update 019ae4a1-6c3c-7e4b-9c1d-2f3a4b5c6d7f --text "A database is overloaded"'],
@@ -79,30 +78,30 @@ const update = act({
   }),
   refused: { NotFound: noSuchAnnouncement },
 })(function* ({ id: of, text: written }) {
-  const updated = yield* Operations.use((operations) => operations.updateAnnouncement(of, written))
+  const updated = yield* Announcements.use((operations) => operations.updateAnnouncement(of, written))
   return { answer: updated, text: `${of}: ${plural(updated.updates.length, "update")}\n` }
 })
 
-const end = act({
+const end = actOn(Announcements.layer)({
   name: "end",
   description: "End an announcement now, or call it off before it begins",
   parameters: { id },
   reads: flags.reader(AnnouncementPath),
   refused: { NotFound: noSuchAnnouncement },
 })(function* ({ id: of }) {
-  const { count } = yield* Operations.use((operations) => operations.endAnnouncement(of))
+  const { count } = yield* Announcements.use((operations) => operations.endAnnouncement(of))
   if (count === 0) return yield* refusal(`the announcement ${of} has ended already: see tocsin announce list`)
   return { answer: { count }, text: `${of}: ended\n` }
 })
 
-const list = listCommand({
+const list = listOn(Announcements.layer)({
   name: "list",
   description: "List announcements, the newest first",
   filters: {
     page: flags.text("page", "Only announcements of this page"),
     state: flags.filter("state", AnnouncementStateName.literals, "Only announcements in this state"),
   },
-  query: (filters, page) => Queries.use((queries) => queries.announcements({ ...page, ...filters })),
+  query: (filters, page) => Announcements.use((queries) => queries.announcements({ ...page, ...filters })),
   columns: (): ReadonlyArray<Column<Announcement>> => [
     { title: "ANNOUNCEMENT", cell: (announcement) => announcement.id },
     { title: "PAGE", cell: ({ page }) => page },

@@ -12,7 +12,7 @@ import { notFound, usageFailure } from "../../CommandFailure.ts"
 import { type Column, tableText } from "../../output/makeTable.ts"
 import { Output } from "../../output/Output.ts"
 import { timeText } from "../../output/texts.ts"
-import { act, group } from "../../commands/define.ts"
+import { actOn, group } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 import { standardInput } from "../../commands/standardInput.ts"
 
@@ -30,7 +30,7 @@ const COLUMNS: ReadonlyArray<Column<StoredSecrets>> = [
   { title: "BY", cell: ({ changed_by }) => changed_by },
 ]
 
-const list = act({
+const list = actOn(Policies.layer)({
   name: "list",
   description: "List the stored secrets of receivers, without their values",
   parameters: {},
@@ -62,7 +62,7 @@ const read = Effect.mapError(
   () => usageFailure(NO_JSON),
 )
 
-const put = act({
+const put = actOn(Policies.layer)({
   name: "put",
   description:
     "Store the secrets of a receiver, in place of all former ones. It asks for those that you name, without echo;\n" +
@@ -89,7 +89,7 @@ const put = act({
   }
 })
 
-const remove = act({
+const remove = actOn(Policies.layer)({
   name: "delete",
   description: "Delete stored secrets that no receiver of the policy names",
   parameters: { name, yes: flags.yes },

@@ -2,10 +2,11 @@ import { AvailabilityParameters, type CheckAvailability } from "@tocsin/contract
 import { csvColumns } from "@tocsin/contract/formats/csvText"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { type Report, ReportParameters } from "@tocsin/contract/report/Report"
-import { Operations } from "@tocsin/core/lists/Operations"
-import { Duration, Effect, Schema, Struct } from "effect"
+import { Availability } from "@tocsin/core/heart/availability/readAvailability"
+import { Reports } from "@tocsin/core/features/report/readReport"
+import { Duration, Effect, Layer, Schema, Struct } from "effect"
 import * as flags from "../../commands/flags.ts"
-import { listCommand } from "../../commands/define.ts"
+import { listOn } from "../../commands/define.ts"
 import { type Column, tableText } from "../../output/makeTable.ts"
 import { Output } from "../../output/Output.ts"
 import { countText, sectionsText, spanText, timeText } from "../../output/texts.ts"
@@ -71,7 +72,7 @@ const describe = ({ groups, incidents, late, left_out }: Report, output: Output[
   ])
 }
 
-export const report = listCommand({
+export const report = listOn(Layer.merge(Availability.layer, Reports.layer))({
   name: "report",
   description:
     "Report how long checks were ok during a span, and how long not, with the incidents\n" +
@@ -91,7 +92,7 @@ export const report = listCommand({
   check: flags.reader(Asked),
   query: Effect.fnUntraced(function* (filters, page) {
     const { group: _, ...span } = yield* readSpan(filters)
-    return yield* Operations.use((operations) => operations.availability({ phases: false, ...page, ...span }))
+    return yield* Availability.use(({ availability }) => availability({ phases: false, ...page, ...span }))
   }),
   columns: () => [
     { title: "AGENT", cell: ({ agent_id }) => agent_id },
@@ -106,7 +107,7 @@ export const report = listCommand({
   ],
   further: Effect.fnUntraced(function* (filters) {
     const span = yield* readSpan(filters)
-    const answer = yield* Operations.use((operations) => operations.report(span))
+    const answer = yield* Reports.use((operations) => operations.report(span))
     return { answer, text: describe(answer, yield* Output) }
   }),
   of: "checks",

@@ -1,7 +1,7 @@
 import { PutSettingRequest, type Setting } from "@tocsin/contract/settings/Settings"
-import { Operations } from "@tocsin/core/lists/Operations"
+import { SharedSettings } from "@tocsin/core/features/settings/SharedSettings"
 import { Effect } from "effect"
-import { act, group } from "../../commands/define.ts"
+import { actOn, group } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 import { type Column, tableText } from "../../output/makeTable.ts"
 import { Output } from "../../output/Output.ts"
@@ -14,16 +14,16 @@ const COLUMNS: ReadonlyArray<Column<Setting>> = [
 
 const name = flags.argument("NAME", "public_url or watch_loopback")
 
-const list = act({
+const list = actOn(SharedSettings.layer)({
   name: "list",
   description: "List the settings that may change while servers run, and where each value comes from",
   parameters: {},
 })(function* () {
-  const answer = yield* Operations.use(({ listSettings }) => listSettings)
+  const answer = yield* SharedSettings.use(({ listSettings }) => listSettings)
   return { answer, text: tableText(COLUMNS, answer.items, yield* Output) }
 })
 
-const set = act({
+const set = actOn(SharedSettings.layer)({
   name: "set",
   description: "Change a setting: every server follows it within 5 s",
   examples: [
@@ -39,16 +39,16 @@ const set = act({
     return { name: given.name, ...(yield* flags.readArguments(PutSettingRequest, { value })) }
   }),
 })(function* ({ name: of, value }) {
-  const answer = yield* Operations.use(({ putSetting }) => putSetting(of, value))
+  const answer = yield* SharedSettings.use(({ putSetting }) => putSetting(of, value))
   return { answer, text: `${answer.name}: ${String(answer.value)}; every server follows within 5 s\n` }
 })
 
-const remove = act({
+const remove = actOn(SharedSettings.layer)({
   name: "remove",
   description: "Remove a stored setting, so that its default holds again",
   parameters: { name },
 })(function* ({ name: of }) {
-  const answer = yield* Operations.use(({ removeSetting }) => removeSetting(of))
+  const answer = yield* SharedSettings.use(({ removeSetting }) => removeSetting(of))
   return { answer, text: `${of}: ${answer.count === 0 ? "was not stored" : "removed"}\n` }
 })
 

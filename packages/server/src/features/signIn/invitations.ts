@@ -3,7 +3,7 @@ import { type Invitation, InvitationPath } from "@tocsin/contract/signIn/Invitat
 import { publicUrlOf, RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { notFound } from "../../CommandFailure.ts"
-import { act } from "../../commands/define.ts"
+import { actOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 import { settingsOfCommand } from "../../commands/UseCases.ts"
 import { type Column, tableText } from "../../output/makeTable.ts"
@@ -13,7 +13,7 @@ import { timeText } from "../../output/texts.ts"
 const name = flags.argument("NAME", "The name of an operator, as tocsin operators list shows it")
 
 /** Writes a link by which an operator signs in once. */
-export const invite = act({
+export const invite = actOn(Sessions.layer)({
   name: "invite",
   description: "Make a link by which an operator signs in once, within 24 h",
   parameters: { name },
@@ -33,7 +33,7 @@ const COLUMNS: ReadonlyArray<Column<Invitation>> = [
 ]
 
 /** Lists what {@link invite} made and nobody has used. */
-export const invitations = act({
+export const invitations = actOn(Sessions.layer)({
   name: "invitations",
   description: "List the open invitations of an operator, without their links",
   parameters: { name },
@@ -48,7 +48,7 @@ export const invitations = act({
 })
 
 /** Deletes an invitation. */
-export const withdraw = act({
+export const withdraw = actOn(Sessions.layer)({
   name: "withdraw",
   description: "Delete an invitation: its link works no more",
   parameters: {

@@ -3,10 +3,10 @@ import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { notFound } from "../../CommandFailure.ts"
 import type { Column } from "../../output/makeTable.ts"
 import { ageText } from "../../output/texts.ts"
-import { act, group, listCommand } from "../../commands/define.ts"
+import { actOn, group, listOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 
-const listSessions = listCommand({
+const listSessions = listOn(Sessions.layer)({
   name: "list",
   description: "List the people who are signed in by OpenID Connect, the latest first",
   filters: {},
@@ -22,7 +22,7 @@ const listSessions = listCommand({
   csv: sessionColumns,
 })
 
-const endSession = act({
+const endSession = actOn(Sessions.layer)({
   name: "end",
   description: "End a session, or all of a person: their tokens end at the next request",
   parameters: {

@@ -10,8 +10,7 @@ import {
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { parseMatcher } from "@tocsin/contract/labels/Matcher"
 import { formatMatcher, limitsAgents } from "@tocsin/contract/labels/matcherText"
-import { Operations } from "@tocsin/core/lists/Operations"
-import { Queries } from "@tocsin/core/lists/Queries"
+import { Silences } from "@tocsin/core/features/silences/Silences"
 import { quotesWarning } from "@tocsin/core/heart/policy/policyWarnings"
 import { Output } from "../../output/Output.ts"
 import { Effect, Result, Schema } from "effect"
@@ -20,7 +19,7 @@ import { notFound, refusal, usageFailure } from "../../CommandFailure.ts"
 import type { Column } from "../../output/makeTable.ts"
 import { readTime, TIMES } from "../../commands/clockTimes.ts"
 import { ageText, machineZone, plural, timeText } from "../../output/texts.ts"
-import { act, group, listCommand } from "../../commands/define.ts"
+import { actOn, group, listOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 
 const id = flags.argument("ID", "The id of a silence, as tocsin silences list shows it")
@@ -51,11 +50,11 @@ const requireOneEnd = (length: string | undefined, end: string | undefined) =>
     ? Effect.fail(usageFailure("give either --for or --ends-at"))
     : Effect.void
 
-const list = listCommand({
+const list = listOn(Silences.layer)({
   name: "list",
   description: "List silences, the newest first",
   filters: { state: flags.filter("state", SilenceStateName.literals, "Only silences in this state") },
-  query: (filters, page) => Queries.use((queries) => queries.silences({ ...page, ...filters })),
+  query: (filters, page) => Silences.use((queries) => queries.silences({ ...page, ...filters })),
   columns: (now): ReadonlyArray<Column<Silence>> => [
     { title: "SILENCE", cell: (silence) => silence.id },
     { title: "STATE", cell: ({ state }) => state, isState: true },
@@ -90,7 +89,7 @@ const readMatcher = (text: string) =>
     Result.mapError(parseMatcher(text), (problem) => usageFailure(`the matcher "${text}" ${problem}`)),
   )
 
-const add = act({
+const add = actOn(Silences.layer)({
   name: "add",
   description: "Create a silence: it holds the notifications of the incidents that it covers until it ends",
   parameters: {
@@ -111,7 +110,7 @@ const add = act({
     return yield* flags.readArguments(SilenceRequest, { ...given, ...times, matchers })
   }),
 })(function* (request, { dryRun }) {
-  const { previewSilence, silence } = yield* Operations
+  const { previewSilence, silence } = yield* Silences
   const { note } = yield* Output
   for (const warning of request.matchers.flatMap((one) => quotesWarning(one) ?? []))
     yield* note(`warning: a matcher ${warning}\n`)
@@ -132,7 +131,7 @@ const noSuchSilence = (given: { readonly id: string }) =>
 
 const Length = Schema.Struct({ for: Schema.optionalKey(SilenceRequest.fields.for.schema) })
 
-const extend = act({
+const extend = actOn(Silences.layer)({
   name: "extend",
   description: "Set another end of a silence, counted from now with --for",
   parameters: { id, for: lengthFlag, ends_at: endsAt },
@@ -148,18 +147,18 @@ const extend = act({
   }),
   refused: { NotFound: noSuchSilence },
 })(function* ({ changes, id: silence }) {
-  const edited = yield* Operations.use(({ editSilence }) => editSilence(silence, changes))
+  const edited = yield* Silences.use(({ editSilence }) => editSilence(silence, changes))
   return { answer: edited, text: `${edited.id}: ends at ${timeText(edited.ends_at)}\n` }
 })
 
-const expire = act({
+const expire = actOn(Silences.layer)({
   name: "expire",
   description: "End a silence now; what it held is sent",
   parameters: { id },
   reads: flags.reader(SilencePath),
   refused: { NotFound: noSuchSilence },
 })(function* ({ id: silence }) {
-  const { expireSilence, showSilence } = yield* Operations
+  const { expireSilence, showSilence } = yield* Silences
   yield* showSilence(silence)
   const { count } = yield* expireSilence(silence)
   if (count === 0) return yield* refusal(`the silence ${silence} has ended already`)

@@ -18,7 +18,7 @@ import type { Settings } from "../../settings/Settings.ts"
 import { command } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 import { liveReceivers } from "../receivers/liveReceivers.ts"
-import { settingsOfCommand, useCases } from "../../commands/UseCases.ts"
+import { portsOfCommand, settingsOfCommand } from "../../commands/UseCases.ts"
 
 const RECEIVERS: ReadonlyArray<Column<TriedReceiver>> = [
   { title: "RECEIVER", cell: ({ receiver }) => receiver },
@@ -51,7 +51,7 @@ const policyOfFile = Effect.fnUntraced(function* (settings: Settings, given: Pol
 const storedPolicy = Effect.fnUntraced(function* (given: PolicyNotifiers) {
   const { document: policy } = yield* Effect.provide(
     PolicyInForce.useSync((inForce) => inForce.current()),
-    useCases,
+    portsOfCommand,
   )
   const name = isEmptyPolicy(policy) ? "no policy" : "the stored policy"
   return { name, policy, notifiers: receiversGiven(policy, given) }

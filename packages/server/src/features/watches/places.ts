@@ -1,10 +1,11 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Place } from "@tocsin/contract/watches/places"
 import { Watches } from "@tocsin/core/features/watches/Watches"
-import { act } from "../../commands/define.ts"
+import { actOn } from "../../commands/define.ts"
 import { type Column, tableText } from "../../output/makeTable.ts"
 import { Output } from "../../output/Output.ts"
 import { ageText } from "../../output/texts.ts"
+import { watchesOfCommand } from "./watchesOfCommand.ts"
 
 const columns = (now: Instant.Instant): ReadonlyArray<Column<Place>> => [
   { title: "PLACE", cell: ({ place }) => place },
@@ -13,7 +14,7 @@ const columns = (now: Instant.Instant): ReadonlyArray<Column<Place>> => [
   { title: "WATCHES", cell: ({ watches }) => String(watches), align: "right" },
 ]
 
-export const places = act({
+export const places = actOn(watchesOfCommand)({
   name: "places",
   description: "List the places that probe watches: the service itself, and agents",
   parameters: {},

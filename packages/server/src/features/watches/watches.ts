@@ -14,8 +14,9 @@ import { Duration, Effect, Schema, Struct } from "effect"
 import { CommandFailure, notFound, usageFailure } from "../../CommandFailure.ts"
 import type { Column } from "../../output/makeTable.ts"
 import { ageText, timeText, titledText } from "../../output/texts.ts"
-import { act, group, listCommand } from "../../commands/define.ts"
+import { actOn, group, listOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
+import { watchesOfCommand } from "./watchesOfCommand.ts"
 
 const name = flags.argument("NAME", "The name of a watch, as tocsin watches list shows it")
 
@@ -54,7 +55,7 @@ const tried = Effect.fnUntraced(function* (request: TryWatchRequest, to: string)
   }
 })
 
-export const watch = act({
+export const watch = actOn(watchesOfCommand)({
   name: "watch",
   description: "Watch an address: the server probes it, and notifies when it fails",
   parameters: {
@@ -105,7 +106,7 @@ const changed = (shown: Watch) => ({
   text: `${shown.name}: ${pauseText(shown) || "probed again"}\n`,
 })
 
-const pause = act({
+const pause = actOn(watchesOfCommand)({
   name: "pause",
   description: "Probe a watch no more, for a time or until it is resumed",
   parameters: {
@@ -121,7 +122,7 @@ const pause = act({
   return changed(yield* time === undefined ? change(of, { is_paused: true }) : pauseFor(of, { for: time }))
 })
 
-const resume = act({
+const resume = actOn(watchesOfCommand)({
   name: "resume",
   description: "End the pause of a watch",
   parameters: { name },
@@ -131,7 +132,7 @@ const resume = act({
   return changed(yield* Watches.use((watches) => watches.pause(of, { for: Duration.zero })))
 })
 
-const entitle = act({
+const entitle = actOn(watchesOfCommand)({
   name: "title",
   description: "Give a watch and its check a title; an empty one takes it back",
   parameters: { name, title: flags.titleArgument },
@@ -145,7 +146,7 @@ const entitle = act({
   return { answer, text: titledText(of, title) }
 })
 
-const remove = act({
+const remove = actOn(watchesOfCommand)({
   name: "remove",
   description: "Remove a watch with its check and history",
   parameters: { name, yes: flags.yes },
@@ -159,7 +160,7 @@ const remove = act({
   return { answer: { count }, text: `${given.name}: removed\n` }
 })
 
-const show = act({
+const show = actOn(watchesOfCommand)({
   name: "show",
   description: "Show a watch with its latest probe",
   parameters: { name },
@@ -182,7 +183,7 @@ const show = act({
   return { answer: shown, text: `${lines.join("\n")}\n` }
 })
 
-const tryNow = act({
+const tryNow = actOn(watchesOfCommand)({
   name: "try",
   description: "Probe an address now, from the running server if it answers, and store nothing",
   parameters: { address, text: wanted },
@@ -192,7 +193,7 @@ const tryNow = act({
   return yield* tried(request, to)
 })
 
-const list = listCommand({
+const list = listOn(watchesOfCommand)({
   name: "list",
   description: "List watches with their latest probes",
   filters: {},

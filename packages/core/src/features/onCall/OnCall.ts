@@ -1,4 +1,4 @@
-import { Duration, Effect } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import type {
   OverrideId,
@@ -11,7 +11,7 @@ import type {
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { includesRole } from "@tocsin/contract/operators/Operators"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import type { signing } from "../../heart/audit/Signature.ts"
+import { signing } from "../../heart/audit/Signature.ts"
 import { comparing } from "../../kernel/engine/comparing.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { overrideState, type RotaOverrideRecord } from "../../heart/model/RotaOverrideRecord.ts"
@@ -246,10 +246,13 @@ const checkReceivers = Effect.fnUntraced(function* (ports: RotaPorts, names: Rea
 })
 
 /** Operators' actions on rotas (docs/rules.md#on-call). */
-export const onCallOperations = Effect.fnUntraced(function* (signed: ReturnType<typeof signing>) {
-  const newOverrideId = newId<OverrideId>(yield* Ids)
+const onCallOperations = Effect.gen(function* () {
+  const ids = yield* Ids
+  const newOverrideId = newId<OverrideId>(ids)
+  const commits = yield* Commits
+  const signed = signing(commits, ids)
   const ports: RotaPorts = {
-    transact: (yield* Commits).transact,
+    transact: commits.transact,
     storage: yield* Storage,
     receivers: yield* Receivers,
     policy: yield* PolicyInForce,
@@ -279,3 +282,10 @@ export const onCallOperations = Effect.fnUntraced(function* (signed: ReturnType<
     }),
   }
 })
+
+/** What operators do with rotas (docs/rules.md#on-call). */
+export class OnCall extends Context.Service<OnCall>()("@tocsin/core/features/onCall/OnCall", {
+  make: onCallOperations,
+}) {
+  static readonly layer = Layer.effect(OnCall, OnCall.make)
+}

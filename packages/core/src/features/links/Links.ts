@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { AuditId } from "@tocsin/contract/audit/Audit"
 import { followCall, type FollowedLink, followLink } from "../../heart/acknowledgements/acknowledge.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
@@ -17,7 +17,7 @@ export interface FollowedToken {
 }
 
 /** Operations of links in messages (docs/rules.md#links). */
-export const linkOperations = Effect.gen(function* () {
+const linkOperations = Effect.gen(function* () {
   const { transact } = yield* Commits
   const tokens = yield* LinkTokens
   const policy = yield* PolicyInForce
@@ -55,3 +55,10 @@ export const linkOperations = Effect.gen(function* () {
     ),
   }
 })
+
+/** What the links of messages lead to (docs/rules.md#links). */
+export class Links extends Context.Service<Links>()("@tocsin/core/features/links/Links", {
+  make: linkOperations,
+}) {
+  static readonly layer = Layer.effect(Links, Links.make)
+}

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { AnnouncementRequest, AnnouncementId } from "@tocsin/contract/publicPages/Announcements"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import * as Instant from "@tocsin/contract/formats/Instant"
@@ -11,9 +11,10 @@ import {
   MAX_UPDATES,
   updateAnnouncement,
 } from "./announcementDecisions.ts"
-import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 import { CurrentOperator } from "../../kernel/ports/CurrentOperator.ts"
 import { newId } from "../../kernel/ports/Ids.ts"
+import { listReaders } from "../../kernel/engine/lists/listReaders.ts"
 import { readRow } from "../../kernel/unitOfWork/load.ts"
 import { NotFound, NotPermitted, refusalError, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { toAnnouncement } from "./AnnouncementRecord.ts"
@@ -29,12 +30,8 @@ const UPDATE_REFUSED = {
 const listed = (names: ReadonlyArray<string>): string => (names.length === 0 ? "none" : names.join(", "))
 
 /** Operators' actions on announcements (docs/rules.md#announcements). */
-export const announcing = ({
-  commits,
-  ids,
-  policy,
-  signed,
-}: Pick<OperationPorts, "commits" | "ids" | "policy" | "signed">) => {
+const announcing = Effect.gen(function* () {
+  const { commits, ids, policy, sha256, signed, storage } = yield* operationPorts
   const newAnnouncementId = newId<AnnouncementId>(ids)
 
   const pages = () => new Map(Object.entries(policy.current().document.pages ?? {}))
@@ -69,6 +66,7 @@ export const announcing = ({
   })
 
   return {
+    announcements: listReaders(storage, sha256).planned("announcements", toAnnouncement),
     announce: Effect.fn("Operations.announce")(function* (request: AnnouncementRequest) {
       yield* checkLines(request)
       yield* checkRole(request.page)
@@ -95,4 +93,14 @@ export const announcing = ({
       return { count: yield* signed((by) => endAnnouncement(id, by)) }
     }),
   }
+})
+
+/** What operators do with announcements, and their list (docs/rules.md#announcements). */
+export class Announcements extends Context.Service<Announcements>()(
+  "@tocsin/core/features/publicPages/Announcements",
+  {
+    make: announcing,
+  },
+) {
+  static readonly layer = Layer.effect(Announcements, Announcements.make)
 }

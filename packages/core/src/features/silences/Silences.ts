@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import type {
@@ -11,13 +11,14 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { limitsAgents } from "@tocsin/contract/labels/matcherText"
 import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { newId } from "../../kernel/ports/Ids.ts"
-import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import { type OperationPorts, operationPorts } from "../../heart/usecases/operationPorts.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
 import { createSilence, editSilence, expireSilence, silenceTimes } from "./silenceDecisions.ts"
 import { NotFound, refusalError, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { toSilence } from "../../heart/model/SilenceRecord.ts"
 import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
 import type { ListQuery } from "../../kernel/model/ListDefinitions.ts"
+import { listReaders } from "../../kernel/engine/lists/listReaders.ts"
 import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../../kernel/engine/lists/readPage.ts"
 import { loneCommandOf, type LoneDecision } from "../../kernel/unitOfWork/Decision.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
@@ -129,11 +130,13 @@ export const silenceOperations = ({
   commits,
   ids,
   rules,
+  sha256,
   signed,
   storage,
-}: Pick<OperationPorts, "commits" | "ids" | "rules" | "signed" | "storage">) => {
+}: Pick<OperationPorts, "commits" | "ids" | "rules" | "sha256" | "signed" | "storage">) => {
   const newSilenceId = newId<SilenceId>(ids)
   return {
+    silences: listReaders(storage, sha256).planned("silences", toSilence),
     silence: Effect.fn("Operations.silence")(function* (request: SilenceRequest) {
       const now = yield* Instant.now
       yield* checkTimes(request, rules, now)
@@ -175,4 +178,11 @@ export const silenceOperations = ({
       return { count: yield* signed((by) => expireSilence(id, by)) }
     }),
   }
+}
+
+/** What operators do with silences, and their list (docs/rules.md#silences). */
+export class Silences extends Context.Service<Silences>()("@tocsin/core/features/silences/Silences", {
+  make: Effect.map(operationPorts, silenceOperations),
+}) {
+  static readonly layer = Layer.effect(Silences, Silences.make)
 }

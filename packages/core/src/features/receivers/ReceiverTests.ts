@@ -1,20 +1,13 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { repairReceivers } from "../../heart/evaluation/repairReceivers.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
 import { noteTested } from "../../heart/notifications/refusingReceivers.ts"
 import { refusedHere } from "../../heart/notifications/Notifiers.ts"
 
-/** Operators' tests of receivers in force. */
-export const testOperations = ({
-  commits,
-  options,
-  policy,
-  receivers,
-  storage,
-}: Pick<OperationPorts, "commits" | "options" | "policy" | "receivers" | "storage">) => ({
+const testOperations = Effect.map(operationPorts, ({ commits, options, policy, receivers, storage }) => ({
   /** Sends a test message now and returns the receiver's answer. What it refused before follows, if it takes that. */
   testNotifier: Effect.fn("Operations.testNotifier")(function* (receiver: NotifierName) {
     const notifier = receivers.current().get(receiver)
@@ -32,4 +25,14 @@ export const testOperations = ({
       message: `no receiver has the name ${receiver}; list receivers with GET /ops/v1/policy`,
     })
   }),
-})
+}))
+
+/** Operators' tests of receivers in force. */
+export class ReceiverTests extends Context.Service<ReceiverTests>()(
+  "@tocsin/core/features/receivers/ReceiverTests",
+  {
+    make: testOperations,
+  },
+) {
+  static readonly layer = Layer.effect(ReceiverTests, ReceiverTests.make)
+}

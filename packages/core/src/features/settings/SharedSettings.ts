@@ -1,4 +1,4 @@
-import { Effect, Result } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/contract/formats/publicUrl"
 import {
@@ -7,7 +7,7 @@ import {
   settingNames,
   type SettingValue,
 } from "@tocsin/contract/settings/Settings"
-import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import type { RuleOptions, StoredSettings } from "../../kernel/ports/RuleSettings.ts"
 import { putSetting, removeSetting } from "./settingDecisions.ts"
@@ -39,12 +39,8 @@ const parsed = (name: SettingName, value: unknown): Result.Result<SettingValue, 
     : Result.succeed(url)
 }
 
-/** Operators' settings, which every server follows (docs/rules.md#stored-settings). */
-export const settingOperations = Effect.fnUntraced(function* ({
-  rules,
-  signed,
-  storage,
-}: Pick<OperationPorts, "rules" | "signed" | "storage">) {
+const settingOperations = Effect.gen(function* () {
+  const { rules, signed, storage } = yield* operationPorts
   const { stored = {} } = rules
   /** Reads what is stored. A value that another version stored and this one refuses counts for nothing. */
   const followSettings = Effect.gen(function* () {
@@ -95,3 +91,13 @@ export const settingOperations = Effect.fnUntraced(function* ({
     }),
   }
 })
+
+/** Operators' settings, which every server follows (docs/rules.md#stored-settings). */
+export class SharedSettings extends Context.Service<SharedSettings>()(
+  "@tocsin/core/features/settings/SharedSettings",
+  {
+    make: settingOperations,
+  },
+) {
+  static readonly layer = Layer.effect(SharedSettings, SharedSettings.make)
+}
