@@ -1,6 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { type PageStatement, pageStatement } from "@tocsin/adapter-pg/lists/pageStatement"
-import { findParts, findSeriesOf } from "@tocsin/adapter-pg/numbers/pgNumbers"
+import {
+  findOwn,
+  findParts,
+  findSeriesOf,
+  lockParts,
+  removeParts,
+} from "@tocsin/adapter-pg/numbers/pgNumbers"
 import { findBacklog, findLate, findMetricCounts } from "@tocsin/adapter-pg/reads/systemCounts"
 import { findDueIncidents } from "@tocsin/adapter-pg/tables/IncidentTable"
 import {
@@ -145,6 +151,7 @@ const seeded = Layer.effect(
 /** The table has a few more checks: those of agents that are gone. */
 const MOST_SEARCHED = 1.05
 
+const SERVER = "00000000-0000-4000-8000-000000000000"
 const MODES = ["force_custom_plan", "force_generic_plan"] as const
 
 layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of many rows", (it) => {
@@ -190,29 +197,49 @@ layer(seeded, { timeout: "10 minutes" })("a page of any list, in a database of m
     }),
   )
 
-  it.effect("the numbers of a check are found by indexes, beside those of all others", () =>
-    Effect.gen(function* () {
-      const { run, sql } = yield* Seeded
-      for (const text of [
-        `WITH series AS (
+  it.effect(
+    "the numbers of a check are found by indexes, beside those of all others, also without statistics",
+    () =>
+      Effect.gen(function* () {
+        const { run, sql } = yield* Seeded
+        for (const text of [
+          "ALTER TABLE number_series SET (autovacuum_enabled = off)",
+          "ALTER TABLE number_part SET (autovacuum_enabled = off)",
+          `WITH series AS (
           INSERT INTO number_series (agent_id, registration_id, check_id, name, unit, newest)
           SELECT agent_id, registration_id, check_id, 'duration', 's', 0 FROM check_state LIMIT 1000 RETURNING id)
-        INSERT INTO number_part SELECT 0, start, id, gen_random_uuid(), '' FROM series, generate_series(0, 9) AS start`,
-        "ANALYZE number_series, number_part",
-      ])
-        yield* Effect.promise(() => run(text))
-      const [check] = yield* Effect.promise(() =>
-        run("SELECT registration_id, check_id FROM number_series LIMIT 1"),
-      )
-      const of = [check?.["registration_id"], check?.["check_id"]]
-      for (const mode of MODES) {
-        yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
-        assertIndexed("series", yield* explain(sql, { text: findSeriesOf, values: of }))
-        const nodes = yield* explain(sql, { text: findParts, values: [...of, "duration", 0, [1, 2]] })
-        assertIndexed("parts", nodes)
-        assert.strictEqual(rowsRead(nodes), 1 + 2)
-      }
-    }),
+        INSERT INTO number_part SELECT 0, start, id, '${SERVER}', '' FROM series, generate_series(0, 9) AS start`,
+        ])
+          yield* Effect.promise(() => run(text))
+        const [check] = yield* Effect.promise(() =>
+          run("SELECT id, registration_id, check_id FROM number_series LIMIT 1"),
+        )
+        const of = [check?.["registration_id"], check?.["check_id"]]
+        const own = [
+          SERVER,
+          [0, 0],
+          [1, 2],
+          ...of.map((one) => [one, one]),
+          ["duration", "duration"],
+          ["s", "s"],
+        ]
+        for (const analyze of [undefined, "ANALYZE number_series, number_part"]) {
+          if (analyze !== undefined) yield* Effect.promise(() => run(analyze))
+          for (const mode of MODES) {
+            const name = `${mode} ${analyze ?? "without statistics"}`
+            yield* sql.unsafe(`SET plan_cache_mode = ${mode}`).unprepared
+            assertIndexed(name, yield* explain(sql, { text: findSeriesOf, values: of }))
+            const nodes = yield* explain(sql, { text: findParts, values: [...of, "duration", 0, [1, 2]] })
+            assertIndexed(name, nodes)
+            assert.isAtMost(rowsRead(nodes), 1 + 2, name)
+            assertIndexed(name, yield* explain(sql, { text: findOwn, values: own }))
+            const ids = [check?.["id"]]
+            assertIndexed(name, yield* explain(sql, { text: lockParts, values: [[0, 0], [1, 2], ids] }))
+            const gone = [[SERVER], [0], [1], ids]
+            assertIndexed(name, yield* explain(sql, { text: removeParts, values: gone }))
+          }
+        }
+      }),
   )
 
   it.effect("a search that finds nothing passes through each check once", () =>

@@ -58,7 +58,7 @@ const putSeries = `INSERT INTO number_series AS s (${SERIES}, newest)
  * Locked, so that a fold between this and the write is seen. OFFSET 0: without statistics, PostgreSQL would read the parts of all series of an hour for each
  * that is asked for.
  */
-const findOwn = `SELECT n, spans
+export const findOwn = `SELECT n, spans
   FROM unnest($2::int[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[])
     WITH ORDINALITY AS given (kind, start, registration_id, check_id, name, unit, n)
   CROSS JOIN LATERAL (
@@ -86,14 +86,24 @@ export const findParts = `SELECT ${SERIES}, p.start, p.spans FROM number_series 
 const findCrowded = `SELECT series_id FROM number_part WHERE kind = ${kindNumber({ kind: "day" })} AND start = $1
   GROUP BY series_id HAVING count(*) > ${MOST_SERVERS}`
 
-const lockParts = `SELECT n, series_id, server, spans
-  FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY AS given (kind, start, n)
-  JOIN number_part AS p USING (kind, start)
-  WHERE series_id = ANY($3::bigint[]) ORDER BY kind, start, series_id, server FOR UPDATE OF p`
+/** Locked in the order of the table's key. OFFSET 0: as for {@link findOwn}. */
+export const lockParts = `SELECT n, given.series_id, server, spans
+  FROM (
+    SELECT kind, start, series_id, n
+    FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY AS part (kind, start, n), unnest($3::bigint[]) AS series_id
+    ORDER BY kind, start, series_id) AS given
+  CROSS JOIN LATERAL (
+    SELECT server, spans FROM number_part AS p
+    WHERE p.kind = given.kind AND p.start = given.start AND p.series_id = given.series_id
+    ORDER BY server OFFSET 0 FOR UPDATE) AS p`
 
-const removeParts = `DELETE FROM number_part AS p
-  USING unnest($1::uuid[], $2::int[], $3::bigint[], $4::bigint[]) AS given (server, kind, start, series_id)
-  WHERE p.kind = given.kind AND p.start = given.start AND p.series_id = given.series_id AND p.server = given.server`
+/** Of parts that {@link lockParts} has locked, so that none moves meanwhile. */
+export const removeParts = `DELETE FROM number_part WHERE ctid = ANY (ARRAY(
+  SELECT p.ctid FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::bigint[]) AS given (server, kind, start, series_id)
+  CROSS JOIN LATERAL (
+    SELECT ctid FROM number_part AS p
+    WHERE p.kind = given.kind AND p.start = given.start AND p.series_id = given.series_id AND p.server = given.server
+    OFFSET 0) AS p))`
 
 const expireParts = `WITH expired AS (
     DELETE FROM number_part WHERE (kind, start, series_id, server) IN (
