@@ -148,6 +148,23 @@ export interface StatusPageCase extends Case<"status-page"> {
   readonly ofRaw: number
 }
 
+/** Scrapes of the metrics of many checks. */
+export interface CheckMetricsCase extends Case<"check-metrics"> {
+  readonly checks: number
+  /** The most processor time of a scrape. */
+  readonly mostMillis: number
+}
+
+/** Mails over many connections at once, beside heartbeats. */
+export interface MailsCase extends Case<"mails"> {
+  readonly mails: number
+  readonly connections: number
+  /** The longest pause of the event loop. */
+  readonly mostMillis: number
+  /** The most memory that further mails may take. */
+  readonly mostMoreMiB: number
+}
+
 /** A year of a small installation on virtual time, then the server on a small host with what it left. */
 export interface YearCase extends Case<"year", "sqlite"> {
   /** Longer than the longest retention, which shows whether disk stays flat then. */
@@ -172,6 +189,8 @@ export type BenchCase =
   | FleetCase
   | IntegrationsCase
   | StatusPageCase
+  | CheckMetricsCase
+  | MailsCase
   | YearCase
   | PeersCase
 
@@ -304,6 +323,18 @@ export const allCases: ReadonlyArray<BenchCase> = [
     connections: HEARTBEAT_CONNECTIONS,
     ofRaw: 0.15,
   },
+  ...(["sqlite", "postgres"] as const).flatMap((storage): ReadonlyArray<CheckMetricsCase | MailsCase> => [
+    { kind: "check-metrics", name: `${storage}-check-metrics`, storage, checks: 20_000, mostMillis: 300 },
+    {
+      kind: "mails",
+      name: `${storage}-mails`,
+      storage,
+      mails: 1_000,
+      connections: 20,
+      mostMillis: 20,
+      mostMoreMiB: 32,
+    },
+  ]),
   { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
   {
     kind: "pauses",

@@ -7,6 +7,7 @@ import type { BenchCase } from "./cases.ts"
 import { dataFolder } from "./dataFolder.ts"
 import { measureAgainst } from "./measure/against.ts"
 import { measureAgent } from "./measure/agent.ts"
+import { measureCheckMetrics } from "./measure/checkMetrics.ts"
 import { measureCommands } from "./measure/commands.ts"
 import { measureConsole } from "./measure/console.ts"
 import { measureFleet } from "./measure/fleet.ts"
@@ -15,6 +16,7 @@ import { measureIdle } from "./measure/idle.ts"
 import { measureIntegrations } from "./measure/integrations.ts"
 import { measureLargeStorm } from "./measure/largeStorm.ts"
 import { measureLatency } from "./measure/latency.ts"
+import { measureMails } from "./measure/mails.ts"
 import { measureMutes } from "./measure/mutes.ts"
 import { measurePeers } from "./measure/peers.ts"
 import { measureScaleOut } from "./measure/scaleOut.ts"
@@ -70,6 +72,10 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureIntegrations(bench, one)
     case "status-page":
       return measureStatusPage(bench, one)
+    case "check-metrics":
+      return measureCheckMetrics(bench, one)
+    case "mails":
+      return measureMails(bench, one)
     case "year":
       return measureYear(bench, one)
     case "peers":

@@ -122,8 +122,11 @@ const measureQuarter = Effect.fnUntraced(function* ({ port }: Tocsin, key: strin
   }
 })
 
+/** Options of Node.js for a server that states its pauses. */
+export const NOTES_PAUSES = `--import ${new URL("../processes/notePauses.ts", import.meta.url).href}`
+
 /** The longest pauses of the server since the last question, of which this is the `count`th. */
-const pauseOf = ({ pid }: Tocsin, file: string, count: number) =>
+export const pauseOf = ({ pid }: Tocsin, file: string, count: number) =>
   Effect.sync(() => {
     const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : []
     const [clock = 0, processor = 0] = lines[count - 1]?.split(" ").map(Number) ?? []
@@ -145,9 +148,8 @@ export const measurePauses = Effect.fnUntraced(function* (bench: Bench, one: Pau
   const file = join(yield* bench.folder, "pauses")
   const policy = join(yield* bench.folder, "policy.json")
   writeFileSync(policy, POLICY)
-  const note = new URL("../processes/notePauses.ts", import.meta.url)
   const { postgres, server } = yield* startServer(bench, one.storage, {
-    NODE_OPTIONS: `--import ${note.href}`,
+    NODE_OPTIONS: NOTES_PAUSES,
     BENCH_PAUSES: file,
     SERVICE_POLICY_FILE: policy,
     SERVICE_PUBLIC_URL: "http://localhost",

@@ -75,8 +75,7 @@ export const layer = (tokens: Access.ServiceTokens & { readonly checkMetrics: Ch
       let scrapes = 0
       const { labels } = tokens.checkMetrics
       const text = Effect.fnUntraced(function* (match: ReadonlyArray<Matcher>, isOpenMetrics: boolean) {
-        const { checks, numbersOf } = yield* checkMetrics(match)
-        return checkMetricsText(checks, numbersOf, { labels, isOpenMetrics })
+        return checkMetricsText(yield* checkMetrics(match), { labels, isOpenMetrics })
       })
       const answer = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest

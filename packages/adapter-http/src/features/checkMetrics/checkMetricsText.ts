@@ -1,14 +1,14 @@
 import { labelName } from "@tocsin/contract/labels/labelName"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import type { CheckMetric, CheckNumber } from "@tocsin/core/features/checkMetrics/checkMetrics"
+import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Stream } from "effect"
+import { keptMetrics } from "./keptMetrics.ts"
 
-/** How a check's status is a number. */
-const STATUS: Readonly<Record<CheckStatus, number>> = { ok: 0, warning: 1, critical: 2, unknown: 3 }
+/** A check's status is its place here. */
+const STATUS: ReadonlyArray<CheckStatus> = ["ok", "warning", "critical", "unknown"]
 const MICROS_PER_SECOND = 1_000_000
-/** Checks whose lines are made in one turn: a millisecond or two. */
-const PIECE = 500
 
 const escaped = (text: string): string =>
   /[\\"\n]/.test(text) ? text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"') : text
@@ -26,7 +26,7 @@ const FAMILIES: ReadonlyArray<Family> = [
   {
     name: "tocsin_check_status",
     help: "Status of a check: ok 0, warning 1, critical 2, unknown 3",
-    valueOf: ({ last }) => last && STATUS[last.status],
+    valueOf: ({ last }) => last && STATUS.indexOf(last.status),
   },
   {
     name: "tocsin_check_late",
@@ -56,72 +56,73 @@ const namesOf = ({ ref }: CheckMetric): string =>
 const numberLine = (names: string, { name, unit, value }: CheckNumber): string =>
   `tocsin_check_number{${names},name="${escaped(name)}"${unit === "" ? "" : `,unit="${escaped(unit)}"`}} ${value}\n`
 
+/** What metrics are made of. */
+export interface CheckMetricsSource {
+  /** In pieces: those behind a check, else all. */
+  readonly checks: (after?: CheckRef) => Stream.Stream<ReadonlyArray<CheckMetric>, StorageError>
+  readonly numbersOf: NumbersOf
+}
+
 /**
- * Metrics of checks as text, one family after the other, in pieces (docs/rules.md#metrics-of-checks). All lines of a
- * check are made as it is read. Those that wait for the families before them do so as bytes: objects of all checks
- * would take the garbage collector longer than the lines take.
+ * Metrics of checks as text, one family after the other, in pieces (docs/rules.md#metrics-of-checks). Checks are kept
+ * for the further families up to a size, and those behind them are read again for each.
  */
 export const checkMetricsText = (
-  checks: Stream.Stream<ReadonlyArray<CheckMetric>, StorageError>,
-  numbersOf: NumbersOf,
+  { checks, numbersOf }: CheckMetricsSource,
   { isOpenMetrics, labels }: Asked,
 ): Stream.Stream<Uint8Array, StorageError> => {
   const encoder = new TextEncoder()
-  const encoded = (text: string) => encoder.encode(text)
-  const waiting = FAMILIES.map((one) => ({ ...one, lines: [encoded(head(one.name, one.help))] }))
-  const numberLines = [encoded(head("tocsin_check_number", "Last value of a series of numbers of a check"))]
   const shown = labels.map((key) => [key, labelName(key)] as const)
-  const infoLine = (names: string, { labels: given, title }: CheckMetric): string => {
-    let line = title === "" ? names : `${names},title="${escaped(title)}"`
+  const infoLine = (metric: CheckMetric): string => {
+    const names = namesOf(metric)
+    let line = metric.title === "" ? names : `${names},title="${escaped(metric.title)}"`
     for (const [key, name] of shown) {
-      const value = given[key] ?? ""
+      const value = metric.labels[key] ?? ""
       if (value !== "") line += `,${name}="${escaped(value)}"`
     }
     return `tocsin_check_info{${line}} 1\n`
   }
-  /** Keeps the lines of other families, and returns those with names. */
-  const linesOf = Effect.fnUntraced(function* (metrics: ReadonlyArray<CheckMetric>) {
-    const names = metrics.map(namesOf)
-    for (const { lines, name, valueOf } of waiting) {
-      let text = ""
-      for (const [at, metric] of metrics.entries()) {
-        const value = valueOf(metric)
-        if (value !== undefined) text += `${name}{${names[at]}} ${value}\n`
-      }
-      lines.push(encoded(text))
-    }
-    let text = ""
-    let ofNumbers = ""
-    for (const [at, metric] of metrics.entries()) {
-      const name = names[at] ?? ""
-      text += infoLine(name, metric)
-      const found = numbersOf(metric)
-      for (const number of Effect.isEffect(found) ? yield* found : found)
-        ofNumbers += numberLine(name, number)
-    }
-    numberLines.push(encoded(ofNumbers))
-    yield* Effect.yieldNow
-    return encoded(text)
+  const kept = keptMetrics()
+  const info = Stream.map(checks(), (metrics) => {
+    kept.add(metrics)
+    return metrics.map(infoLine).join("")
   })
-  const others = Stream.suspend(() =>
-    Stream.fromIterable([
-      ...waiting.flatMap(({ lines }) => lines),
-      ...numberLines,
-      encoded(isOpenMetrics ? "# EOF\n" : ""),
-    ]),
+  const again = Stream.suspend(() => {
+    const others = kept.before()
+    return others === undefined ? kept.pieces : Stream.concat(kept.pieces, checks(others.after))
+  })
+  const families = FAMILIES.map(({ help, name, valueOf }) => {
+    const lineOf = (metric: CheckMetric): string => {
+      const value = valueOf(metric)
+      return value === undefined ? "" : `${name}{${namesOf(metric)}} ${value}\n`
+    }
+    const lines = Stream.mapEffect(again, (metrics) =>
+      Effect.as(Effect.yieldNow, metrics.map(lineOf).join("")),
+    )
+    return Stream.concat(Stream.succeed(head(name, help)), lines)
+  })
+  const numbers = Stream.mapEffect(
+    again,
+    Effect.fnUntraced(function* (metrics) {
+      let text = ""
+      for (const metric of metrics) {
+        const found = numbersOf(metric)
+        const names = namesOf(metric)
+        for (const number of Effect.isEffect(found) ? yield* found : found) text += numberLine(names, number)
+      }
+      yield* Effect.yieldNow
+      return text
+    }),
   )
-  const pieces = Stream.flatMap(checks, (found) =>
-    Stream.fromIterable(
-      Array.from({ length: Math.ceil(found.length / PIECE) }, (_, at) =>
-        found.slice(at * PIECE, (at + 1) * PIECE),
-      ),
+  return Stream.succeed(head("tocsin_check_info", "Names of a check: its title and labels; always 1")).pipe(
+    Stream.concat(info),
+    (first) => families.reduce((before, family) => Stream.concat(before, family), first),
+    Stream.concat(
+      Stream.succeed(head("tocsin_check_number", "Last value of a series of numbers of a check")),
     ),
-  )
-  return Stream.succeed(
-    encoded(head("tocsin_check_info", "Names of a check: its title and labels; always 1")),
-  ).pipe(
-    Stream.concat(Stream.mapEffect(pieces, linesOf)),
-    Stream.concat(others),
-    Stream.filter(({ length }) => length > 0),
+    Stream.concat(numbers),
+    Stream.concat(Stream.succeed(isOpenMetrics ? "# EOF\n" : "")),
+    Stream.filter((text) => text !== ""),
+    Stream.map((text) => encoder.encode(text)),
   )
 }

@@ -1,9 +1,20 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { AgentId, CheckId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckMetric } from "@tocsin/core/features/checkMetrics/checkMetrics"
 import { assert, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
-import { checkMetricsText } from "../../../src/features/checkMetrics/checkMetricsText.ts"
+import { Effect, Option, Stream } from "effect"
+import {
+  checkMetricsText,
+  type CheckMetricsSource,
+} from "../../../src/features/checkMetrics/checkMetricsText.ts"
+
+setFlagsFromString("--expose-gc")
+const collect = runInNewContext("gc") as () => void
+
+const registrationOf = (n: number) =>
+  RegistrationId.make(`01900000-0000-7000-8000-${String(n).padStart(12, "0")}`)
 
 const START = Instant.fromMillis(0)
 
@@ -11,7 +22,7 @@ const metric = (check_id: string, given: Partial<CheckMetric> = {}): CheckMetric
   ref: {
     agent_id: AgentId.make("web-1"),
     check_id: CheckId.make(check_id),
-    registration_id: RegistrationId.make("01900000-0000-7000-8000-000000000001"),
+    registration_id: registrationOf(1),
   },
   title: "",
   labels: {},
@@ -20,14 +31,24 @@ const metric = (check_id: string, given: Partial<CheckMetric> = {}): CheckMetric
   ...given,
 })
 
+const sourceOf = (checks: ReadonlyArray<CheckMetric>): CheckMetricsSource => ({
+  checks: (after) => {
+    const rest = checks.slice(checks.findIndex(({ ref }) => ref.check_id === after?.check_id) + 1)
+    return Stream.rechunk(Stream.fromIterable(rest), 250).pipe(
+      Stream.chunks,
+      Stream.map((piece) => Array.from(piece)),
+    )
+  },
+  numbersOf: ({ isLate, last }) =>
+    isLate || last === undefined ? [] : [{ name: "a\nb", unit: "", value: 1e-7 }],
+})
+
 const textOf = (checks: ReadonlyArray<CheckMetric>, isOpenMetrics = false) =>
   Effect.map(
     Stream.runCollect(
-      checkMetricsText(
-        Stream.fromIterable(checks.map((check) => [check])),
-        ({ isLate, last }) => (isLate || last === undefined ? [] : [{ name: "a\nb", unit: "", value: 1e-7 }]),
-        { labels: ["env.name", "team"], isOpenMetrics },
-      ).pipe(Stream.decodeText()),
+      checkMetricsText(sourceOf(checks), { labels: ["env.name", "team"], isOpenMetrics }).pipe(
+        Stream.decodeText(),
+      ),
     ),
     (pieces) => Array.from(pieces).join(""),
   )
@@ -62,4 +83,55 @@ it.effect("each family stands once, and a late check has no more than is known o
     assert.isFalse(text.includes("# EOF"))
     assert.isTrue((yield* textOf([], true)).endsWith("# EOF\n"))
   }),
+)
+
+/** Bytes that the process holds, after a collection. */
+const held = (): number => {
+  collect()
+  const { arrayBuffers, heapUsed } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+it.live(
+  "20,000 checks with the longest IDs take no more than 8 MiB at any piece, and each family has all",
+  () =>
+    Effect.gen(function* () {
+      const before = held()
+      /** Made as they are read. */
+      const made = (n: number) => {
+        const id = `${String(n).padStart(6, "0")}${"x".repeat(122)}`
+        const check = metric(id)
+        // The longest of IDs, and an agent for each check.
+        const ref = { ...check.ref, agent_id: AgentId.make(id), registration_id: registrationOf(n) }
+        return { ...check, ref }
+      }
+      const source: CheckMetricsSource = {
+        checks: (after) =>
+          Stream.paginate(after === undefined ? 0 : Number(after.check_id.slice(0, 6)) + 1, (first) =>
+            Effect.sync(() => {
+              const piece = Array.from({ length: Math.min(250, 20_000 - first) }, (_, n) => made(first + n))
+              const next = first + piece.length
+              return [[piece], next < 20_000 ? Option.some(next) : Option.none()] as const
+            }),
+          ),
+        numbersOf: () => [{ name: "used", unit: "%", value: 42 }],
+      }
+      let most = 0
+      let pieces = 0
+      const counts = new Map<string, number>()
+      const decoder = new TextDecoder()
+      yield* Stream.runForEach(
+        Stream.rechunk(checkMetricsText(source, { labels: [], isOpenMetrics: false }), 1),
+        (bytes) =>
+          Effect.sync(() => {
+            pieces += 1
+            if (pieces % 20 === 0) most = Math.max(most, held() - before)
+            for (const [, name = ""] of decoder.decode(bytes).matchAll(/^(\w+)\{/gm))
+              counts.set(name, (counts.get(name) ?? 0) + 1)
+          }),
+      )
+      assert.deepStrictEqual(Array.from(new Set(counts.values())), [20_000])
+      assert.strictEqual(counts.size, 5)
+      assert.isBelow(most, 8 * 1_048_576)
+    }),
 )
