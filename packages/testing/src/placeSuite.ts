@@ -104,6 +104,20 @@ const decides = Effect.fnUntraced(function* (replica: Replica) {
   assert.deepStrictEqual(yield* openKeys(replica), [])
 })
 
+const keepsHere = Effect.fnUntraced(function* (replica: Replica) {
+  const { watches } = replica
+  const turn = (hours: number, status: CheckStatus) => ({ from: Instant.fromMillis(hours * 3_600_000), status })
+  yield* watches.create({ name: NAME, http })
+  yield* probe(replica, "ok")
+  yield* watches.change(NAME, { from: [HERE, BERLIN] })
+  yield* TestClock.adjust("1 hour")
+  for (const _ of [1, 2]) yield* probe(replica, "critical")
+  assert.deepStrictEqual((yield* watches.get(NAME)).here, [turn(0, "ok"), turn(1, "critical")])
+  yield* TestClock.adjust("25 hours")
+  yield* probe(replica, "ok")
+  assert.deepStrictEqual((yield* watches.get(NAME)).here, [turn(1, "critical"), turn(26, "ok")])
+})
+
 const keepsApart = Effect.fnUntraced(function* (replica: Replica) {
   const { storage, watches } = replica
   yield* enroll(replica, BERLIN, OSLO)
@@ -271,6 +285,9 @@ export const placeSuite = <Place>(
   describe("places", () => {
     it.effect("decide about a watch together, in the transaction of each result", () =>
       Effect.flatMap(openReplica(subject), decides),
+    )
+    it.effect("keep the statuses that the service had as one of them, for a day", () =>
+      Effect.flatMap(openReplica(subject), keepsHere),
     )
     it.effect("have checks of their own, which open no incident and count nowhere", () =>
       Effect.flatMap(openReplica(subject), keepsApart),

@@ -5,7 +5,7 @@ import { AgentId, CheckId } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { CheckStatus } from "../formats/Status.ts"
 import { CheckLabels } from "../labels/Labels.ts"
-import { Fails, placeFields, WatchPlace } from "./places.ts"
+import { Fails, placeFields, PlaceStatus, WatchPlace } from "./places.ts"
 import { changedTitle, ShownTitle, Title } from "../titles/Titles.ts"
 import { placedHeaders, policySecrets } from "./policySecrets.ts"
 import {
@@ -130,6 +130,10 @@ export const Watch = Schema.Struct({
   }),
   labels: Schema.Record(Schema.String, Schema.String).annotateKey({ description: "Labels of its check." }),
   places: optional(Schema.Array(WatchPlace), "Its places; absent in lists."),
+  here: optional(
+    Schema.Array(PlaceStatus),
+    "The confirmed statuses of the place here in the last day, the oldest first; absent in lists, and unless it is one of several places.",
+  ),
   http: optional(Schema.toEncoded(Schema.Struct(httpFields)), "Asks for a page. Its secrets are not shown."),
   tcp: optional(Schema.toEncoded(TcpWatch), "Connects to a port."),
   tls: optional(Schema.toEncoded(TlsWatch), "Examines the certificate of a server."),

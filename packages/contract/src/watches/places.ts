@@ -76,6 +76,11 @@ export const WatchPlace = Schema.Struct({
 }).annotate(named("WatchPlace", "A place that probes the watch."))
 export type WatchPlace = typeof WatchPlace.Type
 
+/** A confirmed status of a place, from a moment on. */
+export const PlaceStatus = Schema.Struct({ from: InstantFromString, status: CheckStatus }).annotate(
+  named("PlaceStatus", "A confirmed status of a place, until the next one."),
+)
+
 /** A place of the service: itself, or an agent. */
 const Place = Schema.Struct({
   place: AgentId,

@@ -56,7 +56,7 @@ const namesOf = ({ ref }: CheckMetric): string =>
 const numberLine = (names: string, { name, unit, value }: CheckNumber): string =>
   `tocsin_check_number{${names},name="${escaped(name)}"${unit === "" ? "" : `,unit="${escaped(unit)}"`}} ${value}\n`
 
-/** What metrics are made of. */
+/** The checks of an answer, and their numbers. */
 export interface CheckMetricsSource {
   /** In pieces: those behind a check, else all. */
   readonly checks: (after?: CheckRef) => Stream.Stream<ReadonlyArray<CheckMetric>, StorageError>

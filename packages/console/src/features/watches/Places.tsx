@@ -22,27 +22,28 @@ export const usePlaces = (): Places => useRead<List>("ops/v1/places").value?.ite
 
 type WatchPlace = NonNullable<Watch["places"]>[number]
 
-/** The last 24 hours of a place that is an agent, by the changes of its check: availability leaves that out. */
+/** The last 24 hours of a place, by its statuses in any order. */
+const DayOf = ({ statuses }: { readonly statuses: NonNullable<Watch["here"]> }) => {
+  const to = now.peek()
+  const phases = statuses
+    .map(({ from, status }) => ({ from, state: status }))
+    .toSorted((a, b) => (a.from < b.from ? -1 : 1))
+  return <Bars from={new Date(to - DAY).toISOString()} to={new Date(to).toISOString()} phases={phases} />
+}
+
+/** That of an agent, by the changes of its check: availability leaves that out. */
 const PlaceStrip = ({ agent_id, check_id }: { readonly agent_id: string; readonly check_id: string }) => {
   const { value } = useRead<Answered<StoredCheckResultEvent>>("api/v1/events/query", {
     agent_id,
     check_id,
     limit: MOST,
   })
-  const to = now.peek()
-  const from = new Date(to - DAY).toISOString()
-  const phases = (value?.items ?? [])
-    .map(({ observed_at, status }) => ({ from: observed_at, state: status }))
-    .toSorted((a, b) => (a.from < b.from ? -1 : 1))
-  return (
-    <span class="strip">
-      {value !== undefined && <Bars from={from} to={new Date(to).toISOString()} phases={phases} />}
-    </span>
-  )
+  const statuses = value?.items.map(({ observed_at, status }) => ({ from: observed_at, status }))
+  return statuses && <DayOf statuses={statuses} />
 }
 
 /** The places of a watch: the status of each, its last 24 hours, and whether it counts now. */
-export const WatchPlaces = ({ name, places = [] }: Pick<Watch, "name" | "places">) => {
+export const WatchPlaces = ({ here = [], name, places = [] }: Pick<Watch, "here" | "name" | "places">) => {
   if (places.length === 1 && places[0]?.place === HERE) return null
   const draw = ({ at, counts, place, status }: WatchPlace) => {
     const check_id = `watch:${name}`
@@ -51,7 +52,9 @@ export const WatchPlaces = ({ name, places = [] }: Pick<Watch, "name" | "places"
         <Mark state={status ?? "pending"} word={status ?? "not heard"} />
         {place === HERE ? <b>{place}</b> : mainLink(linkTo("checks", [place, check_id]), place)}
         <span class="notes">{!counts && <em class="is-held">does not count now</em>}</span>
-        {place === HERE ? <span class="strip" /> : <PlaceStrip agent_id={place} check_id={check_id} />}
+        <span class="strip">
+          {place === HERE ? <DayOf statuses={here} /> : <PlaceStrip agent_id={place} check_id={check_id} />}
+        </span>
         {at === null ? <span class="when">never</span> : <Time at={at} />}
       </li>
     )

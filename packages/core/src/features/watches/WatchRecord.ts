@@ -40,6 +40,8 @@ export interface WatchPlaces {
   /** When the watch was created, or its probe or places were changed, in microseconds. */
   readonly since: number
   readonly states: Readonly<Record<string, StoredPlaceState>>
+  /** The confirmed statuses of the service as a place, each from a moment in microseconds on. */
+  readonly here?: ReadonlyArray<readonly [from: number, status: CheckStatus]>
   /** The last decision; its moment in microseconds. */
   readonly decided?: { readonly at: number; readonly status: CheckStatus; readonly output: string }
 }

@@ -22,7 +22,7 @@ import { refuseUnknown } from "../../heart/usecases/Replicas.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { PlaceFollower } from "../../heart/checks/followingPlaces.ts"
 import { placeFollower, readPlaces } from "./decideWatches.ts"
-import { isPlaced, placesOf } from "./watchPlaces.ts"
+import { isPlaced, placesOf, turnsHere } from "./watchPlaces.ts"
 import { type PageParameters, pageReader } from "../../kernel/engine/lists/readPage.ts"
 import type { Command } from "../../kernel/unitOfWork/Decision.ts"
 import { incidentOptions } from "../../heart/incidents/incidentOptions.ts"
@@ -214,7 +214,7 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/features/w
       get: Effect.fnUntraced(function* (name: CheckId) {
         const found = yield* commits.transact(readPlaces(name, agent.name))
         if (found === undefined) return yield* noSuchWatch()
-        return { ...show(found.watch, yield* Instant.now), places: found.places }
+        return { ...show(found.watch, yield* Instant.now), places: found.places, ...turnsHere(found.watch) }
       }),
       create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
         yield* check({ ...given, ...(name !== undefined && { name }) })

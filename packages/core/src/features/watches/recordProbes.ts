@@ -16,7 +16,7 @@ import { isBad, judgeCutOff, placeRef } from "./cutOff.ts"
 import { aroundPlaces, checkResult, decideWatch, reportWatches, type WatchResult } from "./decideWatches.ts"
 import { followPlace } from "./placeDecisions.ts"
 import { loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
-import { isFromHere, isPlaced, judgedOf, withState } from "./watchPlaces.ts"
+import { isFromHere, isPlaced, judgedOf, withState, withTurn } from "./watchPlaces.ts"
 import { nextProbeAt } from "./schedule.ts"
 
 /** The result of a probe that was due. */
@@ -84,7 +84,7 @@ const followHere = (
   const { against, counted } = state
   const hasTurned = before.counted === undefined || isBad(before.counted) !== isBad(counted)
   const next = { ...watch, against, counted, counted_at: hasTurned ? at : watch.counted_at }
-  return isPlaced(next) ? withState(next, HERE, state) : next
+  return isPlaced(next) ? withTurn(withState(next, HERE, state), state) : next
 }
 
 const mayCount = ({ result, watch }: Answer): boolean =>

@@ -1,4 +1,4 @@
-import { Equal } from "effect"
+import { Duration, Equal } from "effect"
 import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { type Fails, HERE, USUAL_FAILS, USUAL_FROM } from "@tocsin/contract/watches/places"
@@ -46,6 +46,28 @@ export const withState = <W extends { readonly places: WatchPlaces }>(
   return { ...watch, places: { ...watch.places, states: { ...watch.places.states, [place]: stored } } }
 }
 
+/** A place that turns more often in a day keeps so many. */
+const MOST_TURNS = 100
+
+/** A watch that keeps a confirmed status of the service as a place: those of the last day, and the one before them. */
+export const withTurn = <W extends { readonly places: WatchPlaces }>(
+  watch: W,
+  { at, counted }: Pick<PlaceState, "at" | "counted">,
+): W => {
+  const { here = [] } = watch.places
+  if (counted === undefined || here.at(-1)?.[1] === counted) return watch
+  const dayAgo = Number(Instant.minus(at, Duration.days(1)))
+  const before = here.findLastIndex(([from]) => from <= dayAgo)
+  const kept = here.slice(Math.max(0, before, here.length + 1 - MOST_TURNS))
+  return { ...watch, places: { ...watch.places, here: [...kept, [Number(at), counted]] } }
+}
+
+/** The confirmed statuses of the service, where it is one of several places. */
+export const turnsHere = (watch: Placed) =>
+  isPlaced(watch) && isFromHere(watch)
+    ? { here: (watch.places.here ?? []).map(([from, status]) => ({ from: momentOf(from), status })) }
+    : {}
+
 /** A watch as its places are judged. */
 export const judgedOf = (watch: WatchRecord): Judged => {
   const { fails, from } = placesOf(watch)
@@ -80,10 +102,17 @@ export const placesAfter = (
   const kept = Object.entries(isKept ? (before.places?.states ?? {}) : {})
   const decided =
     before.places?.decided ??
-    (probed_at && counted && { at: Number(probed_at), status: counted, output: output ?? "" })
+    (probed_at === undefined || counted === undefined
+      ? undefined
+      : { at: Number(probed_at), status: counted, output: output ?? "" })
+  // Before it had other places, its own status was that of the service.
+  const own =
+    counted_at === undefined || counted === undefined ? undefined : ([Number(counted_at), counted] as const)
+  const here = before.places?.here ?? (own && [own])
   const places = {
     from,
     fails,
+    ...(here !== undefined && from.includes(HERE) && { here }),
     ...(decided !== undefined && { decided }),
     since: isChanged || before.places === undefined ? Number(now) : before.places.since,
     states: Object.fromEntries(kept.filter(([place]) => from.some((one) => one === place))),
