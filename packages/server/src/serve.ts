@@ -1,4 +1,5 @@
 import process from "node:process"
+import { setFlagsFromString } from "node:v8"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
@@ -10,6 +11,10 @@ import { loadExtensions } from "./extensions/loadExtensions.ts"
 import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
 import { checkedSettings, doubtfulSettings } from "./settings/checkedSettings.ts"
+
+// V8 would put rows that live for milliseconds where only a look through all memory removes them: an export of a million
+// rows from PostgreSQL took 84 MiB instead of 21.
+setFlagsFromString("--no-allocation-site-pretenuring")
 
 interface StartProblem {
   readonly _tag: string
