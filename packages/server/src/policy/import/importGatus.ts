@@ -97,8 +97,11 @@ const takeEndpoint = (moving: Moving, endpoint: Options): void => {
   const probe = probeOf(moved, name, endpoint, leave)
   if (typeof probe === "string") return leave(probe)
   const [kind, options] = probe
-  const { conditions } = endpoint
-  for (const condition of Array.isArray(conditions) ? conditions.map(String) : []) {
+  const conditions = Array.isArray(endpoint["conditions"]) ? endpoint["conditions"].map(String) : []
+  // Without a condition on it, Gatus takes every status.
+  if (kind === "http" && !conditions.some((one) => one.trim().startsWith("[STATUS]")))
+    put(options, ["expect", "status"], ["100-599"])
+  for (const condition of conditions) {
     const part = partOf(condition, probe)
     if (part === "none") continue
     if (part === undefined || !put(options, part[0], part[1])) leave(`its condition ${condition}`)

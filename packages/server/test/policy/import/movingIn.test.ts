@@ -492,6 +492,20 @@ describe("moving in from Gatus", () => {
     assert.containSubset(gatus(`  - { name: a, url: "${url}" }`).watches, [probe])
   })
 
+  it("takes every status where no condition names one, as Gatus does", () => {
+    const { watches } = gatus(
+      '  - { name: a, url: "https://a.example/", conditions: ["[RESPONSE_TIME] < 300"] }',
+      '  - { name: b, url: "https://b.example/", conditions: ["[STATUS] > 300"] }',
+    )
+    assert.deepStrictEqual(
+      watches?.map(({ http }) => http),
+      [
+        { url: "https://a.example/", expect: { status: ["100-599"] }, time: { critical: "300ms" } },
+        { url: "https://b.example/" },
+      ],
+    )
+  })
+
   it.each([
     ["ssh://a.example", "of no kind that a watch has"],
     ["http://${HOST}/", "has a variable"],
