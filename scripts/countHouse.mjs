@@ -14,7 +14,7 @@ import { upwardImports } from "./lint/oneDirection.mjs"
  * `word` is the name of the feature on every floor. `own` matches paths of its files below `packages` that stand in
  * no folder of that name. `names` matches the identifiers and texts by which code knows it. `former` are the words for
  * the same thing which leave with their last file; one is counted while a path or a name of the code contains it.
- * `besides` matches paths of files where the names mean another thing.
+ * `besides` matches paths of files where the names, or the folder, mean another thing.
  *
  * @typedef {{ readonly word: string, readonly own: RegExp, readonly names: RegExp,
  * readonly former: ReadonlyArray<string>, readonly besides?: RegExp }} Feature
@@ -104,6 +104,8 @@ export const features = [
     own: /[sS]etting(Record|Decisions|UseCases|Operations)\.|[sS]ettings(Api|Follower)\.|ServerSettings|publicUrlIn/,
     names: /[sS]ettingOperations|settingsFollower|StoredSettings|ServerSettings|publicUrlIn/,
     former: [],
+    // The settings of the environment are another thing.
+    besides: /^server\/src\/settings\//,
   },
   {
     word: "report",
@@ -179,10 +181,11 @@ const imports = new Map(
 )
 
 /** @param {Feature} feature @param {string} path */
-const isOwn = ({ own, word }, path) => {
+const isOwn = ({ besides, own, word }, path) => {
   const folders = path.split("/")
   // Files of `tocsin/testing` serve tests of programs.
   if (folders.includes("testing")) return false
+  if (besides?.test(path) === true) return false
   return features.some((other) => folders.includes(other.word)) ? folders.includes(word) : own.test(path)
 }
 

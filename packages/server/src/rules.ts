@@ -1,14 +1,13 @@
-import { hostname } from "node:os"
 import { KeyFingerprint } from "@tocsin/contract/formats/Identifiers"
 import type { PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { defaultRules, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
 import { receiverTypes } from "@tocsin/contract/receivers/ReceiverTypes"
 import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/retentionChores"
-import { Duration, Record } from "effect"
+import { Record } from "effect"
+import { features } from "./features.ts"
 import type { Settings } from "./settings/Settings.ts"
-import { publicUrlIn } from "./features/settings/publicUrlIn.ts"
-import { SETTINGS_RECEIVERS, type SettingsReceiver } from "./settings/settingTypes.ts"
+import { SETTINGS_RECEIVERS, type SettingsReceiver, spanOf } from "./settings/settingTypes.ts"
 import { watchProblem, watchTargets } from "./features/watches/watchTargets.ts"
 
 /** The receivers of settings, and the settings that say where each sends; one of these is enough. */
@@ -62,43 +61,33 @@ export const receiversOutside = (values: Partial<Settings>): PolicyNotifiers => 
   watchProblem: undefined,
 })
 
-export const retentionOf = (settings: Settings): RetentionOptions => {
-  const kept = (time: Duration.Duration) => (Duration.isFinite(time) ? time : undefined)
-  return {
-    history: kept(settings.SERVICE_RETENTION_HISTORY),
-    incidents: kept(settings.SERVICE_RETENTION_INCIDENTS),
-    outbox: kept(settings.SERVICE_RETENTION_OUTBOX),
-    pending: kept(settings.SERVICE_RETENTION_PENDING),
-    audit: kept(settings.SERVICE_RETENTION_AUDIT),
-    numbers: kept(settings.SERVICE_RETENTION_NUMBERS),
-  }
-}
+const retentionOfFeatures = features.flatMap((part) => ("retention" in part ? [part.retention] : []))
 
-/** The domain of the addresses of integrations that take mail. */
-export const mailDomainOf = ({ SERVICE_MAIL_DOMAIN: domain, ...settings }: Settings): string => {
-  const url = publicUrlIn(settings)
-  return (domain ?? (url === undefined ? hostname() : new URL(url).hostname)).toLowerCase()
-}
+export const retentionOf = (settings: Settings): RetentionOptions => ({
+  history: spanOf(settings.SERVICE_RETENTION_HISTORY),
+  incidents: spanOf(settings.SERVICE_RETENTION_INCIDENTS),
+  outbox: spanOf(settings.SERVICE_RETENTION_OUTBOX),
+  pending: spanOf(settings.SERVICE_RETENTION_PENDING),
+  audit: spanOf(settings.SERVICE_RETENTION_AUDIT),
+  ...Object.assign({}, ...retentionOfFeatures.map((of) => of(settings))),
+})
+
+const rulesOfFeatures = features.flatMap((part) => ("rules" in part ? [part.rules] : []))
 
 export const rulesOf = (settings: Settings, policy: PolicyDocument): RuleOptions => ({
   ...defaultRules,
   ...policyNotifiers(settings),
+  ...Object.assign({}, ...rulesOfFeatures.map((of) => of(settings))),
   policy,
   acceptFingerprints: new Set(settings.SERVICE_ACCEPT_FINGERPRINTS?.map((text) => KeyFingerprint.make(text))),
   heartbeatRate: settings.SERVICE_HEARTBEAT_RATE,
   registrationRate: settings.SERVICE_REGISTRATION_RATE,
   maxPendingAgents: settings.SERVICE_MAX_PENDING_AGENTS,
-  integrationRate: settings.SERVICE_INTEGRATION_RATE,
-  integrationCheckRate: settings.SERVICE_INTEGRATION_CHECK_RATE,
-  watchAgent: settings.SERVICE_WATCH_AGENT,
   publicUrl: settings.SERVICE_PUBLIC_URL,
-  watchLoopback: settings.SERVICE_WATCH_LOOPBACK,
   stored: settings.stored,
-  mailDomain: () => mailDomainOf(settings),
   messageDetails: settings.SERVICE_MESSAGE_DETAILS,
   staleAfter: settings.SERVICE_STALE_AFTER,
   acknowledgedFor: settings.SERVICE_ACK_FOR,
   longestAcknowledgement: settings.SERVICE_ACK_MAX,
-  longestSilence: settings.SERVICE_SILENCE_MAX,
   deadAfter: settings.SERVICE_DEAD_AFTER,
 })

@@ -14,7 +14,7 @@ import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
 import manifest from "../package.json" with { type: "json" }
 import { watchProbes } from "./features/watches/watchProbes.ts"
-import { warnOfLinks } from "./links.ts"
+import { warnOfLinks } from "./features/links/links.ts"
 import { pushServiceOf } from "./features/push/pushServiceOf.ts"
 import { watchdogReceiver } from "./notifiers.ts"
 import { hasServed, linkKey, operatorTokens, secretCipherOf } from "./keptSecret.ts"

@@ -30,11 +30,11 @@ import {
   sourceFindings,
 } from "./doctor/examineNotifiers.ts"
 import { examineSqlite } from "./doctor/examineStorage.ts"
-import { examineIntegrations } from "../features/integrations/examineIntegrations.ts"
+import { examineIntegrations, examineJobs } from "../features/integrations/examineIntegrations.ts"
 import { examineNumbers } from "../features/numbers/examineNumbers.ts"
-import { examineOnCall } from "../features/onCall/examineOnCall.ts"
+import { examineOnCall, examineOverrides } from "../features/onCall/examineOnCall.ts"
 import { examineIssuer } from "../features/signIn/examineIssuer.ts"
-import { examineLost } from "./doctor/examineLost.ts"
+import { examineMatchers } from "./doctor/examineMatchers.ts"
 import { examineBrowsers } from "../features/push/examineBrowsers.ts"
 import { examineSecrets } from "../features/receivers/examineSecrets.ts"
 import { examineTwice } from "./doctor/examineTwice.ts"
@@ -213,7 +213,9 @@ const isFailedPolicy = (finding: Finding): boolean => finding.check === "policy"
 const examineStored = Effect.fnUntraced(function* (receivers: ExaminedReceivers, settings: Settings) {
   return [
     ...(yield* orFailed("delivery", examineDelivery(receivers))),
-    ...(yield* orFailed("matchers", examineLost)),
+    ...(yield* orFailed("jobs", examineJobs)),
+    ...(yield* orFailed("on call", examineOverrides)),
+    ...(yield* orFailed("matchers", examineMatchers)),
     ...(yield* orFailed("on call", examineOnCall)),
     ...(yield* orFailed("secrets", examineSecrets)),
     ...(yield* orFailed("browsers", examineBrowsers)),

@@ -1,17 +1,16 @@
 import type { StoredSettings } from "@tocsin/core/kernel/ports/RuleSettings"
 import type { Extensions } from "../extensions/Extensions.ts"
 import * as type from "./settingTypes.ts"
-import { checkMetricsSettings } from "../features/checkMetrics/checkMetricsSettings.ts"
-import { pushSettings } from "../features/push/pushSettings.ts"
-import { signInSettings } from "../features/signIn/signInSettings.ts"
+import { features } from "../features.ts"
+import type { PlacedSettings, SettingsIn, Together } from "../parts.ts"
 import { telemetrySettings } from "./telemetrySettings.ts"
 
 const { setting } = type
 
 const NONE = { whenUnset: "none" }
 
-/** Every setting of the server, by its environment variable. */
-export const definitions = {
+/** The settings that are no feature's own, by their environment variables. */
+const common = {
   SERVICE_AUTH_TOKEN: setting(type.tokens, "operator tokens; all are valid at the same time", {
     whenUnset: "generated, kept in SERVICE_DATA_DIR/ui-token and printed once; required with PostgreSQL",
   }),
@@ -39,22 +38,6 @@ export const definitions = {
     "secret that agent keys are hashed with; cannot be changed once a storage is in use",
     NONE,
   ),
-  SERVICE_LINK_KEY: setting(
-    type.linkKey,
-    "key of the links that acknowledge, the same on all replicas: openssl rand -hex 32",
-    {
-      whenUnset:
-        "generated and kept in SERVICE_DATA_DIR/link-key; with PostgreSQL, messages have no such links",
-    },
-  ),
-  SERVICE_SECRETS_KEY: setting(
-    type.secretsKeys,
-    "key of the stored secrets of receivers, the same on all replicas: openssl rand -hex 32; a second one after a comma only decrypts",
-    {
-      whenUnset:
-        "generated and kept in SERVICE_DATA_DIR/secrets-key; with PostgreSQL, no secrets can be stored",
-    },
-  ),
   SERVICE_ACCEPT_FINGERPRINTS: setting(
     type.fingerprints,
     "fingerprints of agent keys to accept without an operator",
@@ -73,19 +56,12 @@ export const definitions = {
     fallback: "8h",
   }),
   SERVICE_ACK_MAX: setting(type.threshold, "how long an acknowledgement may last", { fallback: "7d" }),
-  SERVICE_SILENCE_MAX: setting(type.threshold, "how long a silence may last", { fallback: "30d" }),
   SERVICE_HEARTBEAT_RATE: setting(type.rate, "heartbeats allowed for each agent key", { fallback: "120/60" }),
   SERVICE_REGISTRATION_RATE: setting(
     type.rate,
     "heartbeats with unknown keys allowed for each client address",
     { fallback: "600/300" },
   ),
-  SERVICE_INTEGRATION_RATE: setting(type.rate, "requests allowed for each integration", {
-    fallback: "6000/3000",
-  }),
-  SERVICE_INTEGRATION_CHECK_RATE: setting(type.rate, "requests allowed for each check of an integration", {
-    fallback: "60/20",
-  }),
   SERVICE_TRUST_PROXY: setting(
     type.wholeNumber(1, 16),
     "number of proxies to trust for X-Forwarded-For; 1 uses its last address",
@@ -109,11 +85,6 @@ export const definitions = {
     "policy: receivers, routes and maintenance windows (docs/policy.md); SIGHUP reads it again",
     { whenUnset: "none; every notifier is notified of everything" },
   ),
-  SERVICE_SECRETS_DIR: setting(
-    type.text("the path of a folder"),
-    "folder of the only files that a stored policy may name (docs/policy.md#apply-a-policy)",
-    NONE,
-  ),
   SERVICE_WEBHOOK_URL: setting(type.address, "address that the webhook notifier posts to", {
     whenUnset: "no webhook",
   }),
@@ -125,34 +96,6 @@ export const definitions = {
   SERVICE_PUBLIC_URL: setting(type.publicUrl, "address at which people reach Tocsin, for links in messages", {
     whenUnset: "no links",
   }),
-  SERVICE_MAIL_PORT: setting(
-    type.wholeNumber(0, 65_535),
-    "port to take mails on for integrations of kind mail (docs/mail.md); 0 lets the system choose",
-    { whenUnset: "no mails are taken" },
-  ),
-  SERVICE_MAIL_HOST: setting(
-    type.text("a host name or an IP address"),
-    "address to take mails on; 0.0.0.0 or :: for all",
-    { fallback: "127.0.0.1" },
-  ),
-  SERVICE_MAIL_DOMAIN: setting(
-    type.word("a domain, such as tocsin.example.org"),
-    "domain of the addresses of integrations; mails to any other are taken, too",
-    { whenUnset: "the host of SERVICE_PUBLIC_URL, else the machine's name" },
-  ),
-  SERVICE_MAIL_PROTOCOL: setting(
-    type.oneOf(["smtp", "lmtp"]),
-    "protocol of the listener for mails; lmtp behind a mail server of your own",
-    { fallback: "smtp" },
-  ),
-  SERVICE_MAIL_TLS_CERT: setting(
-    type.text("the path of a PEM file"),
-    "certificate with which the listener for mails offers STARTTLS; needs SERVICE_MAIL_TLS_KEY",
-    { whenUnset: "no TLS" },
-  ),
-  SERVICE_MAIL_TLS_KEY: setting(type.text("the path of a PEM file"), "private key of SERVICE_MAIL_TLS_CERT", {
-    whenUnset: "no TLS",
-  }),
   SERVICE_MESSAGE_DETAILS: setting(
     type.flag,
     "whether messages have details of the worst check: labels, output, source, times (docs/notifications.md#details)",
@@ -161,14 +104,6 @@ export const definitions = {
   SERVICE_CONSOLE: setting(type.oneOf(["on", "off"]), "whether browsers get the console at /", {
     fallback: "on",
   }),
-  SERVICE_AGENT_DOWNLOADS: setting(type.flag, "whether the server hands out the agent at /agent", {
-    fallback: "true",
-  }),
-  SERVICE_AGENT_DIR: setting(
-    type.text("the path of a folder"),
-    "folder of further files to hand out at /agent, such as executables of the agent (docs/agent.md#install)",
-    NONE,
-  ),
   SERVICE_ALERT_ROUTER_URL: setting(type.address, "base address of a Prometheus Alertmanager", {
     whenUnset: "no alert router",
   }),
@@ -209,14 +144,6 @@ export const definitions = {
     "whether notifiers refuse private addresses; they always refuse link-local ones",
     { fallback: "false" },
   ),
-  SERVICE_WATCH_AGENT: setting(type.integrationName, "the agent that has the results of watches", {
-    fallback: "watches",
-  }),
-  SERVICE_WATCH_LOOPBACK: setting(
-    type.flag,
-    "whether watches, and receivers with stored secrets, may connect to loopback addresses",
-    { whenUnset: "the setting watch_loopback, else false" },
-  ),
   SERVICE_DELIVERY_LEASE: setting(
     type.duration,
     "how long a delivery attempt holds its notification; below 15s it shortens the send timeout",
@@ -254,14 +181,6 @@ export const definitions = {
     { fallback: "7d" },
   ),
   SERVICE_RETENTION_AUDIT: setting(type.keepFor, "how long the audit is kept", { fallback: "400d" }),
-  SERVICE_RETENTION_NUMBERS: setting(type.keepFor, "how long numbers over time are kept", {
-    fallback: "93d",
-  }),
-  SERVICE_NUMBERS_SERIES: setting(
-    type.wholeNumber(0, 200_000),
-    "how many series of numbers over time are kept; 0 for none",
-    { fallback: "20000" },
-  ),
   SERVICE_STORAGE_TIMEOUT: setting(
     type.duration,
     "time that the storage has to answer before a request fails with 500",
@@ -272,7 +191,6 @@ export const definitions = {
     "additional token for /metrics; open lets everyone read it",
     { whenUnset: "none; /metrics takes a token of SERVICE_AUTH_TOKEN or SERVICE_READ_TOKEN" },
   ),
-  ...checkMetricsSettings,
   SERVICE_LOG_FORMAT: setting(type.oneOf(["json", "pretty"]), "format of the log on standard error", {
     whenUnset: "json; pretty on a terminal",
   }),
@@ -281,17 +199,29 @@ export const definitions = {
     "lowest level that is logged; debug has one line a request",
     { fallback: "info" },
   ),
-  ...pushSettings,
-  ...signInSettings,
   ...telemetrySettings,
 } as const
 
-type Definitions = typeof definitions
-type ValueOf<S> =
-  S extends type.SettingType<infer A> ? (S extends { readonly fallback: string } ? A : A | undefined) : never
+type Placed<Part> = Part extends { readonly settings: infer Given } ? SettingsIn<Given> : never
+type Definitions = typeof common & Together<Placed<(typeof features)[number]>>
+
+const placed = features.map(({ settings }): PlacedSettings => settings)
+
+/** Settings, each with those behind it that features place there. */
+const withPlaced = (
+  settings: Readonly<Record<string, type.Setting<unknown>>>,
+): ReadonlyArray<readonly [string, type.Setting<unknown>]> =>
+  Object.entries(settings).flatMap(([name, of]) => [
+    [name, of] as const,
+    ...placed.flatMap((each) => withPlaced(each[name] ?? {})),
+  ])
+
+/** Every setting of the server, by its environment variable, in the order of `tocsin serve --help`. */
+// The entries of the objects whose type it is.
+export const definitions = Object.fromEntries(withPlaced(common)) as Definitions
 
 /** The settings as parsed; those without a fallback are `undefined` when unset. */
-export type Settings = { readonly [Name in keyof Definitions]: ValueOf<Definitions[Name]> } & {
+export type Settings = type.ValuesOf<Definitions> & {
   /** Of the modules of SERVICE_EXTENSIONS; absent without any. */
   readonly extensions?: Extensions | undefined
   /** Of operators, while a storage is open (docs/rules.md#stored-settings). */

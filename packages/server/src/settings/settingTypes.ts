@@ -1,14 +1,9 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/webhook"
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/contract/formats/publicUrl"
-import { SECRETS_KEYS } from "@tocsin/adapter-crypto/AesSecretCipher"
-import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
-import { labelName } from "@tocsin/contract/labels/labelName"
-import { LABEL_FIELD } from "@tocsin/contract/labels/matcherText"
 import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
 import { boundedMillis, durationExpected } from "@tocsin/contract/formats/durationMillis"
 import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/receivers/ReceiverTypes"
-import { IntegrationName } from "@tocsin/contract/integrations/Integrations"
 import { NotifierKind } from "@tocsin/contract/formats/Status"
 import { SHORTEST_THRESHOLD } from "@tocsin/core/heart/liveness/agentStatus"
 import { Duration, Redacted, Result, Schema } from "effect"
@@ -24,7 +19,7 @@ export interface SettingType<A> {
 }
 
 /** Keeps values out of logs and messages. */
-const secret = <A>({ takes, parse }: SettingType<A>): SettingType<Redacted.Redacted<A>> => ({
+export const secret = <A>({ takes, parse }: SettingType<A>): SettingType<Redacted.Redacted<A>> => ({
   takes,
   parse: (text) => {
     const value = parse(text)
@@ -38,7 +33,8 @@ export const matching = (pattern: RegExp, takes: string): SettingType<string> =>
   parse: (text) => (pattern.test(text) ? text : undefined),
 })
 
-const splitWords = (text: string): ReadonlyArray<string> => text.split(/[\s,]+/).filter((word) => word !== "")
+export const splitWords = (text: string): ReadonlyArray<string> =>
+  text.split(/[\s,]+/).filter((word) => word !== "")
 
 /** Any text; the reader treats an empty one as unset. */
 export const text = (takes: string) => matching(/./s, takes)
@@ -48,20 +44,6 @@ export const secretText = secret(text("any text"))
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/
 
 export const word = (takes: string) => matching(VISIBLE_ASCII, takes)
-
-/** The name of an integration, and of its agent. */
-export const integrationName: SettingType<IntegrationName> = {
-  takes: "1 to 64 letters, digits or the characters . _ : -",
-  parse: (given) => (Schema.is(IntegrationName)(given) ? given : undefined),
-}
-
-/** See `HmacLinkTokens`. */
-export const linkKey = secret(matching(LINK_KEY, "64 hex digits"))
-
-/** See `AesSecretCipher`. */
-export const secretsKeys = secret(
-  matching(SECRETS_KEYS, "64 hex digits, or two such keys separated by a comma"),
-)
 
 export const secretWord = (takes: string) => secret(word(takes))
 
@@ -115,6 +97,9 @@ export const keepFor: SettingType<Duration.Duration> = {
   takes: `${duration.takes}, or 0 to keep forever`,
   parse: (given) => (given === "0" ? Duration.infinity : duration.parse(given)),
 }
+
+/** A span of retention; `undefined` for what is kept forever. */
+export const spanOf = (kept: Duration.Duration) => (Duration.isFinite(kept) ? kept : undefined)
 
 export const rate: SettingType<{ readonly perMinute: number; readonly burst: number }> = {
   takes: "a rate such as 120/60 (per minute / burst), or 0 for no limit",
@@ -180,18 +165,6 @@ export const settingsReceivers: SettingType<ReadonlyArray<SettingsReceiver>> = {
   parse: (given) => {
     const names = Array.from(new Set(splitWords(given)))
     return names.every(Schema.is(Schema.Literals(SETTINGS_RECEIVERS))) ? names : undefined
-  },
-}
-
-const MOST_LABEL_KEYS = 10
-
-/** Keys of labels that are different also as names in metrics. */
-export const labelKeys: SettingType<ReadonlyArray<string>> = {
-  takes: `at most ${MOST_LABEL_KEYS} keys of labels, separated by commas, of which no two differ by other characters than letters, digits and _ alone`,
-  parse: (given) => {
-    const keys = splitWords(given)
-    const isRight = keys.length <= MOST_LABEL_KEYS && new Set(keys.map(labelName)).size === keys.length
-    return isRight && keys.every((key) => LABEL_FIELD.test(`label:${key}`)) ? keys : undefined
   },
 }
 
@@ -290,3 +263,9 @@ export const setting = <A, U extends Unset>(type: SettingType<A>, meaning: strin
   meaning,
   ...unset,
 })
+
+type ValueOf<S> =
+  S extends SettingType<infer A> ? (S extends { readonly fallback: string } ? A : A | undefined) : never
+
+/** The values of settings; those without a fallback are `undefined` when unset. */
+export type ValuesOf<Definitions> = { readonly [Name in keyof Definitions]: ValueOf<Definitions[Name]> }

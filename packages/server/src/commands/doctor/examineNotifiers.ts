@@ -12,7 +12,7 @@ import { currentReceivers, servedReceivers } from "@tocsin/core/heart/replicas/l
 import { liveReplicas } from "@tocsin/core/heart/replicas/replicaState"
 import type { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { Duration, Effect, Redacted, Result, type Scope } from "effect"
-import { linkAdvice } from "../../links.ts"
+import { linkAdvice } from "../../features/links/links.ts"
 import { type LoadedPolicy, loadPolicy } from "../../policy/loadPolicy.ts"
 import { NOTIFIER_ADDRESSES } from "../../rules.ts"
 import type { Settings } from "../../settings/Settings.ts"

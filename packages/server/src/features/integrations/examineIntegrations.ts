@@ -2,10 +2,13 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Integration } from "@tocsin/contract/integrations/Integrations"
 import { isNearlyFull } from "@tocsin/contract/integrations/isNearlyFull"
 import { Integrations } from "@tocsin/core/features/integrations/Integrations"
+import { countUnknownJobs } from "@tocsin/core/features/integrations/unknownJobs"
+import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
-import { attention, type Findings } from "../../commands/doctor/Finding.ts"
+import { attention, type Findings, ok } from "../../commands/doctor/Finding.ts"
 import type { Settings } from "../../settings/Settings.ts"
-import { ageText, countText } from "../../output/texts.ts"
+import { ageText, countText, plural } from "../../output/texts.ts"
 
 /** That an integration soon refuses new checks, or has refused some of its requests. */
 const integrationFindings = (
@@ -66,4 +69,19 @@ export const examineIntegrations = Effect.fnUntraced(function* (settings: Settin
     ...(yield* noteworthy).flatMap((shown) => integrationFindings(shown, now)),
     ...mailFindings(settings, yield* ofMail),
   ]
+})
+
+/** Jobs that are unknown while they are late, unless there are none: lateness is no failure of theirs. */
+export const examineJobs = Effect.gen(function* () {
+  const { jobs, unstated } = yield* countUnknownJobs(yield* Storage, yield* Commits)
+  const counted = `${plural(jobs, "job")} unknown while late`
+  if (jobs === 0) return []
+  return unstated === 0
+    ? [ok("jobs", `${counted}, as their severity says`)]
+    : [
+        attention(
+          "jobs",
+          `${counted}, ${unstated} of them since before late jobs were critical: set their severity`,
+        ),
+      ]
 })

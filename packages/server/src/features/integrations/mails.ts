@@ -3,7 +3,7 @@ import { mailReader, THREAD_MEGABYTES } from "@tocsin/adapter-mail/mailReader"
 import { listen } from "@tocsin/adapter-mail/MailServer"
 import { MailReader } from "@tocsin/core/features/integrations/mail/MailReader"
 import { Effect, Layer } from "effect"
-import { mailDomainOf } from "../../rules.ts"
+import { mailDomainOf } from "./part.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { type Order, ProgramModule } from "../../threads/askThread.ts"
 

@@ -1,3 +1,7 @@
+import { fieldPath } from "@tocsin/contract/formats/describeIssue"
+import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
+import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
+import { findLostOverrides } from "@tocsin/core/features/onCall/overrideDecisions"
 import { OnCall } from "@tocsin/core/features/onCall/OnCall"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Duration, Effect } from "effect"
@@ -15,4 +19,13 @@ export const examineOnCall = Effect.gen(function* () {
   const refused = plans.flatMap(({ gaps }) => gaps.filter(({ reason }) => reason === "refused"))
   const messages = new Map(refused.map(({ message, receiver }) => [receiver, message]))
   return Array.from(messages.values(), (message) => attention("on call", message))
+})
+
+/** Overrides that do not count. */
+export const examineOverrides = Effect.gen(function* () {
+  const policy = (yield* PolicyInForce).current()
+  const lost = yield* Commits.use(({ transact }) => transact(findLostOverrides(policy)))
+  return lost.map(({ message, path }) =>
+    attention("on call", `correct the policy or end the override: ${fieldPath(path)} ${message}`),
+  )
 })

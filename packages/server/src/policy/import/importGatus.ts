@@ -59,15 +59,15 @@ const routeOf = (
   for (const name of others) moved.leave(title, `the setting ${name} of its alerts`)
 }
 
-const wordsOf = (names: string): ReadonlySet<string> => new Set(names.split(" "))
-const OF_ALERTS = wordsOf("type enabled failure-threshold success-threshold send-on-resolved")
+const keysIn = (names: string): ReadonlySet<string> => new Set(names.split(" "))
+const OF_ALERTS = keysIn("type enabled failure-threshold success-threshold send-on-resolved")
 /** Settings of an endpoint that are taken over, or named with more words. */
-const OF_ENDPOINT = wordsOf(
+const OF_ENDPOINT = keysIn(
   "enabled name group url method headers body graphql dns interval conditions alerts client",
 )
-const OF_EXTERNAL = wordsOf("enabled name group token heartbeat alerts")
+const OF_EXTERNAL = keysIn("enabled name group token heartbeat alerts")
 /** Parts of a configuration that are read, and those of the program itself. */
-const OF_CONFIG = wordsOf(
+const OF_CONFIG = keysIn(
   "endpoints external-endpoints suites alerting maintenance web storage security ui metrics",
 )
 

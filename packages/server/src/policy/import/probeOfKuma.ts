@@ -260,3 +260,6 @@ export const probeOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: L
       return `a monitor of type ${String(monitor["type"])} has no equal`
   }
 }
+
+/** The agent of the check that a monitor becomes. */
+export const agentOf = (monitor: Taken): string => (monitor["type"] === "push" ? "kuma" : "watches")

@@ -1,4 +1,5 @@
 import { isPushContact, isPushService } from "@tocsin/adapter-notify/push/pushAddresses"
+import type { PlacedSettings } from "../../parts.ts"
 import { type SettingType, setting } from "../../settings/settingTypes.ts"
 
 /** Push services of browsers besides the known ones. */
@@ -17,15 +18,17 @@ const pushContact: SettingType<string> = {
 }
 
 /** The settings of browsers that get notifications (docs/rules.md#browsers). */
-export const pushSettings = {
-  SERVICE_PUSH_CONTACT: setting(
-    pushContact,
-    "whom push services of browsers may write to: mailto:ADDRESS, or an https:// address",
-    { whenUnset: "SERVICE_PUBLIC_URL, if that begins with https://; else no browser gets notifications" },
-  ),
-  SERVICE_PUSH_SERVICES: setting(
-    pushServices,
-    "push services of browsers besides those of Google, Mozilla, Apple and Microsoft",
-    { whenUnset: "none" },
-  ),
-} as const
+export const settings = {
+  SERVICE_LOG_LEVEL: {
+    SERVICE_PUSH_CONTACT: setting(
+      pushContact,
+      "whom push services of browsers may write to: mailto:ADDRESS, or an https:// address",
+      { whenUnset: "SERVICE_PUBLIC_URL, if that begins with https://; else no browser gets notifications" },
+    ),
+    SERVICE_PUSH_SERVICES: setting(
+      pushServices,
+      "push services of browsers besides those of Google, Mozilla, Apple and Microsoft",
+      { whenUnset: "none" },
+    ),
+  },
+} satisfies PlacedSettings

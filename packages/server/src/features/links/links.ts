@@ -1,8 +1,8 @@
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { Effect } from "effect"
-import type { Settings } from "./settings/Settings.ts"
-import { publicUrlIn } from "./features/settings/publicUrlIn.ts"
+import type { Settings } from "../../settings/Settings.ts"
+import { publicUrlIn } from "../settings/publicUrlIn.ts"
 
 /** Why messages to receivers with `acknowledge` have no link that acknowledges (docs/rules.md#links). */
 export const linkAdvice = (

@@ -1,5 +1,6 @@
 import type { Role } from "@tocsin/contract/operators/Operators"
 import { Option, Schema } from "effect"
+import type { PlacedSettings } from "../../parts.ts"
 import * as type from "../../settings/settingTypes.ts"
 
 const { setting } = type
@@ -49,28 +50,30 @@ const values = (role: Role) =>
   )
 
 /** Sign-in by OpenID Connect (docs/sign-in.md). */
-export const signInSettings = {
-  SERVICE_OIDC_ISSUER: setting(issuer, "issuer by which people sign in (docs/sign-in.md)", NO_SIGN_IN),
-  SERVICE_OIDC_CLIENT_ID: setting(type.text("any text"), "client of the issuer for Tocsin", NO_SIGN_IN),
-  SERVICE_OIDC_CLIENT_SECRET: setting(type.secretText, "secret of that client", NO_SIGN_IN),
-  SERVICE_OIDC_NAME: setting(type.text("any text"), "name of the issuer on the button that signs in", {
-    whenUnset: "the host of SERVICE_OIDC_ISSUER",
-  }),
-  SERVICE_OIDC_SCOPES: setting(scopes, "scopes to ask for, separated by spaces", {
-    fallback: "openid profile email",
-  }),
-  SERVICE_OIDC_CLAIM: setting(
-    type.text("any text"),
-    "claim that gives people roles: a name or a JSON Pointer",
-    {
-      fallback: "groups",
-    },
-  ),
-  SERVICE_OIDC_ADMIN: values("admin"),
-  SERVICE_OIDC_RESPOND: values("respond"),
-  SERVICE_OIDC_READ: values("read"),
-  SERVICE_OIDC_REQUIRE: setting(requiredClaim, "claim and value that everyone who signs in must have", {
-    whenUnset: "none; required where * gives a role",
-  }),
-  SERVICE_OIDC_SESSION: setting(type.threshold, "how long a session lasts", { fallback: "8h" }),
-} as const
+export const settings = {
+  SERVICE_PUSH_SERVICES: {
+    SERVICE_OIDC_ISSUER: setting(issuer, "issuer by which people sign in (docs/sign-in.md)", NO_SIGN_IN),
+    SERVICE_OIDC_CLIENT_ID: setting(type.text("any text"), "client of the issuer for Tocsin", NO_SIGN_IN),
+    SERVICE_OIDC_CLIENT_SECRET: setting(type.secretText, "secret of that client", NO_SIGN_IN),
+    SERVICE_OIDC_NAME: setting(type.text("any text"), "name of the issuer on the button that signs in", {
+      whenUnset: "the host of SERVICE_OIDC_ISSUER",
+    }),
+    SERVICE_OIDC_SCOPES: setting(scopes, "scopes to ask for, separated by spaces", {
+      fallback: "openid profile email",
+    }),
+    SERVICE_OIDC_CLAIM: setting(
+      type.text("any text"),
+      "claim that gives people roles: a name or a JSON Pointer",
+      {
+        fallback: "groups",
+      },
+    ),
+    SERVICE_OIDC_ADMIN: values("admin"),
+    SERVICE_OIDC_RESPOND: values("respond"),
+    SERVICE_OIDC_READ: values("read"),
+    SERVICE_OIDC_REQUIRE: setting(requiredClaim, "claim and value that everyone who signs in must have", {
+      whenUnset: "none; required where * gives a role",
+    }),
+    SERVICE_OIDC_SESSION: setting(type.threshold, "how long a session lasts", { fallback: "8h" }),
+  },
+} satisfies PlacedSettings
