@@ -19,6 +19,8 @@ export interface ReceiverListing {
   readonly given?: true
   /** Why the replica cannot send to it; absent if it can. */
   readonly unavailable?: string
+  /** A digest of how the replica reaches it; an earlier version did not state it. */
+  readonly entry?: string
   /** Since when, in milliseconds since 1970; an earlier version did not state it. */
   readonly unavailable_since_millis?: number
 }

@@ -16,6 +16,8 @@ export interface ReplicaReport extends Pick<
   readonly receivers: ReadonlyArray<NotifierName>
   /** Those that its modules give, or the program around. */
   readonly given?: ReadonlyArray<NotifierName> | undefined
+  /** A digest of how it reaches each of them. */
+  readonly entries?: ReadonlyMap<NotifierName, string> | undefined
   /** As in its row. */
   readonly agent_sha256?: string | undefined
   readonly known_names?: ReadonlyArray<string> | undefined
@@ -28,7 +30,7 @@ export interface ReplicaReport extends Pick<
 /** The listings of a replica by its report, after those of its former row. */
 const listingsOf = (
   former: ReadonlyArray<ReceiverListing>,
-  { given = [], receivers: current, unavailable = new Map() }: ReplicaReport,
+  { entries = new Map(), given = [], receivers: current, unavailable = new Map() }: ReplicaReport,
   now: Instant.Instant,
 ): ReadonlyArray<ReceiverListing> => {
   const nowMillis = Number(now / 1_000n)
@@ -40,7 +42,12 @@ const listingsOf = (
   const sinceOf = new Map(former.map((listing) => [listing.name, listing.unavailable_since_millis]))
   const present = current.map((name) => {
     const reason = unavailable.get(name)
-    const listing = { name, ...(given.includes(name) && { given: true as const }) }
+    const entry = entries.get(name)
+    const listing = {
+      name,
+      ...(given.includes(name) && { given: true as const }),
+      ...(entry !== undefined && { entry }),
+    }
     if (reason === undefined) return listing
     return { ...listing, unavailable: reason, unavailable_since_millis: sinceOf.get(name) ?? nowMillis }
   })
@@ -100,7 +107,7 @@ export const reportReplica = commandOf(function* (unit, report: ReplicaReport, s
     const former = known?.policy_hash
     recordAudit(unit, signature, "policy.replaced", [report.policy_hash], { former })
   }
-  const { given: _, isEmptyPolicy: __, unavailable: ___, ...row } = report
+  const { entries: _, given: __, isEmptyPolicy: ___, unavailable: ____, ...row } = report
   unit.of("replica").put({
     ...row,
     agent_sha256: report.agent_sha256,

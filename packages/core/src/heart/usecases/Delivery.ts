@@ -1,10 +1,9 @@
 import { Context, Duration, Effect, FiberMap, FiberSet, Layer, Queue, Stream } from "effect"
-import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { Ids } from "../../kernel/ports/Ids.ts"
 import { makeRepairs, repairReceivers } from "../evaluation/repairReceivers.ts"
 import { incidentOptions } from "../incidents/incidentOptions.ts"
-import type { Policy, PolicyReceiver } from "../policy/compilePolicy.ts"
+import type { PolicyReceiver } from "../policy/compilePolicy.ts"
 import { deliverItems, type ReceiverOptions } from "../notifications/deliverItems.ts"
 import { endAlarms } from "../notifications/endAlarms.ts"
 import { resendAlerts } from "../notifications/resendAlerts.ts"
@@ -17,6 +16,7 @@ import { type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { usableReceivers } from "../replicas/listedReceivers.ts"
 import { mayOwn, ownerOf } from "../replicas/ownerOf.ts"
+import { entriesOf } from "../replicas/receiverEntries.ts"
 import { ReplicaIdentity } from "./Replicas.ts"
 import { OutboxSignal } from "../notifications/OutboxSignal.ts"
 
@@ -51,15 +51,6 @@ const optionsOf = (
     hasDetails: messageDetails && !(definition && "details" in definition && definition.details === false),
   }
 }
-
-/** How each receiver is reached: its entry in the policy, and the mark of its stored secrets. */
-const entriesOf = ({ browserMarks, receivers, secretMarks }: Policy): ReadonlyMap<NotifierName, string> =>
-  new Map(
-    Array.from(receivers, ([name, { definition }]) => {
-      const stored = definition && storedNameOf(definition)
-      return [name, JSON.stringify([definition, stored && secretMarks?.get(stored), browserMarks?.get(name)])]
-    }),
-  )
 
 type WorkerName = `${NotifierName}/${"items" | "alerts" | "alarms"}`
 type Worker = ReturnType<typeof deliverItems | typeof resendAlerts | typeof endAlarms>
@@ -112,6 +103,11 @@ export const layer = Layer.effectDiscard(
       for (const [receiver, entry] of entries)
         if (before.has(receiver) && before.get(receiver) !== entry) repairs.works(receiver, "change", now)
     })
+    const { changed } = yield* ReplicaIdentity
+    const followChanged = Effect.zipWith(Queue.take(changed), Instant.now, (receiver, at) =>
+      repairs.works(receiver, "change", at),
+    )
+    yield* Effect.forkScoped(Effect.forever(followChanged))
     const workers = yield* FiberMap.make<WorkerName, never>()
     const run = (name: WorkerName, worker: Worker) =>
       FiberMap.run(workers, name, worker, { onlyIfMissing: true })

@@ -8,6 +8,7 @@ import { KNOWN_NAMES, unknownAmong } from "../replicas/knownNames.ts"
 import { givenReceivers, outOfReach } from "../replicas/listedReceivers.ts"
 import { compareReplicas, type PolicyDifference, policyHashes } from "../replicas/policyDifference.ts"
 import { isNear, liveReplicas, mayDecide, REPORT_EVERY } from "../replicas/replicaState.ts"
+import { changedEntries, entriesOf } from "../replicas/receiverEntries.ts"
 import { endReplica, reportReplica } from "../replicas/reportReplica.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { systemSignature } from "../audit/Signature.ts"
@@ -53,6 +54,9 @@ export const refuseUnknown = Effect.fnUntraced(function* (
 /** A notifier whose notifications other processes would not see. */
 const ONLY_LOGS = "debug"
 
+/** Enough of a digest to find a change of few entries. */
+const DIGEST = 16
+
 /** The row of this process among the replicas (docs/rules.md#replicas). */
 export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
   "@tocsin/core/usecases/ReplicaIdentity",
@@ -67,21 +71,45 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
       const system = systemSignature(newId<AuditId>(ids))
       // Hashing a large policy takes milliseconds.
       let hashed: { readonly document: PolicyDocument; readonly policy_hash: string } | undefined
+      const changed = yield* Queue.unbounded<NotifierName>()
+      const reported = new Set<NotifierName>()
+      /** Finds which receivers that this process has not reported before were reached in other ways until now. */
+      const compareEntries = (
+        entries: ReadonlyMap<NotifierName, string>,
+        all: ReadonlyArray<ReplicaRecord>,
+      ) => {
+        const fresh = new Map(Array.from(entries).filter(([name]) => !reported.has(name)))
+        for (const name of fresh.keys()) reported.add(name)
+        const others = all.filter((replica) => replica.id !== id)
+        return Queue.offerAll(changed, changedEntries(fresh, others))
+      }
       const given = lastingReceivers(yield* RuleSettings).filter((name) => name !== ONLY_LOGS)
       const probes = (yield* WatchProbes) !== undefined
       const agent_sha256 = (yield* AgentDownload)?.sha256
       return {
         id,
+        /** The receivers that processes before this one reached in other ways: they may work now. */
+        changed,
         /** Reports this process with a policy; the signature is `system` unless given. Returns all replicas. */
-        report: ({ document, receivers: all, unavailable }: Policy, signature = system) =>
+        report: (policy: Policy, signature = system) =>
           Effect.suspend(() => {
+            const { document, receivers: all, unavailable } = policy
             if (hashed?.document !== document)
               hashed = { document, policy_hash: policyHash(document, hashing) }
             const { policy_hash } = hashed
             const receivers = Array.from(all.keys())
             const process = { id, version, given, probes, agent_sha256, started_at, known_names: KNOWN_NAMES }
-            const report = { ...process, policy_hash, receivers, unavailable }
-            return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
+            const entries = new Map(
+              Array.from(entriesOf(policy), ([name, entry]) => [
+                name,
+                hashing.sha256(entry).slice(0, DIGEST),
+              ]),
+            )
+            const report = { ...process, policy_hash, receivers, entries, unavailable }
+            return Effect.tap(
+              transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature)),
+              (rows) => compareEntries(entries, rows),
+            )
           }),
         end: transact(endReplica(id)),
       }
