@@ -123,6 +123,12 @@ const endLost = (lost: Deferred.Deferred<never, StorageError>): Effect.Effect<ne
   })
 
 /**
+ * Keeps V8 from making objects of requests among the old ones, where each keeps what it refers to until the next full
+ * collection. It begins to where objects live long, as while requests wait for PostgreSQL (docs/decisions/README.md, 0051).
+ */
+const makeYoungObjects = (): void => setFlagsFromString("--no-allocation-site-pretenuring")
+
+/**
  * Runs the server as the main program of this process, which ends with it. `module` is the URL of the
  * process's first module.
  */
@@ -135,6 +141,7 @@ export const serve = async (module: string): Promise<void> => {
     process.exit()
   }
   outliveReaders()
+  if (settings.success.DATABASE_URL?.kind === "postgres") makeYoungObjects()
   const lost = Deferred.makeUnsafe<never, StorageError>()
   const provided = service(settings.success, (failure) => void Deferred.doneUnsafe(lost, failure))
   const running = notices.pipe(Layer.provide(provided))
