@@ -28,7 +28,10 @@ describe("a mail that a real program sent", () => {
       [report.check_id, report.status, labels?.["host"], labels?.["title"]],
       [check_id, status, host, title],
     )
-    assert.match(labels?.["from"] ?? "", /^(?:root|monit|fail2ban|arpwatch)@vm$/)
+    assert.match(
+      labels?.["from"] ?? "",
+      /^(?:root|monit|fail2ban|arpwatch)@(?:vm(?:\.example\.org)?|localhost)$/,
+    )
     assert.strictEqual(output.split("\n")[0], seen.subject)
   })
 
