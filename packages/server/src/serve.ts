@@ -12,10 +12,6 @@ import { observabilityLayer } from "./logging.ts"
 import { service } from "./service.ts"
 import { checkedSettings, doubtfulSettings } from "./settings/checkedSettings.ts"
 
-// V8 would put rows that live for milliseconds where only a look through all memory removes them: an export of a million
-// rows from PostgreSQL took 84 MiB instead of 21.
-setFlagsFromString("--no-allocation-site-pretenuring")
-
 interface StartProblem {
   readonly _tag: string
   readonly message: string
