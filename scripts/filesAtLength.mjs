@@ -70,6 +70,7 @@ export const FILES_AT_LENGTH = [
   "test/console/enrolment.test.ts",
   "test/console/exports.test.ts",
   "test/console/frame.test.ts",
+  "test/console/frames.test.ts",
   "test/console/invitation.test.ts",
   "test/console/keptMails.test.ts",
   "test/console/keys.test.ts",

@@ -47,11 +47,32 @@ export const asBefore = <Item>(
   before: ReadonlyArray<Item>,
   items: ReadonlyArray<Item>,
 ): ReadonlyArray<Item> => {
+  if (before.length === 0) return items
   const [known, again] = [new Set(before), new Set(items)]
   const others = new Map(
     before.flatMap((item) => (again.has(item) ? [] : [[JSON.stringify(item), item] as const])),
   )
   return items.map((item) => (known.has(item) ? item : (others.get(JSON.stringify(item)) ?? item)))
+}
+
+/** So many rows are compared with those before, until the browser answers its reader. */
+const COMPARED = 500
+
+/** The items of a list that is read as a whole: those that are as before are the same objects. */
+export const recognised = async <Item>(
+  before: ReadonlyArray<Item>,
+  items: ReadonlyArray<Item>,
+): Promise<ReadonlyArray<Item>> => {
+  if (before.length <= COMPARED) return items
+  const texts = new Map<string, Item>()
+  const found: Array<Item> = []
+  for (const [place, item] of [...before, ...items].entries()) {
+    if (place % COMPARED === 0) await new Promise((resolve) => setTimeout(resolve))
+    const text = JSON.stringify(item)
+    if (place < before.length) texts.set(text, item)
+    else found.push(texts.get(text) ?? item)
+  }
+  return found
 }
 
 /** Takes in the answer for one page. Where the list ended earlier than before, later pages go. */

@@ -77,7 +77,9 @@ export const arranged = <Item>(
         const { items, next_cursor = null } = await list.read(cursor, isWanted)
         count += items.length
         isCut = count >= MOST_ARRANGED && next_cursor !== null
-        return { items: keyed(items), next_cursor: isCut ? null : next_cursor }
+        // A list of pages that are sorted is sorted quickly.
+        const sorted = keyed(items).toSorted((a, b) => orderOf(a, b, sign))
+        return { items: sorted, next_cursor: isCut ? null : next_cursor }
       }
       const all = await readAll({ read }, { isWanted })
       const items = all.toSorted((a, b) => orderOf(a, b, sign)).map(([, item]) => item)

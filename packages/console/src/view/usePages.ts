@@ -6,6 +6,7 @@ import { attempt, keep, kept } from "../state/kept.ts"
 import { keepLatest } from "../state/keepLatest.ts"
 import { type List, topicsOf } from "../state/lists.ts"
 import {
+  type Answered,
   cursorOf,
   itemsOf,
   keepPages,
@@ -14,6 +15,7 @@ import {
   type PagesInSight,
   pageToRead,
   placesOf,
+  recognised,
   withPage,
 } from "../state/Pages.ts"
 import type { Topic } from "@tocsin/contract/liveViews/topicNames"
@@ -133,13 +135,14 @@ const pageOutOfSight = <Item>(pages: Pages<Item>, key: string, whole: Whole): nu
   whole.key === key ? pageToRead(pages, [0, pageOfRow(pages, MOST_WHOLE - 1)], whole.revision) : undefined
 
 /** An answer in the place of rows that are shown waits as long as the pointer moves over them. */
-const inTime = async <A>(
-  reading: Promise<A>,
-  shown: { readonly items?: unknown } | undefined,
-): Promise<A> => {
+const inTime = async <Item>(
+  reading: Promise<Answered<Item>>,
+  shown: { readonly items?: ReadonlyArray<Item> | undefined } | undefined,
+): Promise<Answered<Item>> => {
   const answer = await reading
-  if (shown?.items !== undefined) await rested()
-  return answer
+  if (shown?.items === undefined) return answer
+  await rested()
+  return { ...answer, items: await recognised(shown.items, answer.items) }
 }
 
 /** Each revision of each list has its own number, and so has each answer. */
