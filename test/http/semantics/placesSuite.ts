@@ -28,7 +28,7 @@ const policy = Result.getOrThrow(
   readPolicy({ pages: { jobs: { title: "Jobs", groups: [{ title: "All", lines }] } } }, []),
 )
 
-/** What readers without a login see of each line. A withdrawn check is on none. */
+/** The state of each line to readers without a login. A withdrawn check is on none. */
 const LINE_STATES: Readonly<Record<string, string>> = {
   backup: "down",
   gone: "no_data",

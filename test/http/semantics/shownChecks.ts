@@ -33,7 +33,7 @@ const statesIn = (body: unknown): ReadonlyArray<Found> =>
     (each) => String(each["check_id"]) in SHOWN && "status" in each && !("event_id" in each),
   )
 
-/** What an answer says of checks that they are not. */
+/** Parts of an answer that say of checks what they are not. */
 export const contradicting = (body: unknown, hold: string): ReadonlyArray<Found> => [
   ...statesIn(body).filter((each) => each["state"] !== SHOWN[String(each["check_id"])]),
   ...objectsIn(body).filter(
