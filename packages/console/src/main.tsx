@@ -68,10 +68,10 @@ const DECIDED = ["policy", "receivers", "pages", "report"]
 /** Its link has a token, which no title shows. */
 const INVITATION = "invitation"
 
-const FIRST_PAGES: ReadonlyMap<string, FunctionComponent> = new Map([
-  ["overview 0", Overview],
-  ["incidents 0", Incidents],
-])
+const FIRST_PAGES: Readonly<Record<string, FunctionComponent>> = {
+  "overview 0": Overview,
+  "incidents 0": Incidents,
+}
 
 /** A page below its title, which is its name. Pages about one subject have another one. */
 const Titled = ({ of: Page, page }: { readonly of: FunctionComponent; readonly page: string }) => (
@@ -121,7 +121,7 @@ const App = () => {
   const place = `${page} ${subject.length}`
   const isWall = place === `${WALL} 0`
   const isTitled = subject.length === 0 && !isWall
-  const First = FIRST_PAGES.get(place)
+  const First = FIRST_PAGES[place]
   const shown =
     First !== undefined ? (
       <Titled key={key} page={page} of={First} />

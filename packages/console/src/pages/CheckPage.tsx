@@ -4,14 +4,13 @@ import { withoutSequences } from "@tocsin/contract/formats/headline"
 import { segment } from "../api/request.ts"
 import { localTimes, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
-import { MOST } from "../state/lists.ts"
+import { type CheckName, MOST } from "../state/lists.ts"
 import { idOfCheck, type Titled } from "../state/names.ts"
 import { asBack, go, route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { silenceOf } from "../features/silences/silenceActions.ts"
-import { reporting } from "../view/Contact.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
 import {
@@ -31,11 +30,7 @@ import { BackLink } from "../view/navigation.tsx"
 import { NamedHead, TitleEditor } from "../view/titles.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
 import { IncidentsOf } from "./IncidentsOf.tsx"
-import { CheckPicture } from "../features/numbers/CheckPicture.tsx"
-import { ResolveCheck } from "../features/integrations/ResolveCheck.tsx"
-import { WatchActions, WATCHER } from "../features/watches/Watches.tsx"
-
-type CheckName = Pick<CheckExplanation["check"], "agent_id" | "check_id">
+import { features } from "../features.ts"
 
 type History = Answered<StoredCheckResultEvent>
 
@@ -178,9 +173,7 @@ const Head = ({ agent, title, ...name }: HeadProps) => (
 const NoCheck = (name: CheckName) => (
   <article>
     <Head {...name} />
-    {name.agent_id === WATCHER ? (
-      <WatchActions name={name.check_id} hasNoCheck />
-    ) : (
+    {features.map(({ check }) => check?.absent?.(name) ?? null).find((shown) => shown !== null) ?? (
       <Missing
         what="check"
         name={`${name.agent_id}/${name.check_id}`}
@@ -219,9 +212,7 @@ export const CheckPage = () => {
   const latest = { ...name, sort: "opened_at", limit: 10, with_receivers: true }
   const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", latest)
   const runbook = useRunbook(past.value?.items ?? []) ?? undefined
-  const status = found?.check.status ?? null
   const isSilent = found !== undefined && found.agent.status !== "alive"
-  reporting.useCurrent()
   const silence = () => go(silenceOf(name))
   useKeys((command) => {
     if (command === "back") go(asBack(linkTo("agents", [agent_id])))
@@ -236,7 +227,7 @@ export const CheckPage = () => {
       {found !== undefined && mayRespond.value && (
         <div class="actions">
           <QuietButton does={silence}>Silence</QuietButton>
-          {found.check.state !== "ok" && <ResolveCheck {...name} />}
+          {features.map(({ check }) => check?.act?.(found))}
           <TitleEditor
             path={`ops/v1/checks/${segment(agent_id)}/${segment(check_id)}`}
             id={idOfCheck(name)}
@@ -245,8 +236,7 @@ export const CheckPage = () => {
           {mayAdminister.value && <Administer {...name} />}
         </div>
       )}
-      {agent_id === WATCHER && <WatchActions name={check_id} />}
-      {status !== null && <CheckPicture {...name} late_severity={found?.check.late_severity} />}
+      {features.map(({ check }) => check?.below?.({ ...name, found }))}
       <Facts
         facts={{
           Labels: labelsFact(withoutTitle(found?.check.labels)),

@@ -2,7 +2,7 @@ import type { IncidentDetail } from "@tocsin/client"
 import { memberText, subjectOf } from "../state/incidentTimeline.ts"
 import { namesIn } from "../state/names.ts"
 import { linkTo } from "../state/Route.ts"
-import { reporting } from "../view/Contact.tsx"
+import { reporting } from "../features/integrations/Contact.tsx"
 import { Labels, Mark, Time, withoutTitle } from "../view/states.tsx"
 import { ResolveCheck } from "../features/integrations/ResolveCheck.tsx"
 

@@ -1,4 +1,4 @@
-import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail, RotaPlan } from "@tocsin/client"
+import type { AuditEntry, CheckExplanation, HeldIncident, IncidentDetail } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
 import { acknowledge, nameOf, subjectText } from "../state/incidentActions.ts"
@@ -12,7 +12,6 @@ import {
   firingsOf,
   holdingSilences,
   linksIn,
-  memberText,
   openingsOf,
   subjectOf,
   timelineOf,
@@ -21,7 +20,6 @@ import { holdText } from "../state/holdText.ts"
 import type { Answered } from "../state/Pages.ts"
 import { useDraft } from "../state/drafts.ts"
 import { followReplays, replay } from "../state/outboxActions.ts"
-import { namesText, rotaPath } from "../features/onCall/rotaActions.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
 import { act, type Message } from "../state/useAction.ts"
 import { ActionButton } from "../view/forms.tsx"
@@ -31,37 +29,10 @@ import { BackLink } from "../view/navigation.tsx"
 import { faults, SilencedBy, useFaults } from "../view/NotifiedMarks.tsx"
 import { NamedHead } from "../view/titles.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
-import { CheckNumbers } from "../features/numbers/CheckNumbers.tsx"
+import { features } from "../features.ts"
 import { IncidentActions } from "./IncidentActions.tsx"
 import { Members } from "./IncidentMembers.tsx"
 import { IncidentTrace } from "./IncidentTrace.tsx"
-
-/** So many checks show their numbers: those that have been in it the longest. */
-const MOST_MEASURED = 3
-const HALF_A_DAY = 43_200_000
-
-/** The numbers of its checks from half a day before its opening to half a day after it. */
-const Numbers = ({ incident, members }: Pick<IncidentDetail, "incident" | "members">) => {
-  const checks = members.flatMap((member) => {
-    const { agent_id, check_id } = subjectOf(member)
-    return check_id === undefined ? [] : [{ agent_id, check_id, name: member.title ?? memberText(member) }]
-  })
-  return (
-    <section>
-      {checks.slice(0, MOST_MEASURED).map(({ name, ...check }) => (
-        <CheckNumbers
-          key={`${check.agent_id}/${check.check_id}`}
-          {...check}
-          title={`${name} around its opening`}
-          length={2 * HALF_A_DAY}
-          end={Date.parse(incident.opened_at) + HALF_A_DAY}
-          steps={6}
-          incidents={[incident]}
-        />
-      ))}
-    </section>
-  )
-}
 
 const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
   <ul class="plain" aria-label="Notifications">
@@ -159,21 +130,6 @@ const Openings = ({ incident, members }: Pick<IncidentDetail, "incident" | "memb
   )
 }
 
-const rotasOf = ({ deliveries }: IncidentDetail) =>
-  Array.from(new Set(deliveries.flatMap(({ rotas = [] }) => rotas)))
-
-/** Who was on call in a rota when an incident opened; nothing if the policy has lost the rota since. */
-const OnCallThen = ({ from, rota }: { readonly from: string; readonly rota: string }) => {
-  const to = new Date(Date.parse(from) + 1_000).toISOString()
-  const [turn] = useRead<RotaPlan>(rotaPath(rota), { from, to }).value?.turns ?? []
-  if (turn === undefined) return null
-  return (
-    <li>
-      On call in {rota} when it opened, by the present policy: {namesText(turn.receivers)}.
-    </li>
-  )
-}
-
 /** Of an incident without notifications, the last change of its check says whether they were disabled. */
 const useQuiet = (detail: IncidentDetail): boolean => {
   const [query] = firingsOf(detail).length === 0 ? detail.members.map(subjectOf) : []
@@ -191,9 +147,7 @@ const Reasons = ({ detail }: { readonly detail: IncidentDetail }) => (
       <li key={sentence}>{sentence}</li>
     ))}
     <Openings incident={detail.incident} members={detail.members} />
-    {rotasOf(detail).map((rota) => (
-      <OnCallThen key={rota} rota={rota} from={detail.incident.opened_at} />
-    ))}
+    {features.map(({ incident }) => incident?.reasons?.(detail))}
     {holdingSilences(detail).map((silence) => (
       <li key={silence.id}>
         <SilencedBy silence={silence} />
@@ -269,7 +223,7 @@ export const IncidentPage = () => {
       </section>
       <h2>Checks in it</h2>
       <Members members={detail.members} />
-      <Numbers incident={incident} members={detail.members} />
+      {features.map(({ incident: part }) => part?.below?.(detail))}
       <h2>Timeline</h2>
       {detail.timeline_left_out > 0 && <p>{detail.timeline_left_out} changes in between are left out.</p>}
       {detail.silences_left_out > 0 && <p>{detail.silences_left_out} older silences are left out.</p>}

@@ -1,5 +1,6 @@
 import type { PolicyInForce } from "@tocsin/client"
 import { FormButton } from "./PolicyForm.tsx"
+import { RouteForm } from "./RouteForm.tsx"
 import type { PolicyRoute } from "./RouteForm.tsx"
 
 /** More routes stand in the text alone. */
@@ -29,7 +30,7 @@ export const Routes = ({ policy }: { readonly policy: PolicyInForce }) => {
               <b>{route.match?.join(", ") ?? "everything"}</b>
               <span class="subject">{routeText(route)}</span>
               <FormButton
-                form="route"
+                of={RouteForm}
                 label="Change"
                 describes={`Change route ${place + 1}`}
                 path={["routes", String(place)]}
@@ -39,7 +40,7 @@ export const Routes = ({ policy }: { readonly policy: PolicyInForce }) => {
         </ul>
       )}
       <p class="after">
-        <FormButton form="route" label="Add a route" />
+        <FormButton of={RouteForm} label="Add a route" />
       </p>
     </>
   )

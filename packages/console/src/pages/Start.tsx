@@ -1,96 +1,27 @@
 import { useSignal } from "@preact/signals"
-import type { HeldOutboxItem, IntegrationWithKey, PolicyInForce } from "@tocsin/client"
+import type { HeldOutboxItem, PolicyInForce } from "@tocsin/client"
 import { useRef } from "preact/hooks"
 import { faultOf } from "../state/health.ts"
 import { inOrder, listOf, readAll } from "../state/lists.ts"
 import { route } from "../state/location.ts"
 import { HOME, linkTo } from "../state/Route.ts"
-import { base } from "../state/base.ts"
 import { mayAdminister } from "../state/session.ts"
 import { isWatching } from "../state/summary.ts"
-import type { Texts } from "../view/FormField.ts"
-import { CopyText, Form } from "../view/forms.tsx"
-import { createNamed } from "../view/Named.tsx"
-import { NamedList } from "../view/NamedList.tsx"
 import { Icon } from "../view/icons.tsx"
-import { chosen, Tabs } from "../view/navigation.tsx"
+import { Tabs } from "../view/navigation.tsx"
 import { Loaded } from "../view/Script.tsx"
-import { Empty, keptSecret, ShownOnce, TimeAfter } from "../view/states.tsx"
+import { Empty, TimeAfter } from "../view/states.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
-import { AddHosts } from "../features/enrolment/AddHosts.tsx"
-import { AdmissionList } from "./Admission.tsx"
+import { features } from "../features.ts"
 import { decide } from "./decide.ts"
-import { INTEGRATIONS, Job, textsOf } from "../features/integrations/Integrations.tsx"
-import { Watches } from "../features/watches/Watches.tsx"
 
-/** An address within single quotes of a shell. */
-const quotable = (address: string): string => address.replace(/\/$/, "").replaceAll("'", "%27")
-
-/** The commands that run an agent from a clone, with this server's address. */
-const cloneCommand = (address: string): string =>
-  `mkdir -p data/agent
-echo '{ server: "${quotable(address)}", checks: { disk: { disk: {} } } }' > data/agent/config.yaml
-npm run -s agent -- start --config data/agent/config.yaml --state data/agent/state`
-
-/** The command that sends one result without the agent. */
-const shellCommand = (address: string): string =>
-  `TOCSIN_URL='${quotable(address)}' sh agent.sh load sh -c 'uptime; exit 0'`
-
-const Hosts = () => (
-  <>
-    <AddHosts />
-    <details>
-      <summary>Without a token: compare fingerprints</summary>
-      <p>In a clone of Tocsin, on the host to watch:</p>
-      <CopyText text={cloneCommand(base)} />
-      <p>
-        With nothing but a shell, curl and <code>examples/agent.sh</code>:
-      </p>
-      <CopyText text={shellCommand(base)} />
-    </details>
-    <AdmissionList isFirst />
-  </>
-)
-
-const linesOfPrometheus = keptSecret()
-
-const Prometheus = () => {
-  const add = ({ name }: Texts) => {
-    const secretOf = (made: IntegrationWithKey) => ({
-      title: "Add this to the configuration of Prometheus, and the rule to its rules",
-      texts: textsOf(made).slice(0, 2),
-    })
-    const body = { name, kind: "alertmanager", options: { watchdog: "Watchdog" } }
-    return createNamed({ ...INTEGRATIONS, secretOf }, body, linesOfPrometheus)
-  }
-  return (
-    <>
-      <p>Prometheus, vmalert, Loki and Grafana send their alerts here as to an Alertmanager.</p>
-      <Form
-        fields={{ name: { label: "Name", initial: "prometheus" } }}
-        acts={[["Make its lines", add, "main"]]}
-      />
-      <ShownOnce of={linesOfPrometheus} />
-    </>
-  )
-}
-
-const Jobs = () => (
-  <>
-    <Job />
-    <NamedList of={INTEGRATIONS} />
-  </>
-)
-
-const WAYS = [
-  ["page", "A page or a port", Watches],
-  ["host", "A host", Hosts],
-  ["job", "A cron job", Jobs],
-  ["prometheus", "What Prometheus alerts on", Prometheus],
-] as const
+const WAYS = features.flatMap(({ ways = [] }) => ways)
 
 const Watch = () => {
-  const [way, , Way] = chosen(WAYS, route.value.parameters["way"])
+  const wanted = route.value.parameters["way"]
+  const shown = WAYS.find(([each]) => each === wanted) ?? WAYS[0]
+  if (shown === undefined) return null
+  const [way, , Way] = shown
   return (
     <>
       <Tabs label="What to watch" parameter="way" current={way} tabs={WAYS} />

@@ -1,5 +1,10 @@
 import type { FunctionComponent } from "preact"
+import { RotaForm } from "../features/onCall/RotaForm.tsx"
+import { LineForm } from "../features/publicPages/LineForm.tsx"
+import { PageForm } from "../features/publicPages/PageForm.tsx"
+import { WindowForm } from "../features/silences/WindowForm.tsx"
 import { Policy } from "./Policy.tsx"
+import { RouteForm } from "./RouteForm.tsx"
 import { PublicPages } from "../features/publicPages/PublicPages.tsx"
 import { ReportPage } from "../features/report/Report.tsx"
 import { Receivers } from "../features/receivers/Receivers.tsx"
@@ -13,6 +18,9 @@ export { NotifyBrowser } from "../features/push/NotifyBrowser.tsx"
 export { ServerSettings } from "../features/settings/ServerSettings.tsx"
 export { renew } from "../features/push/thisBrowser.ts"
 export { ReceiverTable } from "../features/receivers/Receivers.tsx"
+
+/** Forms over the policy by their names. */
+export const FORMS = { line: LineForm, page: PageForm, rota: RotaForm, route: RouteForm, window: WindowForm }
 
 // A separate script: what it shares with that of the other pages must be in the first one.
 export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map([

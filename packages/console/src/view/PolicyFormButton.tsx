@@ -1,11 +1,13 @@
 import { decide } from "../pages/decide.ts"
-import type { PolicyFormOf } from "../pages/PolicyForm.tsx"
+import type { FORMS } from "../pages/decidePages.ts"
 import { dialog } from "../state/dialog.ts"
 import { mayAdminister } from "../state/session.ts"
 import { QuietButton } from "./forms.tsx"
+import type { PolicyFormProps } from "./PolicyDialog.tsx"
 import { Loaded } from "./Script.tsx"
 
-interface PolicyFormButtonProps extends PolicyFormOf {
+interface PolicyFormButtonProps extends Pick<PolicyFormProps, "path"> {
+  readonly form: keyof typeof FORMS
   readonly label: string
   readonly describes?: string
 }
@@ -14,7 +16,12 @@ interface PolicyFormButtonProps extends PolicyFormOf {
 export const PolicyFormButton = ({ form, label, path, describes = label }: PolicyFormButtonProps) => {
   if (!mayAdminister.value) return null
   const open = () => {
-    dialog.value = <Loaded of={decide} draw={({ PolicyForm }) => <PolicyForm form={form} path={path} />} />
+    dialog.value = (
+      <Loaded
+        of={decide}
+        draw={({ FORMS: forms, PolicyForm }) => <PolicyForm of={forms[form]} path={path} />}
+      />
+    )
   }
   return (
     <QuietButton describes={describes} does={open}>

@@ -1,7 +1,7 @@
 import { segment } from "../../api/request.ts"
 import type { CheckName } from "../../state/lists.ts"
 import { carryOut, mayRespond } from "../../state/session.ts"
-import { reporting } from "../../view/Contact.tsx"
+import { reporting } from "./Contact.tsx"
 import { ActionButton } from "../../view/forms.tsx"
 
 /** Resolves a check that is not ok, if a sender reports it: on a page that keeps `reporting` current. */

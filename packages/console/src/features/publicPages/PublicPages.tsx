@@ -19,6 +19,8 @@ import { Tabs } from "../../view/navigation.tsx"
 import { type Draft, type Groups, PagePreview, timeIn } from "./PagePreview.tsx"
 import type { PolicyPage } from "./LineForm.tsx"
 import { FormButton } from "../../pages/PolicyForm.tsx"
+import { LineForm } from "./LineForm.tsx"
+import { PageForm } from "./PageForm.tsx"
 import { Empty, Mark, Missing, OUTSIDE, ReadingNote, Time, TimeAfter } from "../../view/states.tsx"
 import { useRead } from "../../view/usePages.ts"
 
@@ -165,7 +167,7 @@ const Lines = ({ name, page: { groups } }: PageProps) => (
               {line.match.join(", ")}
             </span>
             <FormButton
-              form="line"
+              of={LineForm}
               label="Change"
               describes={`Change ${line.name}`}
               path={["pages", name, "groups", String(group), "lines", String(place)]}
@@ -175,7 +177,7 @@ const Lines = ({ name, page: { groups } }: PageProps) => (
       )}
     </ul>
     <p class="after">
-      <FormButton form="line" label="Add a line" path={["pages", name]} />
+      <FormButton of={LineForm} label="Add a line" path={["pages", name]} />
     </p>
   </>
 )
@@ -276,7 +278,7 @@ export const PublicPages = () => {
       )}
       {name !== undefined && page !== undefined && <PublicPage key={name} name={name} page={page} />}
       <p class="after">
-        <FormButton form="page" label="New page" />
+        <FormButton of={PageForm} label="New page" />
       </p>
       <p>
         <a href={`${base}console/policy.md`}>All that a page can say</a>, such as groups and a time zone, is

@@ -115,12 +115,12 @@ const placeFields = (former: Watch | undefined, places: Places): Readonly<Record
   const from = former?.from ?? [HERE]
   const boxes = Array.from(new Set([...places.map(({ place }) => place), ...from]))
   const fails = `${former?.fails ?? "majority"}`
-  const numbers = boxes.map((_, place) => [`${place + 1}`] as const)
+  const counts = boxes.map((_, place) => [`${place + 1}`] as const)
   return {
     from: { label: "From", boxes, initial: from.join(), isAsked: () => boxes.length > 1 },
     fails: {
       label: "Fails by",
-      options: withOption([...FAILS, ...numbers], fails),
+      options: withOption([...FAILS, ...counts], fails),
       initial: fails,
       isAsked: (texts) => chosenIn(texts).length > 1,
     },

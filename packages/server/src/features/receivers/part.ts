@@ -2,7 +2,7 @@ import { SECRETS_KEYS } from "@tocsin/adapter-crypto/AesSecretCipher"
 import type { PlacedSettings } from "../../parts.ts"
 import { matching, secret, setting, text } from "../../settings/settingTypes.ts"
 
-/** The secrets of receivers (docs/rules.md#secrets). */
+/** The secrets of receivers (docs/rules.md#stored-secrets). */
 export const settings = {
   SERVICE_LINK_KEY: {
     SERVICE_SECRETS_KEY: setting(

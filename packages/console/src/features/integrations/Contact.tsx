@@ -1,8 +1,8 @@
 import type { Agent, Integration } from "@tocsin/client"
-import { numberText } from "../format/times.ts"
-import { listOf, MOST, readAll, topicsOf } from "../state/lists.ts"
-import { Mark, TimeAfter } from "./states.tsx"
-import { keptMap } from "./usePages.ts"
+import { numberText } from "../../format/times.ts"
+import { listOf, MOST, readAll, topicsOf } from "../../state/lists.ts"
+import { Mark, TimeAfter } from "../../view/states.tsx"
+import { keptMap } from "../../view/usePages.ts"
 
 const PATH = "ops/v1/integrations"
 
