@@ -50,7 +50,7 @@ describe("a new item", () => {
   it.effect("says since when it is due, by which its delay is measured", () =>
     Effect.gen(function* () {
       const { disk, after, receivers, webhook } = yield* openIdle({ separateFront: true })
-      yield* webhook.answers(deferred, delivered)
+      yield* webhook.answers(deferred)
       const began = yield* Instant.now
       yield* disk.turns("critical")
       yield* after("1 minute")

@@ -53,23 +53,3 @@ it("counts a delay from a milder severity by the routes that its member had then
     at: Instant.plus(minute(0), Duration.minutes(10)),
   })
 })
-
-it("knows whom the members named that had joined before a moment", () => {
-  const routes = ["db", "web"].map((check, n) => ({
-    match: [`check_id = ${check}`],
-    to: [n === 0 ? "chat" : "pager"],
-  }))
-  const receivers = ["chat", "pager"]
-  const policy = compilePolicy(Result.getOrThrow(readPolicy({ routes }, receivers)), receivers)
-  const loud = ["db", "web"].map((check, n) => ({
-    member: { ...memberRecord({ incident: "i", agent: "a", check }), joined_at: Instant.fromMillis(n) },
-    agent: undefined,
-    labels: undefined,
-  }))
-  const naming = nameReceivers(policy, incidentRecord("i"), loud, () => 0, NO_ROTAS)
-  const before = (millis: number) => [
-    ...(naming?.beforeJoins?.(Instant.fromMillis(millis))?.named.keys() ?? []),
-  ]
-  assert.strictEqual(naming?.joinedAt, Instant.fromMillis(1))
-  assert.deepStrictEqual([before(0), before(1), before(2)], [[], ["chat"], receivers])
-})

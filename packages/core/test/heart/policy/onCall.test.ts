@@ -275,7 +275,7 @@ describe("turns of a rota", () => {
       turn("turn", "2026-03-20T08:00Z", "2026-03-24T08:00Z"),
     ]
     const cut = turn("turn", "2026-03-23T08:00Z", "2026-03-24T08:00Z")
-    assert.deepStrictEqual(turnsSince(turns, first), [turns[1], cut])
+    assert.deepStrictEqual(turnsSince(turns, first), [...turns.slice(1, 2), cut])
     assert.deepStrictEqual(turnsSince(turns), turns)
   })
 })
