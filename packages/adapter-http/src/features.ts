@@ -60,8 +60,8 @@ const features = [
   enrolment,
   integrations,
   { tags: [["Live views", "Topics to fetch again.", liveViews]], handlers: stream },
-  { beside: LinkRoutes },
-  { beside: CallRoutes },
+  { beside: { routes: LinkRoutes.routes, layer: LinkRoutes.layer } },
+  { beside: { routes: CallRoutes.routes, layer: CallRoutes.layer } },
 ] as const satisfies ReadonlyArray<HttpPart>
 
 /** The tags of /ops/v1/openapi.json. */

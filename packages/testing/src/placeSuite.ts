@@ -106,7 +106,10 @@ const decides = Effect.fnUntraced(function* (replica: Replica) {
 
 const keepsHere = Effect.fnUntraced(function* (replica: Replica) {
   const { watches } = replica
-  const turn = (hours: number, status: CheckStatus) => ({ from: Instant.fromMillis(hours * 3_600_000), status })
+  const turn = (hours: number, status: CheckStatus) => ({
+    from: Instant.fromMillis(hours * 3_600_000),
+    status,
+  })
   yield* watches.create({ name: NAME, http })
   yield* probe(replica, "ok")
   yield* watches.change(NAME, { from: [HERE, BERLIN] })

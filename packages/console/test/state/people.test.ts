@@ -52,10 +52,7 @@ describe("texts that people read, type and select", () => {
         assert.deepStrictEqual(parseMatchers(matchersText(matchers)), { matchers, fault: undefined })
       }),
     )
-    assert.include(
-      parseMatchers("\nagent = db-1").fault ?? "",
-      "“agent = db-1” must begin with agent_id",
-    )
+    assert.include(parseMatchers("\nagent = db-1").fault ?? "", "“agent = db-1” must begin with agent_id")
     for (const op of ["==", "=~", "!==", "!=~", "!~"])
       for (const text of [`label:team ${op} db`, `label:team${op}db`])
         assert.include(parseMatchers(text).fault ?? "", "must be a field, an operator", text)

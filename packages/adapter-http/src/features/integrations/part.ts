@@ -146,6 +146,6 @@ export const integrations = {
     ["Integrations", "Reports of senders that do not speak this API.", operations],
     ["Checks", undefined, checks],
   ],
-  beside: SenderRoutes,
+  beside: { routes: SenderRoutes.routes, layer: SenderRoutes.layer },
   useCases: { group: "integrations", make: integrationUseCases },
 } satisfies HttpPart

@@ -96,6 +96,6 @@ const rotas: Operations = {
 
 export const onCall = {
   tags: [["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas]],
-  beside: CalendarRoutes,
+  beside: { routes: CalendarRoutes.routes, layer: CalendarRoutes.layer },
   useCases: { group: "rotas", make: rotaUseCases },
 } satisfies HttpPart

@@ -61,6 +61,6 @@ const announcements: Operations = {
 
 export const publicPages = {
   tags: [["Announcements", "Messages to the readers of public pages.", announcements]],
-  beside: PublicPageRoutes,
+  beside: { routes: PublicPageRoutes.routes, layer: PublicPageRoutes.layer },
   useCases: { group: "announcements", make: announcementUseCases },
 } satisfies HttpPart

@@ -81,6 +81,6 @@ const operations: Operations = {
 
 export const push = {
   tags: [["Browsers", "Browsers that get notifications.", operations]],
-  beside: ShownRoutes,
+  beside: { routes: ShownRoutes.routes, layer: ShownRoutes.layer },
   useCases: { group: "push", make: pushUseCases },
 } satisfies HttpPart

@@ -16,7 +16,7 @@ import { type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { usableReceivers } from "../replicas/listedReceivers.ts"
 import { mayOwn, ownerOf } from "../replicas/ownerOf.ts"
-import { entriesOf } from "../replicas/receiverEntries.ts"
+import { entriesOf } from "../policy/receiverEntries.ts"
 import { ReplicaIdentity } from "./Replicas.ts"
 import { OutboxSignal } from "../notifications/OutboxSignal.ts"
 

@@ -1,7 +1,7 @@
 import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
-import type { Policy } from "../policy/compilePolicy.ts"
+import type { Policy } from "./compilePolicy.ts"
 
 /** How each receiver is reached: its entry in the policy, and the mark of its stored secrets. */
 export const entriesOf = ({
