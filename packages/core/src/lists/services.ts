@@ -36,7 +36,7 @@ import { Policies } from "./Policies.ts"
 import { policyFollower } from "./policyFollower.ts"
 import { Queries } from "./Queries.ts"
 
-/** What operators do beyond the contract: a service for each subject. */
+/** Operators' actions beyond the contract: a service for each subject. */
 export const operationServices = [
   AgentDownloads,
   Announcements,
@@ -53,7 +53,7 @@ export const operationServices = [
   Silences,
 ] as const
 
-/** What operators read. */
+/** All that operators read. */
 export const queryServices = [Queries, Announcements, CheckMetrics, Exports, Numbers, Silences] as const
 
 /** All that agents and operators ask and do. A command of `tocsin` loads the services that it uses instead. */

@@ -110,7 +110,7 @@ const notingOtherPolicy = Layer.effectDiscard(
 )
 
 /**
- * What use cases need on the storage of the environment's settings, beside a running server or without one. Commands
+ * The services that use cases need on the storage of the environment's settings, beside a running server or without one. Commands
  * build it once their arguments are valid, so that help and mistakes need no storage. Each adds the services that it
  * uses.
  */

@@ -59,7 +59,7 @@ describe("the doctor", () => {
       `attention browser has 1 notification waiting: ${reason}`,
     ])
     assert.deepStrictEqual(found(["browser", { count: 0, reason }]), [
-      `attention what is sent to browser will wait: ${reason}`,
+      `attention browser has 0 notifications waiting: ${reason}`,
     ])
     assert.match(found().join(), /^ok /)
   })

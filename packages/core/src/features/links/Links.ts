@@ -56,7 +56,7 @@ const linkOperations = Effect.gen(function* () {
   }
 })
 
-/** What the links of messages lead to (docs/rules.md#links). */
+/** The pages and actions that links of messages lead to (docs/rules.md#links). */
 export class Links extends Context.Service<Links>()("@tocsin/core/features/links/Links", {
   make: linkOperations,
 }) {

@@ -283,7 +283,7 @@ const onCallOperations = Effect.gen(function* () {
   }
 })
 
-/** What operators do with rotas (docs/rules.md#on-call). */
+/** Operators' actions on rotas (docs/rules.md#on-call). */
 export class OnCall extends Context.Service<OnCall>()("@tocsin/core/features/onCall/OnCall", {
   make: onCallOperations,
 }) {

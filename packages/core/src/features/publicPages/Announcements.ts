@@ -95,7 +95,7 @@ const announcing = Effect.gen(function* () {
   }
 })
 
-/** What operators do with announcements, and their list (docs/rules.md#announcements). */
+/** Operators' actions on announcements, and their list (docs/rules.md#announcements). */
 export class Announcements extends Context.Service<Announcements>()(
   "@tocsin/core/features/publicPages/Announcements",
   {

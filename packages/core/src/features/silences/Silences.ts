@@ -180,7 +180,7 @@ export const silenceOperations = ({
   }
 }
 
-/** What operators do with silences, and their list (docs/rules.md#silences). */
+/** Operators' actions on silences, and their list (docs/rules.md#silences). */
 export class Silences extends Context.Service<Silences>()("@tocsin/core/features/silences/Silences", {
   make: Effect.map(operationPorts, silenceOperations),
 }) {

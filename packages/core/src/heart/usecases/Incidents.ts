@@ -4,7 +4,7 @@ import { heldLists } from "./heldLists.ts"
 import { operationPorts } from "./operationPorts.ts"
 import { outboxOperations } from "./outboxOperations.ts"
 
-/** What operators do with incidents and their notifications (docs/rules.md#acknowledgements, docs/rules.md#outbox). */
+/** Operators' actions on incidents and their notifications (docs/rules.md#acknowledgements, docs/rules.md#outbox). */
 export class Incidents extends Context.Service<Incidents>()("@tocsin/core/heart/usecases/Incidents", {
   make: Effect.map(operationPorts, (ports) => ({
     ...heldLists(ports),

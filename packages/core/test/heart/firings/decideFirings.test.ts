@@ -116,7 +116,7 @@ describe("an evaluation of an incident", () => {
     expect(again("change", 30, { ...refused, repaired_by: "attempt" })).toEqual([["chat", "reminder"]])
     expect(again("change", 30, refused, 10 + 24 * 60)).toEqual([["chat", "reminder"]])
     expect(again("change", 30, refused, 11 + 24 * 60)).toEqual([])
-    // What an attempt has brought once is not brought by another after a change.
+    // A message that an attempt has brought once is not brought by another after a change.
     const brought = (by: "attempt" | "change", last: OutboxRecord) => {
       const repaired = new Map([["chat", { at: minute(30), by }]])
       return decideFirings(facts({ firings: [known, last], repaired }), minute(31)).written[0]?.repaired_by

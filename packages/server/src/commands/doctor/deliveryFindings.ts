@@ -93,13 +93,10 @@ export const deliveryFindings = (
     const text = `the receiver ${receiver} began to fail ${ageText(since, now)}, see tocsin outbox --state retry: ${error}`
     return attention("delivery", text)
   })
-  for (const [
-    receiver,
-    { count, reason = "give a server its secrets, or the module that gives it" },
-  ] of waiting) {
-    const what = `${plural(count, "notification")} waiting`
-    const text = count === 0 ? `what is sent to ${receiver} will wait` : `${receiver} has ${what}`
-    findings.push(attention("delivery", `${text}: ${reason}`))
+  for (const [receiver, { count, reason }] of waiting) {
+    const advice = reason ?? "give a server its secrets, or the module that gives it"
+    const text = `${receiver} has ${plural(count, "notification")} waiting: ${advice}`
+    findings.push(attention("delivery", text))
   }
   if (oldest !== undefined) {
     const text = `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`
