@@ -58,6 +58,8 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "end.failure",
   "watchdog.text",
   "messageOf(seconds)",
+  // The reason that a server gives.
+  "`${waits}: ${reason}`",
   'message.replace(PLACE, "parameters")',
   'describeIssue(declared.failure, "the parameters")',
   "parsed.failure",

@@ -94,9 +94,12 @@ export const deliveryFindings = (
     return attention("delivery", text)
   })
   for (const [receiver, { count, reason }] of waiting) {
-    const advice = reason ?? "give a server its secrets, or the module that gives it"
-    const text = `${receiver} has ${plural(count, "notification")} waiting: ${advice}`
-    findings.push(attention("delivery", text))
+    const waits = `${receiver} has ${plural(count, "notification")} waiting`
+    findings.push(
+      reason === undefined
+        ? attention("delivery", `${waits}: give a server its secrets, or the module that gives it`)
+        : attention("delivery", `${waits}: ${reason}`),
+    )
   }
   if (oldest !== undefined) {
     const text = `a notification for ${oldest.notifier} of ${ageText(oldest.at, now)} is not delivered: see tocsin outbox --state retry`
