@@ -34,6 +34,16 @@ const BROUGHT: Readonly<Record<string, Case>> = {
     ],
     expected: ["20 chat firing opened critical", "800 chat firing escalation warning"],
   },
+  "the same seconds after a restart": {
+    receivers: ["chat"],
+    policy: MILD,
+    steps: [
+      [20, disk("critical")],
+      [600, restart],
+      [70, disk("warning")],
+    ],
+    expected: ["20 chat firing opened critical", "690 chat firing escalation warning"],
+  },
   "critical again, with a step of its first time": {
     receivers: ["chat"],
     policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 80, to: ["chat"] }] }] },

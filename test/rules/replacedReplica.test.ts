@@ -12,7 +12,7 @@ it.effect("the audit has each policy put in force, and no restart and no start w
   Effect.gen(function* () {
     const tables = new MemoryTables()
     const storage = MemoryStorage.make(tables)
-    const reports = (id: string, policy_hash: string) =>
+    const reports = (id: string, policy_hash: string, entries?: ReadonlyMap<string, string>) =>
       transact(
         storage,
         reportReplica(
@@ -22,6 +22,7 @@ it.effect("the audit has each policy put in force, and no restart and no start w
             policy_hash,
             started_at: start,
             receivers: ["debug"],
+            entries,
             probes: false,
             isEmptyPolicy: policy_hash === "none",
           },
@@ -53,5 +54,10 @@ it.effect("the audit has each policy put in force, and no restart and no start w
       ["two", "b", "a"],
       ["three", "none", undefined],
     ])
+    // The rows before are of an earlier version, which says nothing of entries.
+    const entries = new Map([["debug", "d"]])
+    for (const id of ["four", "five", "six"]) yield* reports(id, "b", entries)
+    yield* reports("seven", "none", entries)
+    assert.deepStrictEqual(audited().slice(4), [["four", "b", undefined]])
   }),
 )

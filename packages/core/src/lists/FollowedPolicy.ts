@@ -8,6 +8,7 @@ import { Receivers } from "../heart/notifications/Receivers.ts"
 import { PolicyInForce } from "../heart/policy/PolicyInForce.ts"
 import { givenReceivers } from "../heart/replicas/listedReceivers.ts"
 import { followStoredPolicy } from "../heart/usecases/followStoredPolicy.ts"
+import { recollecting } from "../heart/usecases/recollecting.ts"
 import { PolicySource } from "../heart/usecases/PolicySource.ts"
 import { replacingPolicies } from "../heart/usecases/replacingPolicies.ts"
 import { SecretCipher } from "../kernel/ports/SecretCipher.ts"
@@ -23,12 +24,14 @@ export class FollowedPolicy extends Context.Service<FollowedPolicy>()("@tocsin/c
     const { begin, look, replace } = followingBrowsers(bind, push, yield* replacingPolicies)
     const readSecrets = namedSecretsReader(storage, yield* SecretCipher)
     // The report to the other servers finds later ones.
-    yield* inForce.giveElsewhere(givenReceivers(yield* storage.replicas, yield* Instant.now))
+    const replicas = yield* storage.replicas
+    yield* inForce.giveElsewhere(givenReceivers(replicas, yield* Instant.now))
     const followed = yield* followStoredPolicy(inForce.given, { begin, readSecrets, replace })
     // A policy that the program gives is in force already, and its notifiers as they were made.
     const isGiven = (yield* PolicySource).source === "given"
     if (isGiven && browserReceivers(inForce.current().document).length > 0)
       yield* begin(inForce.current(), (yield* Receivers).given)
+    yield* (yield* recollecting)(inForce.current(), replicas)
     return { ...followed, bind, look, readSecrets, replace }
   }),
 }) {

@@ -163,12 +163,17 @@ const owedTo = ({ due, held, known, row }: Situation): Want => {
 }
 
 /** A held firing that must be sent; that of a step where one still names the receiver, and not before it began again and is due. */
-const keptFor = (situation: Situation, { incident }: FiringFacts, now: Instant.Instant): Want | undefined => {
+const keptFor = (
+  situation: Situation,
+  { incident, naming }: FiringFacts,
+  now: Instant.Instant,
+): Want | undefined => {
   const { held, step } = situation
   if (held?.cause !== "escalation") return { cause: "worsened", must_send: true }
   const [delay] = step?.later ?? []
   const begun = stepsBeginAfter(incident, now)
-  if (delay === undefined && step?.beside === undefined) return undefined
+  // A naming that is cut knows no steps.
+  if (delay === undefined && step?.beside === undefined && naming?.isCut !== true) return undefined
   const isToCome = delay !== undefined && begun !== undefined && now < Instant.plus(begun, delay)
   return isToCome
     ? undefined

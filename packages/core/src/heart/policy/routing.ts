@@ -113,12 +113,10 @@ export const leastOf = (known: NamedReceiver | undefined, other: NamedReceiver):
 
 /** The rotas of later steps that neither of two entries has without one. */
 const rotasOfBoth = (known: NamedReceiver, other: NamedReceiver) => {
-  const rotas = new Map([...(known.laterRotas ?? []), ...(other.laterRotas ?? [])])
+  const rotas = new Map(known.laterRotas)
+  for (const [delay, own] of other.laterRotas ?? [])
+    rotas.set(delay, Array.from(new Set([...(rotas.get(delay) ?? []), ...own])))
   for (const { later, laterRotas } of [known, other])
-    for (const delay of later.map(Duration.toMillis)) {
-      const own = laterRotas?.get(delay)
-      if (own === undefined) rotas.delete(delay)
-      else rotas.set(delay, Array.from(new Set([...(rotas.get(delay) ?? []), ...own])))
-    }
+    for (const delay of later.map(Duration.toMillis)) if (laterRotas?.has(delay) !== true) rotas.delete(delay)
   return rotas
 }

@@ -82,17 +82,31 @@ const outlivedReplicas = (
 }
 
 /**
+ * Whether a replica follows this policy, and by the rules of now: one of an earlier version states no entries. What
+ * such a one left undone on purpose is not owed after an upgrade.
+ */
+export const isFollowing = (
+  { policy_hash, receivers }: Pick<ReplicaRecord, "policy_hash" | "receivers">,
+  hash: string,
+): boolean =>
+  policy_hash === hash && (receivers.length === 0 || receivers.some(({ entry }) => entry !== undefined))
+
+/**
  * Whether a report shows that another policy came into force: the replica had another one, or it
  * starts with one that no row names. The first server of an installation without a policy does not.
  */
 const isReplaced = (
   rows: ReadonlyArray<ReplicaRecord>,
-  { id, isEmptyPolicy, policy_hash }: ReplicaReport,
+  { entries, id, isEmptyPolicy, policy_hash }: ReplicaReport,
 ): boolean => {
   const known = rows.find((replica) => replica.id === id)
   if (known !== undefined) return known.policy_hash !== policy_hash
   if (rows.length === 0) return !isEmptyPolicy
-  return rows.every((replica) => replica.policy_hash !== policy_hash)
+  return !rows.some((replica) =>
+    entries === undefined || isEmptyPolicy
+      ? replica.policy_hash === policy_hash
+      : isFollowing(replica, policy_hash),
+  )
 }
 
 /**

@@ -14,16 +14,16 @@ import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { systemSignature } from "../audit/Signature.ts"
 import type { AuditId } from "@tocsin/contract/audit/Audit"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
-import { firstRows } from "../../kernel/engine/lists/readPage.ts"
 import { keepRepeating } from "../../kernel/engine/commits/keepRepeating.ts"
 import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { lastingReceivers, type Policy } from "../policy/compilePolicy.ts"
 import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { policyHash } from "../policy/applyPolicy.ts"
+import { recollecting } from "./recollecting.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../kernel/ports/Ids.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
-import { Storage } from "../../kernel/ports/Storage.ts"
+import type { Storage } from "../../kernel/ports/Storage.ts"
 import { WatchProbes } from "../../kernel/ports/WatchProbes.ts"
 
 /** The version of a process whose host program has one that is not known here. */
@@ -136,7 +136,7 @@ export const layer = Layer.effectDiscard(
     const replica = yield* ReplicaIdentity
     const compare = yield* makeComparison
     const renew = makeRenewal(policy)
-    const recollect = yield* makeRecollection
+    const recollect = yield* recollecting
     const report = Effect.gen(function* () {
       const current = policy.current()
       const replicas = yield* replica.report(current)
@@ -151,23 +151,6 @@ export const layer = Layer.effectDiscard(
     yield* Effect.forkScoped(keepRepeating(Effect.andThen(report, pause), complaint, pause))
   }),
 )
-
-/** Finds since when a policy is in force: a restart with the same one is no change. */
-const makeRecollection = Effect.gen(function* () {
-  const storage = yield* Storage
-  const { id } = yield* ReplicaIdentity
-  const { wasFollowed } = yield* PolicyInForce
-  let known: string | undefined
-  return Effect.fnUntraced(function* ({ document }: Policy, all: ReadonlyArray<ReplicaRecord>) {
-    const subject = all.find((replica) => replica.id === id)?.policy_hash
-    if (known === subject || subject === undefined) return
-    const filter = { action: "policy.replaced", subject } as const
-    const query = { list: "audit", filter, sort: "recorded_at", direction: "desc" } as const
-    const [row] = yield* firstRows(storage, query, 1)
-    if (row !== undefined) wasFollowed(document, row.recorded_at)
-    known = subject
-  })
-})
 
 const listed = (receivers: ReadonlyMap<NotifierName, Instant.Instant>) =>
   Array.from(receivers).toSorted().join()

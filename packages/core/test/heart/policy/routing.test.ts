@@ -2,7 +2,12 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Result } from "effect"
 import * as fc from "fast-check"
 import { readPolicy } from "../../../src/lists/readPolicy.ts"
-import { compileRoutes, type RouteId } from "../../../src/heart/policy/routing.ts"
+import {
+  compileRoutes,
+  leastOf,
+  type NamedReceiver,
+  type RouteId,
+} from "../../../src/heart/policy/routing.ts"
 import { AgentId, CheckId, IncidentKey } from "@tocsin/contract/formats/Identifiers"
 import type { Severity } from "@tocsin/contract/formats/Status"
 import type { MatchedFacts } from "@tocsin/contract/labels/Matcher"
@@ -40,6 +45,29 @@ const routing = (
     ),
   )
 }
+
+it("a later step is by rotas alone where none names its receiver itself, in each order", () => {
+  const [early, late] = [Duration.minutes(5), Duration.minutes(15)]
+  const delays = { first: undefined, remind: undefined }
+  const itself: NamedReceiver = { ...delays, later: [late] }
+  const byRota = (rota: string): NamedReceiver => {
+    const laterRotas = new Map([early, late].map((delay) => [Duration.toMillis(delay), [rota]]))
+    return { ...delays, later: [early, late], rotas: [rota], laterRotas }
+  }
+  const [a, b] = [byRota("a"), byRota("b")]
+  const orders = [
+    [itself, a, b],
+    [a, itself, b],
+    [a, b, itself],
+    [b, a, itself],
+  ] as const
+  for (const [one, two, three] of orders) {
+    const { laterRotas } = leastOf(leastOf(one, two), three)
+    expect(Array.from(laterRotas ?? [], ([delay, rotas]) => [delay, rotas.toSorted()])).toEqual([
+      [300_000, ["a", "b"]],
+    ])
+  }
+})
 
 describe("routes", () => {
   const everyone = { chat: [0], mail: [0], pager: [0] }
