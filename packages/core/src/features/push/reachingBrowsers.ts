@@ -1,4 +1,4 @@
-import { Array as Arr, Duration, Effect, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
 import type { SubscriptionId } from "@tocsin/contract/push/Push"
 import type { Language } from "@tocsin/contract/languages/Language"
 import type { AuditId } from "@tocsin/contract/audit/Audit"
@@ -129,11 +129,15 @@ export const reachingBrowsers = Effect.fnUntraced(function* ({
     if (Result.isFailure(vapid)) return unreached(subject, vapid.failure)
     if (subject.about === "test") yield* transact(recordTested(rows.map(({ id }) => id)))
     // A failure at one interrupts no message to another.
-    const all = yield* Effect.forEach(rows, (row) => Effect.result(sendTo(row, vapid.success, subject)), {
-      concurrency: "unbounded",
-    })
-    const sent = Arr.getSuccesses(all).filter((one) => one !== undefined)
-    const [failure] = Arr.getFailures(all)
+    const failures: Array<StorageError> = []
+    const skipped = (row: SubscriptionRecord) => (error: StorageError) => {
+      failures.push(error)
+      return Effect.succeed<Sent>({ row, receipt: failed(error) })
+    }
+    const send = (row: SubscriptionRecord) => Effect.catch(sendTo(row, vapid.success, subject), skipped(row))
+    const all = yield* Effect.forEach(rows, send, { concurrency: "unbounded" })
+    const sent = all.filter((one) => one !== undefined)
+    const [failure] = failures
     const isTaken = sent.some(({ receipt }) => receipt.result.outcome === "delivered")
     if (failure !== undefined && !isTaken) return yield* Effect.fail(failure)
     if (sent.length === 0) return unreached(subject, "no browser is left: add one by Notify this browser")
