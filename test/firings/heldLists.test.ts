@@ -53,14 +53,14 @@ it.effect("a page of large incidents or their firings reads bounded members in a
       options: WITHOUT_POLICY,
     })
     const page = { limit: INCIDENTS.length, cursor: undefined, direction: "asc" } as const
-    for (const [list, reads] of [
-      // For what holds them, and for their titles.
-      [lists.incidents({ ...page, sort: "opened_at" }), 2],
-      [lists.outbox({ ...page, sort: "created_at" }), 1],
-    ] as const) {
+    for (const list of [
+      lists.incidents({ ...page, sort: "opened_at" }),
+      lists.outbox({ ...page, sort: "created_at" }),
+    ]) {
       read.length = 0
       assert.strictEqual((yield* list).items.length, INCIDENTS.length)
-      assert.lengthOf(read.flat(), reads * INCIDENTS.length)
+      // For what holds them, and for their titles.
+      assert.lengthOf(read.flat(), 2 * INCIDENTS.length)
       for (const members of read)
         assert.isAtMost(
           members.reduce((sum, each) => sum + each, 0),
