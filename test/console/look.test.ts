@@ -90,8 +90,8 @@ const BROKEN = `Array.from(document.querySelectorAll(":is(main, header) :is(:not
   .filter((part) => {
     const { fontSize, lineHeight, paddingTop } = getComputedStyle(part)
     const line = parseFloat(lineHeight) || parseFloat(fontSize) * 1.45
-    // Times of another year are longer than a telephone is wide.
-    return part.innerText !== "" && !/, \\d{4},/.test(part.innerText) && part.offsetHeight - 2 * parseFloat(paddingTop) > 1.8 * line
+    // Times of another year, and those of two days, are longer than a telephone is wide.
+    return part.innerText !== "" && !/, \\d{4},| – .*,/.test(part.innerText) && part.offsetHeight - 2 * parseFloat(paddingTop) > 1.8 * line
   })
   .map(({ innerText }) => innerText)`
 
