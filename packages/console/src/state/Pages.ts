@@ -19,7 +19,7 @@ interface ReadPage<Item> {
   readonly groups?: Answered<Item>["groups"]
   readonly isSlow?: boolean
   readonly cut?: Answered<Item>["cut"]
-  /** A later answer has a higher number. */
+  /** One that was asked for later has a higher number: a long list is read for long, and is as old as its beginning. */
   readonly answer?: number
 }
 
@@ -172,8 +172,8 @@ export const pagesInSight = <Item>(pages: Pages<Item>, firstRow: number, lastRow
 }
 
 /**
- * A list without the items that another one has by a later answer: an item that has changed between the reads of two
- * lists is in both.
+ * A list without the items that another one has by an answer that was asked for later: an item that has changed
+ * between the reads of two lists is in both.
  */
 export const withoutMoved = <Item extends { readonly id: string }>(
   pages: Pages<Item>,

@@ -145,7 +145,7 @@ const inTime = async <Item>(
   return { ...answer, items: await recognised(shown.items, answer.items) }
 }
 
-/** Each revision of each list has its own number, and so has each answer. */
+/** Each revision of each list has its own number, and so has each answer: from when it was asked for. */
 let [lastRevision, lastAnswer] = [0, 0]
 
 /** A list that is read by pages as they come into sight, and again at each revision. */
@@ -162,12 +162,12 @@ export const usePages = <Item>(list: List<Item>): Listed<Item> => {
 
   /** Reads a page; resolves with whether it was read. */
   const readPage = async (index: number, asOf: number, isWanted: () => boolean): Promise<boolean> => {
-    const { pages } = found.peek()
+    const [{ pages }, number] = [found.peek(), (lastAnswer += 1)]
     try {
       const answer = await inTime(latest.current.read(cursorOf(pages, index), isWanted), pages.read[index])
       if (!isWanted()) return false
       const { key: of } = found.peek()
-      const all = withPage(pages, index, answer, asOf, (lastAnswer += 1))
+      const all = withPage(pages, index, answer, asOf, number)
       found.value = { key: of, pages: around(all, seen.current, MOST_WHOLE), failure: undefined }
       if (latest.current.isWhole !== true) keepLatest(lastRead, LISTS_KEPT, of, around(all, seen.current))
       return true
