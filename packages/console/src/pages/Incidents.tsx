@@ -169,7 +169,8 @@ const shownOf = (query: Query): List<HeldIncident> => {
   const { parameters } = route.value
   const { group = "", sort = "" } = parameters
   if (group + sort === "") return foundOf(query)
-  const list = foundOf(query, MOST)
+  // The service's order by status moves while many pages are read.
+  const list = foundOf(sort === "" ? query : { sort: "opened_at", ...query }, MOST)
   const key = [list.key, group, sort].join()
   const read: typeof list.read = async (...asked) =>
     (await import("./otherPages.ts")).arrangedIncidents(list, parameters).read(...asked)

@@ -133,7 +133,11 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
 export const Outbox = () => {
   const { sort, tab: wanted } = route.value.parameters
   const [tab, , filters, nothing] = chosen(TABS, wanted)
-  const list = (limit?: number) => listOf<HeldOutboxItem>("ops/v1/outbox", { ...filters }, limit)
+  /** As a whole, by an order that does not move while its pages are read. */
+  const list = (limit?: number) => {
+    const order = limit === undefined ? {} : { sort: "created_at" }
+    return listOf<HeldOutboxItem>("ops/v1/outbox", { ...filters, ...order }, limit)
+  }
   const listed = usePages(arranged(list, { sorts: SORTS, sort }))
   return (
     <>
