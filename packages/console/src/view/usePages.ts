@@ -141,8 +141,9 @@ const inTime = async <Item>(
 ): Promise<Answered<Item>> => {
   const answer = await reading
   if (shown?.items === undefined) return answer
+  const items = await recognised(shown.items, answer.items)
   await rested()
-  return { ...answer, items: await recognised(shown.items, answer.items) }
+  return { ...answer, items }
 }
 
 /** Each revision of each list has its own number, and so has each answer: from when it was asked for. */
