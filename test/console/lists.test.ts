@@ -149,7 +149,12 @@ describe.skipIf(chromium === undefined)(`lists in the console${skipped}`, () => 
           ])
 
           await page.goto(`${baseUrl}/#/audit?sort=-what`)
-          await shows("Changes", "titled check Archive", "accepted agent shop-10", "accepted agent shop-2")
+          await shows(
+            "Changes",
+            "titled check Archive (shop-2/disk)",
+            "accepted agent shop-10",
+            "accepted agent shop-2",
+          )
           await head("When")
           assert.match(page.url(), /sort=when$/)
           await page.locator("ul.rows > li:last-child").filter({ hasText: "titled check Archive" }).waitFor()

@@ -1,7 +1,7 @@
 import { csvColumns } from "@tocsin/contract/formats/csvText"
 import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { headlineOf } from "@tocsin/contract/formats/headline"
 import { countText } from "../format/times.ts"
 import { arranged, placeAmong, type Sorts } from "../state/arranged.ts"
@@ -9,7 +9,9 @@ import { holdText } from "../state/holdText.ts"
 import { causeWords } from "../state/incidentTimeline.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { route } from "../state/location.ts"
+import { nameAmong, sharedTitles } from "../state/names.ts"
 import { followReplays, replayAll } from "../state/outboxActions.ts"
+import { itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { summary } from "../state/summary.ts"
@@ -30,8 +32,12 @@ const TABS = [
   ["sent", "Sent", { state: "sent" }, "Nothing was sent yet"],
 ] as const
 
-const aboutOf = ({ incident_key, summary: text, title }: HeldOutboxItem): string =>
-  [title ?? incident_key, headlineOf(text ?? undefined)].filter(Boolean).join(" · ")
+type NameOf = (item: HeldOutboxItem) => string
+
+const keyOf: NameOf = ({ incident_key: key }) => key
+
+const aboutOf = (item: HeldOutboxItem, shownOf: NameOf = nameAmong("", keyOf)): string =>
+  [shownOf(item), headlineOf(item.summary ?? undefined)].filter(Boolean).join(" · ")
 
 /** The holds of a notification, or else why it was made or could not be sent. */
 const causeOf = ({
@@ -68,16 +74,16 @@ const causeOf = ({
 
 const placeOf = placeAmong(["failed", "retry", "sending", "pending", "sent", "discarded"])
 
-const nameOf = ({ event_type, receiver }: HeldOutboxItem): string => `${event_type} to ${receiver}`
+const nameOf: NameOf = ({ event_type, receiver }) => `${event_type} to ${receiver}`
 
 const SORTS: Sorts<HeldOutboxItem> = {
   state: ({ state }) => placeOf(state),
   name: nameOf,
-  incident: aboutOf,
+  incident: (item) => aboutOf(item),
   changed: ({ updated_at: at }) => at,
 }
 
-const COLUMNS: Columns<HeldOutboxItem> = [
+const columnsOf = (shownOf: NameOf): Columns<HeldOutboxItem> => [
   column("State", "6.5rem", ({ state }) => <Mark state={state} />, "state"),
   column(
     "Notification",
@@ -90,7 +96,7 @@ const COLUMNS: Columns<HeldOutboxItem> = [
     3.7,
     (item) => (
       <span class="said">
-        <span class="subject">{aboutOf(item)}</span>
+        <span class="subject">{aboutOf(item, shownOf)}</span>
         <span class="cause">
           {causeOf(item)}
           <ItemActions {...item} />
@@ -139,6 +145,8 @@ export const Outbox = () => {
     return listOf<HeldOutboxItem>("ops/v1/outbox", { ...filters, ...order }, limit)
   }
   const listed = usePages(arranged(list, { sorts: SORTS, sort }))
+  const shared = useMemo(() => sharedTitles(itemsOf(listed.pages), keyOf), [listed.pages])
+  const columns = useMemo(() => columnsOf(nameAmong(shared, keyOf)), [shared])
   return (
     <>
       <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS}>
@@ -150,7 +158,7 @@ export const Outbox = () => {
       <Listing
         label="Notifications"
         kind="outbox"
-        columns={COLUMNS}
+        columns={columns}
         listed={listed}
         keyOf={({ id }) => id}
         empty={<Empty title={nothing}>{tab === "all" && "The first incident brings some."}</Empty>}

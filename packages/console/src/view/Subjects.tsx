@@ -1,6 +1,6 @@
 import type { AuditEntry, HeldIncident, HeldOutboxItem, Silence } from "@tocsin/client"
 import { hashStart } from "../format/times.ts"
-import { nameOf } from "../state/incidentActions.ts"
+import { subjectText } from "../state/incidentActions.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { pages } from "../state/navigation.ts"
 import { linkTo } from "../state/Route.ts"
@@ -20,6 +20,10 @@ export const didText = (action: string): string =>
   DID[action] ?? (action.split(".")[1] ?? action).replaceAll("_", " ")
 
 type Subject = AuditEntry["subjects"][number]
+
+/** A title with its ID: the rows of a long past are not all known, and two may have one title. */
+const withId = (id: string, title?: string | null): string =>
+  typeof title === "string" ? `${title} (${id})` : id
 
 /** Subjects whose ID says nothing to people. */
 const NAMELESS: Readonly<Record<string, string>> = Object.assign(
@@ -49,11 +53,15 @@ const { useCurrent, useOf: useName } = keptMap<readonly [name: string, link: str
     const ofIncident = (id: string) => linkTo("incidents", [id])
     return [
       ...incidents.items.map(
-        (incident) => [incident.id, [nameOf(incident), ofIncident(incident.id)]] as const,
+        (incident) =>
+          [incident.id, [withId(subjectText(incident), incident.title), ofIncident(incident.id)]] as const,
       ),
       ...notifications.items.map(
         ({ event_type, id, incident_id, incident_key, receiver, title }) =>
-          [id, [`${event_type} to ${receiver}, ${title ?? incident_key}`, ofIncident(incident_id)]] as const,
+          [
+            id,
+            [`${event_type} to ${receiver}, ${withId(incident_key, title)}`, ofIncident(incident_id)],
+          ] as const,
       ),
       ...silences.items.map(({ comment, id }) => [id, [comment, linkTo("silences")]] as const),
     ]
@@ -67,7 +75,7 @@ const SubjectLink = (subject: Subject) => {
   const [name, link = linkOf(subject)] = useName(id) ?? []
   const text =
     (name === undefined && NAMELESS[kind]) ||
-    `${kind} ${name ?? title ?? (kind === "policy" ? hashStart(id) : id)}`
+    `${kind} ${name ?? withId(kind === "policy" ? hashStart(id) : id, title)}`
   return link === undefined ? <>{text}</> : <a href={link}>{text}</a>
 }
 
