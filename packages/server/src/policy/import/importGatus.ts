@@ -99,7 +99,7 @@ const takeEndpoint = (moving: Moving, endpoint: Options): void => {
   const [kind, options] = probe
   const conditions = Array.isArray(endpoint["conditions"]) ? endpoint["conditions"].map(String) : []
   // Without a condition on it, Gatus takes every status.
-  if (kind === "http" && !conditions.some((one) => one.trim().startsWith("[STATUS]")))
+  if (kind === "http" && !conditions.some((one) => one.includes("[STATUS]")))
     put(options, ["expect", "status"], ["100-599"])
   for (const condition of conditions) {
     const part = partOf(condition, probe)

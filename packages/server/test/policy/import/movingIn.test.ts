@@ -496,12 +496,14 @@ describe("moving in from Gatus", () => {
     const { watches } = gatus(
       '  - { name: a, url: "https://a.example/", conditions: ["[RESPONSE_TIME] < 300"] }',
       '  - { name: b, url: "https://b.example/", conditions: ["[STATUS] > 300"] }',
+      '  - { name: c, url: "https://c.example/", conditions: ["200 == [STATUS]"] }',
     )
     assert.deepStrictEqual(
       watches?.map(({ http }) => http),
       [
         { url: "https://a.example/", expect: { status: ["100-599"] }, time: { critical: "300ms" } },
         { url: "https://b.example/" },
+        { url: "https://c.example/" },
       ],
     )
   })
