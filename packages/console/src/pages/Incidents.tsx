@@ -208,7 +208,13 @@ const OpenIncidents = () => {
               {taken.pages.next !== null && "+"}
             </span>
           </h2>
-          <List label="Acknowledged incidents" columns={columns} isHeadless listed={taken} empty={null} />
+          <List
+            label="Acknowledged incidents"
+            columns={columns}
+            isHeadless={rowCount(free.pages) > 0}
+            listed={taken}
+            empty={null}
+          />
         </>
       )}
     </>
