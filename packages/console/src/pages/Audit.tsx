@@ -12,7 +12,7 @@ import { Field } from "../view/forms.tsx"
 import { column, type Columns, Listing } from "../view/Listing.tsx"
 import { chosenDays, Days, FilterField, parameterOf } from "../view/navigation.tsx"
 import { Empty, Time } from "../view/states.tsx"
-import { didText, Subjects, useSubjectNames } from "../view/Subjects.tsx"
+import { didText, NAMELESS, Subjects, useSubjectNames } from "../view/Subjects.tsx"
 import { usePages } from "../view/usePages.ts"
 
 const parametersText = (parameters: AuditEntry["parameters"]): string =>
@@ -22,9 +22,15 @@ const parametersText = (parameters: AuditEntry["parameters"]): string =>
 
 const ACTIONS = [["", "all"], ...auditActionNames.map((name) => [name] as const)] as const
 
+/** What a change was about, by what its row shows; subjects that it shows by other names come the newest first. */
+const aboutOf = ({ subjects: [first] }: AuditEntry): string => {
+  const { id = "", kind = "", title } = first ?? {}
+  return `${kind} ${(NAMELESS[kind] ?? "") === "" ? (title ?? id) : ""}`
+}
+
 const SORTS: Sorts<AuditEntry> = {
   who: ({ actor }) => actor,
-  what: ({ action, subjects: [first] }) => `${didText(action)} ${first?.title ?? first?.id ?? ""}`,
+  what: (entry) => `${didText(entry.action)} ${aboutOf(entry)}`,
   by: ({ via }) => via,
   when: ({ at }) => at,
 }

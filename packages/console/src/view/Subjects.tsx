@@ -26,7 +26,7 @@ const withId = (id: string, title?: string | null): string =>
   typeof title === "string" ? `${title} (${id})` : id
 
 /** Subjects whose ID says nothing to people. */
-const NAMELESS: Readonly<Record<string, string>> = Object.assign(
+export const NAMELESS: Readonly<Record<string, string>> = Object.assign(
   { incident: "an incident", key: "a blocked key" },
   ...Array.from(pages.values(), ({ subjects }) => subjects),
 )
