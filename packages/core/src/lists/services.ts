@@ -53,8 +53,8 @@ export const operationServices = [
   Silences,
 ] as const
 
-/** All that operators read. */
-export const queryServices = [Queries, Announcements, CheckMetrics, Exports, Numbers, Silences] as const
+/** All that operators read, but for the lists of services that also act. */
+export const queryServices = [Queries, CheckMetrics, Exports, Numbers] as const
 
 /** All that agents and operators ask and do. A command of `tocsin` loads the services that it uses instead. */
 export const services = Layer.mergeAll(

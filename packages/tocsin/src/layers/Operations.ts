@@ -1,4 +1,6 @@
 import { NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
+import { Announcements } from "@tocsin/core/features/publicPages/Announcements"
+import { Silences } from "@tocsin/core/features/silences/Silences"
 import { operationServices, queryServices } from "@tocsin/core/lists/services"
 import { Context, Effect, Layer } from "effect"
 
@@ -20,12 +22,20 @@ export class Operations extends Context.Service<Operations>()("tocsin/layers/Ope
   )
 }
 
+/** The lists of services that also act: nobody acts by `Queries`. */
+const lists = Effect.map(Effect.all([Announcements, Silences]), ([{ announcements }, { silences }]) => ({
+  announcements,
+  silences,
+}))
+
 /** Operators' reads (docs/rules.md#lists). */
 export class Queries extends Context.Service<Queries>()("tocsin/layers/Queries", {
-  make: Effect.map(Effect.all(queryServices), together),
+  make: Effect.map(Effect.all([...queryServices, lists]), together),
 }) {
   static readonly layer = Layer.effect(Queries, Queries.make).pipe(
-    Layer.provide(Layer.mergeAll(Layer.empty, ...queryServices.map(({ layer }) => layer))),
+    Layer.provide(
+      Layer.mergeAll(Announcements.layer, Silences.layer, ...queryServices.map(({ layer }) => layer)),
+    ),
     Layer.provideMerge(NumberMemory.layer),
   )
 }
