@@ -212,9 +212,9 @@ export class Watches extends Context.Service<Watches>()("@tocsin/core/features/w
       list: (parameters: PageParameters) =>
         page({ list: "watches", filter: {}, sort: "name", direction: "asc" }, parameters, show),
       get: Effect.fnUntraced(function* (name: CheckId) {
-        const found = yield* commits.transact(readPlaces(name, agent.name))
+        const [found, now] = [yield* commits.transact(readPlaces(name, agent.name)), yield* Instant.now]
         if (found === undefined) return yield* noSuchWatch()
-        return { ...show(found.watch, yield* Instant.now), places: found.places, ...turnsHere(found.watch) }
+        return { ...show(found.watch, now), places: found.places, ...turnsHere(found.watch, now) }
       }),
       create: Effect.fn("Watches.create")(function* ({ name, ...given }: CreateWatchRequest) {
         yield* check({ ...given, ...(name !== undefined && { name }) })

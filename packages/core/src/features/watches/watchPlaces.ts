@@ -49,23 +49,39 @@ export const withState = <W extends { readonly places: WatchPlaces }>(
 /** A place that turns more often in a day keeps so many. */
 const MOST_TURNS = 100
 
-/** A watch that keeps a confirmed status of the service as a place: those of the last day, and the one before them. */
+type Turns = NonNullable<WatchPlaces["here"]>
+
+/** Those of the last day, and the one before them. */
+const ofLastDay = (turns: Turns, now: Instant.Instant): Turns => {
+  const dayAgo = Number(Instant.minus(now, Duration.days(1)))
+  return turns.slice(
+    Math.max(
+      0,
+      turns.findLastIndex(([from]) => from <= dayAgo),
+    ),
+  )
+}
+
+/** A watch that keeps a confirmed status of the service as a place. */
 export const withTurn = <W extends { readonly places: WatchPlaces }>(
   watch: W,
   { at, counted }: Pick<PlaceState, "at" | "counted">,
 ): W => {
   const { here = [] } = watch.places
   if (counted === undefined || here.at(-1)?.[1] === counted) return watch
-  const dayAgo = Number(Instant.minus(at, Duration.days(1)))
-  const before = here.findLastIndex(([from]) => from <= dayAgo)
-  const kept = here.slice(Math.max(0, before, here.length + 1 - MOST_TURNS))
+  const kept = ofLastDay(here, at).slice(1 - MOST_TURNS)
   return { ...watch, places: { ...watch.places, here: [...kept, [Number(at), counted]] } }
 }
 
-/** The confirmed statuses of the service, where it is one of several places. */
-export const turnsHere = (watch: Placed) =>
+/** The confirmed statuses of the service in the last day, where it is one of several places. */
+export const turnsHere = (watch: Placed, now: Instant.Instant) =>
   isPlaced(watch) && isFromHere(watch)
-    ? { here: (watch.places.here ?? []).map(([from, status]) => ({ from: momentOf(from), status })) }
+    ? {
+        here: ofLastDay(watch.places.here ?? [], now).map(([from, status]) => ({
+          from: momentOf(from),
+          status,
+        })),
+      }
     : {}
 
 /** A watch as its places are judged. */
