@@ -1,7 +1,9 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { assert, describe, it } from "@effect/vitest"
-import { deliveryFindings } from "@tocsin/server/commands/doctor/deliveryFindings"
-import { Duration } from "effect"
+import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
+import { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { deliveryFindings, waitingForNone } from "@tocsin/server/commands/doctor/deliveryFindings"
+import { Duration, Effect, Layer } from "effect"
 
 const now = Instant.fromMillis(Date.UTC(2026, 0, 31, 8, 30))
 const ago = (minutes: number) => ({
@@ -63,4 +65,26 @@ describe("the doctor", () => {
     ])
     assert.match(found().join(), /^ok /)
   })
+
+  it.effect("names each reason why no server can use a receiver", () =>
+    Effect.gen(function* () {
+      const serverThat = (unavailable: string): ReplicaRecord => ({
+        id: unavailable,
+        version: "1.0.0",
+        policy_hash: "",
+        receivers: [{ name: "pager", unavailable }],
+        probes: false,
+        agent_sha256: undefined,
+        known_names: undefined,
+        started_at: now,
+        seen_at: now,
+        ended_at: undefined,
+      })
+      const live = ["set PAGER_KEY", "the file key is not there", "set PAGER_KEY"].map(serverThat)
+      const waiting = yield* waitingForNone(yield* Storage, live, new Set())
+      assert.deepStrictEqual(Array.from(waiting), [
+        ["pager", { count: 0, reason: "set PAGER_KEY; the file key is not there" }],
+      ])
+    }).pipe(Effect.provide(Layer.mock(Storage, { page: () => Effect.succeed([]) }))),
+  )
 })

@@ -57,10 +57,13 @@ export const waitingForNone = Effect.fnUntraced(function* (
   live: ReadonlyArray<ReplicaRecord>,
   usable: ReadonlySet<NotifierName>,
 ) {
-  const unusable = unusableReceivers(live).filter(({ byNone }) => byNone)
-  const waiting = new Map(
-    unusable.map((each): [NotifierName, Waiting] => [each.receiver, { ...each, count: 0 }]),
-  )
+  const waiting = new Map<NotifierName, Waiting>()
+  for (const { byNone, reason, receiver } of unusableReceivers(live))
+    if (byNone) {
+      // Servers may have different reasons.
+      const before = waiting.get(receiver)?.reason
+      waiting.set(receiver, { count: 0, reason: before === undefined ? reason : `${before}; ${reason}` })
+    }
   for (const state of ["pending", "retry"] as const)
     yield* eachPage(storage, { ...LATEST_FIRST, filter: { state } }, (items) => {
       for (const { receiver } of items)
