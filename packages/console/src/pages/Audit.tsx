@@ -22,7 +22,7 @@ const parametersText = (parameters: AuditEntry["parameters"]): string =>
 
 const ACTIONS = [["", "all"], ...auditActionNames.map((name) => [name] as const)] as const
 
-/** What a change was about, by what its row shows; subjects that it shows by other names come the newest first. */
+/** The subject of a change, as its row shows it; subjects that it shows by other names come the newest first. */
 const aboutOf = ({ subjects: [first] }: AuditEntry): string => {
   const { id = "", kind = "", title } = first ?? {}
   return `${kind} ${(NAMELESS[kind] ?? "") === "" ? (title ?? id) : ""}`

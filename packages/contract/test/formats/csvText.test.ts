@@ -81,8 +81,8 @@ describe("CSV", () => {
       [silenceColumns, Silence],
       [watchColumns, Watch],
     ]
-    // The command line has no phases, and lists have no places.
-    const left = new Set(["phases", "places"])
+    // The command line has no phases, and lists have neither places nor the one here.
+    const left = new Set(["here", "phases", "places"])
     for (const [named, { fields }] of items) {
       const columns = named.split(" ").map((column) => column.split(".")[0])
       const own = Object.keys(fields).filter((field) => !left.has(field))
