@@ -9,7 +9,7 @@ type Draws<Given> = (given: Given) => ComponentChildren
 
 /** The part of a feature on the page of a check. */
 interface CheckPart {
-  /** Beside the other acts, for those who may respond. */
+  /** An act that is shown with the others, to those who may respond. */
   readonly act?: Draws<CheckExplanation>
   /** Below the acts. Nothing is found before it was read. */
   readonly below?: Draws<CheckName & { readonly found: CheckExplanation | undefined }>

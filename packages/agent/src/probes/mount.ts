@@ -129,7 +129,7 @@ export const allMounts = async (): Promise<ReadonlyArray<Mount>> => {
   })
 }
 
-/** Whether it mounts a file system in its own place once somebody looks there: it is none itself. */
+/** Whether a look at it mounts a file system in its place. It is no file system itself. */
 const isTrigger = ({ options, type }: MountLine): boolean =>
   type === "autofs" && (options.includes("direct") || options.includes("offset"))
 

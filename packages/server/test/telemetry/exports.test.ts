@@ -103,7 +103,7 @@ describe("a collector that takes requests and does not answer", () => {
       const span = Effect.withSpan(Effect.void, "read")
       const thousands = Effect.forEach(Array.from({ length: 20_000 }), () => span, { discard: true })
       yield* Effect.gen(function* () {
-        // On a busy machine, some are given up before there are sixteen.
+        // A busy machine gives up some requests before there are sixteen.
         yield* Effect.repeat(Effect.andThen(thousands, Effect.sleep("10 millis")), {
           until: () => requests >= 16,
         })

@@ -22,7 +22,7 @@ export class Operations extends Context.Service<Operations>()("tocsin/layers/Ope
   )
 }
 
-/** The lists of services that also act: nobody acts by `Queries`. */
+/** The lists of services that also act: `Queries` only reads. */
 const lists = Effect.map(Effect.all([Announcements, Silences]), ([{ announcements }, { silences }]) => ({
   announcements,
   silences,
