@@ -150,6 +150,7 @@ export const linkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
             textOf(answer),
             /^200 .*CRITICAL: web-1\/disk Acknowledged by link:phone until 2026-03-01 13:00 UTC, up to critical\./,
           )
+          assert.lengthOf(answer.text.match(/Acknowledged by/g) ?? [], 1, "said once")
           assert.notInclude(answer.text, "<form")
         }
         assert.deepStrictEqual(yield* shownLog, [{ actor: "link:phone", via: "link", severity: "critical" }])

@@ -123,12 +123,20 @@ export const doubtfulSettings = (environment: Environment): ReadonlyArray<Settin
   ...extensionWarnings().map((message) => ({ name: "SERVICE_EXTENSIONS", message })),
 ]
 
+/** The prefix, which most have, says nothing about which one was meant. */
+const withoutPrefix = (name: string): string => (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name)
+
+const nearestSetting = (name: string): string | undefined => {
+  const nearest = nearestName(withoutPrefix(name), known.map(withoutPrefix))
+  return known.find((setting) => withoutPrefix(setting) === nearest)
+}
+
 const misspelt = (environment: Environment): ReadonlyArray<SettingProblem> =>
   Object.keys(environment)
     .filter((name) => name.startsWith(PREFIX) && !known.includes(name) && isGiven(environment[name]))
     .toSorted()
     .map((name) => {
-      const nearest = nearestName(name, known)
+      const nearest = nearestSetting(name)
       return {
         name,
         message:

@@ -16,11 +16,13 @@ describe("variables that only look like settings", () => {
       SERVICE_AUTH_TOKEN: SECRET,
       SERVICE_AUTH_TOKEN_FILE: SECRET,
       SERVICE_OLD: " ",
+      SERVICE_DATABASE_URL: SECRET,
       HOME: SECRET,
       MY_SERVICE_PORT: SECRET,
     }).map(({ message }) => message)
     assert.deepStrictEqual(messages, [
       misspelt,
+      "SERVICE_DATABASE_URL is not a setting and has no effect; did you mean DATABASE_URL?",
       "SERVICE_UNLIKE_ANY_OTHER_OF_THEM is not a setting and has no effect; see tocsin serve --help for all settings",
       "SERVICE_WEBHOOK_SECRET_FILES is not a setting and has no effect; did you mean SERVICE_WEBHOOK_SECRET_FILE?",
       "SERVICE_WEBHOOK_URI is not a setting and has no effect; did you mean SERVICE_WEBHOOK_URL?",

@@ -114,7 +114,9 @@ const pageOf = (link: FollowedLink): Page => {
   const { link: words } = all
   const { statuses } = all.notification
   const incident = notification.incident.id
-  const text = incidentText({ ...notification, links: { incident, acknowledge: undefined } }, LINKED)
+  // The page itself says who acknowledged it.
+  const shownIn = { ...notification, acknowledgement: undefined, links: { incident, acknowledge: undefined } }
+  const text = incidentText(shownIn, LINKED)
   const [title = "", said = "", ...facts] = text.split("\n")
   const who =
     acknowledgement &&
