@@ -47,6 +47,10 @@ export class FiringModel {
   #late = 0
   #circumstances = ""
   readonly #outage = { from: 0, to: 0 }
+  /** The last stop, however short. */
+  readonly #stopped = { from: 0, to: 0 }
+  /** When the policy came into force. */
+  readonly #since = { policy: 0 }
   readonly #incidents: Array<Incident> = []
   readonly #silences: Array<{ match: ReadonlyArray<string>; from: number; until: number }> = []
   readonly #rotas: RotasInForce
@@ -166,18 +170,19 @@ export class FiringModel {
     else if (step.step === "tests") this.#test(step.receiver)
     else if (step.step === "stops") {
       this.#stoppedUntil = this.now + step.lasts
+      Object.assign(this.#stopped, { from: now, to: now + step.lasts })
       if (step.lasts > STALE_AFTER) Object.assign(this.#outage, { from: now, to: now + step.lasts })
     } else if (step.step === "clock_back") {
       this.#now -= step.by
       this.#epoch -= step.by
       for (const { reaches } of this.#incidents)
         for (const reach of reaches.values()) beginAnew(reach, this.#now)
-      clamp([this.#incidents, this.#members, this.#outage], this.#moment(LATENESS))
+      clamp([this.#incidents, this.#members, this.#outage, this.#since], this.#moment(LATENESS))
     }
     if (step.step === "policy" || step.step === "clock_back")
       this.#rotas.repeat(this.#rules, this.#open, this.#now)
     this.#followRotas()
-    if (step.step === "policy") this.#skipPassed()
+    if (step.step === "policy") this.#since.policy = this.#now
   }
 
   /** Follows who is on call, also while the service is stopped. */
@@ -211,7 +216,7 @@ export class FiringModel {
     const [now, { policy, receivers }] = [this.#now, this.#rules]
     const quiet = receivers.map((receiver) => Naming.quietBelow(policy, receiver, now))
     const onCall = Array.from(this.#rotas.places)
-    const circumstances = JSON.stringify([this.#mutes, quiet, this.#members.staleAt(now), onCall])
+    const circumstances = JSON.stringify([this.#mutes(now), quiet, this.#members.staleAt(now), onCall])
     if (!["", circumstances].includes(this.#circumstances)) this.#happens()
     this.#circumstances = circumstances
     const all = this.#incidents.flatMap((incident) =>
@@ -337,8 +342,9 @@ export class FiringModel {
 
   /** An acknowledgement ends, however. What was attempted is not sent again: a row takes its place. */
   #endAck(incident: Incident, late = LATENESS): void {
+    const until = incident.ack?.until ?? this.#now
     incident.ack = undefined
-    this.#begin(incident, this.#moment(late))
+    this.#begin(incident, until < this.#now ? until : this.#moment(late))
     if (!this.#on.quiets) return
     for (const [receiver, reach] of incident.reaches) {
       const { isFirst, isNamed } = this.#naming(incident, receiver)
@@ -363,15 +369,24 @@ export class FiringModel {
     if (!this.#on.begins) return
     const now = this.#now
     const reaches = this.#rules.receivers.map((receiver) => [receiver, incident.reach(receiver)] as const)
-    const isDue = reaches.some(([receiver, reach]) => {
-      const next = this.#on.pages ? pageAt(reach, this.#naming(incident, receiver).later) : Infinity
-      return Math.ceil(reach.held?.due ?? Infinity) <= now || Math.ceil(next) <= now
+    const isDue = reaches.some(
+      ([, { held }]) => held !== undefined && held.isOwed !== false && Math.ceil(held.due) <= now,
+    )
+    const isStepDue = reaches.some(([receiver, reach]) => {
+      const next = this.#on.pages ? pageAt(reach, this.#paging(incident, receiver)) : Infinity
+      return Math.ceil(next) <= now
     })
     const wasDue = incident.muted === "due"
-    if (this.#isMuted(incident)) incident.muted = wasDue || isDue ? "due" : "yes"
-    else {
+    if (this.#isMuted(incident)) {
+      if (!wasDue && !isDue && isStepDue) incident.stepMutedAt = now
+      incident.muted = wasDue || isDue || isStepDue ? "due" : "yes"
+    } else {
+      // A silence of one instant may not be noticed where only a step is due.
+      if (wasDue && incident.stepMutedAt === now) this.#races()
       incident.muted = "no"
-      if (wasDue) this.#begin(incident, this.#moment(Math.max(this.#late, LATENESS)))
+      const ended = this.#unmutedAt(incident)
+      const late = Math.max(this.#late, LATENESS)
+      if (wasDue) this.#begin(incident, ended < this.#now ? ended : this.#moment(late))
     }
     for (const [, { held }] of reaches) {
       if (held === undefined) continue
@@ -382,14 +397,6 @@ export class FiringModel {
       if (held.isUnder === true && !isUnder && !isOfOutage) this.#begin(incident, Math.min(ended, now))
       held.isUnder = (isUnder || isOfOutage) && Math.ceil(held.due) <= now
     }
-  }
-
-  /** A policy came into force: of steps whose moment has passed, only those who know less are owed a firing. */
-  #skipPassed(): void {
-    this.#namings.clear()
-    for (const incident of this.#open)
-      for (const receiver of this.#rules.receivers)
-        page(incident.reach(receiver), this.#naming(incident, receiver).later, this.#now - 1)
   }
 
   /** Somebody tests a receiver. */
@@ -440,14 +447,18 @@ export class FiringModel {
     const paging = isEvaluated && !isMissing ? this.#pageOf(incident, receiver) : Infinity
     if (!naming.isNamed || !(isMissing || Math.ceil(paging) <= this.#now)) {
       if (held === undefined) reach.owedSince = undefined
+      else held.isOwed = held.byTime !== undefined
       return false
     }
     reach.owedSince ??= this.#moment(late)
     const isLater = this.#on.begins && !naming.isFirst
     const due = laterOf(reach.owedSince, isMissing ? this.#dueOf(incident, receiver, comes) : paging)
-    if (naming.isFirst || ((isEvaluated || (knows > 0 && !isLater)) && due <= this.#now))
+    // One that a milder severity makes due by a first step is of that.
+    const isFirst = naming.isFirst || (knows === 0 && !naming.isLater)
+    if (isFirst || ((isEvaluated || (knows > 0 && !isLater)) && due <= this.#now))
       reach.held ??= this.#row(incident, { due })
     if (reach.held === undefined) return true
+    reach.held.isOwed = true
     if (reach.held.byTime === undefined) reach.held.due = due
     reach.held.mayWait ||= comes || !isMissing || (knows === 0 ? naming.delay > 0 : isLater)
     return true
@@ -462,10 +473,16 @@ export class FiringModel {
     return Math.min(...naming.later.flatMap(({ due, rank }) => (rank > knows ? due : [])))
   }
 
+  /** The later steps of a receiver whose moment has not passed before the policy came into force. */
+  #paging(incident: Incident, receiver: string) {
+    const { later } = this.#naming(incident, receiver)
+    return later.filter(({ due }) => Math.ceil(due) >= Math.ceil(this.#since.policy))
+  }
+
   /** When a later step notifies a receiver that knows as much; those that add nothing have notified. */
   #pageOf(incident: Incident, receiver: string): number {
-    const [reach, { isNamed, later }] = [incident.reach(receiver), this.#naming(incident, receiver)]
-    if (!this.#on.pages || !isNamed) return Infinity
+    const [reach, later] = [incident.reach(receiver), this.#paging(incident, receiver)]
+    if (!this.#on.pages || later.length === 0) return Infinity
     const due = pageAt(reach, later)
     if (Math.ceil(due) > this.#now || reach.held !== undefined) return due
     const added = adding(reach, later, this.#now)
@@ -535,7 +552,7 @@ export class FiringModel {
     const reach = incident.reach(receiver)
     this.#hasten(reach)
     const naming = this.#naming(incident, receiver)
-    const { isFirst, isLater, later, rotas } = naming
+    const { isFirst, isLater, rotas } = naming
     const isOfStep = this.#on.pages && !reach.again && (!isFirst || reach.knows >= incident.announced)
     const byEvent =
       reach.knows > 0 ? (isOfStep ? "escalation" : "worsened") : isLater ? "escalation" : "opened"
@@ -544,19 +561,27 @@ export class FiringModel {
     const freed = { rank, known: rank, cause, isAgain: reach.again, rotas, freeAt: this.#now }
     Object.assign(row, { ...freed, pagedBefore: reach.paged })
     Object.assign(reach, { held: undefined, rows: [...reach.rows, row], owedSince: undefined, again: false })
-    if (this.#on.pages) page(reach, later, this.#now)
+    if (this.#on.pages) page(reach, this.#paging(incident, receiver), this.#now)
   }
 
   // Holds
 
-  get #mutes(): ReadonlyArray<ReadonlyArray<string>> {
-    const silences = this.#silences.filter(({ from, until }) => from <= this.#now && this.#now < until)
-    return [...silences, ...Naming.windowsAt(this.#rules.policy, this.#now)].map(({ match }) => match)
+  #mutes(at: number): ReadonlyArray<ReadonlyArray<string>> {
+    const silences = this.#silences.filter(({ from, until }) => from <= at && at < until)
+    return [...silences, ...Naming.windowsAt(this.#rules.policy, at)].map(({ match }) => match)
+  }
+
+  /** When silences and windows ended that covered an incident: a service that was stopped saw it later. */
+  #unmutedAt(incident: Incident): number {
+    const { from, to } = this.#stopped
+    let at = this.#now
+    while (this.#now === to && from < at && !this.#isMuted(incident, at - TICK)) at -= TICK
+    return at
   }
 
   /** Whether silences and windows cover an incident. */
-  #isMuted({ facts }: Incident): boolean {
-    const mutes = this.#mutes
+  #isMuted({ facts }: Incident, at = this.#now): boolean {
+    const mutes = this.#mutes(at)
     const isCovered = (member: Naming.Facts) => mutes.some((match) => Naming.covers(match, [member]))
     return facts.length > 0 && facts.every(isCovered)
   }

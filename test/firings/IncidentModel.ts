@@ -20,6 +20,8 @@ export interface Row {
   /** Whether it stands for one that was refused, and an attempt that succeeded brought it. */
   isRepair?: boolean
   isAgain?: boolean
+  /** Whether one that is held would be sent without its holds. */
+  isOwed?: boolean
   /** The rotas through which the routes named its receiver as it became free. */
   rotas?: ReadonlyArray<string>
   /** When its first attempt began, and its last one. */
@@ -80,6 +82,8 @@ export class Incident {
   began = 0
   /** Whether it is muted, and something was due meanwhile. */
   muted: "no" | "yes" | "due" = "no"
+  /** When that was for the first time, by a later step. */
+  stepMutedAt = -1
   isOpen = true
   readonly onCall = new OnCallModel()
   readonly key: string

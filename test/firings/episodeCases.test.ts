@@ -266,6 +266,14 @@ const BEGINNINGS: Readonly<Record<string, Case>> = {
       "1300 pager firing escalation critical",
     ],
   },
+  "a window ends while no server runs": {
+    policy: { ...STEPS, windows: [{ for: 240, match: ["agent_id = a"], every: 1_800 }] },
+    steps: [
+      [20, disk("critical")],
+      [180, { step: "stops", lasts: 60 }],
+    ],
+    expected: ["260 chat firing opened critical", "1140 pager firing escalation critical"],
+  },
   "a worsening comes to who is only in a later step after its delay": {
     policy: STEPS,
     steps: [
@@ -282,6 +290,16 @@ const BEGINNINGS: Readonly<Record<string, Case>> = {
 }
 
 const PAGES: Readonly<Record<string, Case>> = {
+  "a step of before a policy names a check that joins after it": {
+    ...TO_CHAT,
+    steps: [
+      [20, shared("critical")],
+      [60, shared("unknown", { loud: false })],
+      [900, { step: "policy", policy: CHAT_TWICE, receivers: ["chat"] }],
+      [600, load("warning")],
+    ],
+    expected: ["20 chat firing opened critical"],
+  },
   "a second step names who was in the first": {
     receivers: ["chat"],
     policy: CHAT_TWICE,

@@ -28,8 +28,9 @@ export const nameIn = (
     .filter((rank) => rank <= announced && reached[rank] !== undefined)
     .flatMap((rank) => {
       const reachedAt = incident.reachedAt(rank)
-      // The delay of a later step counts from when steps began.
-      const stepsBegan = laterOf(reachedAt, incident.began)
+      // The delay of a later step counts from when steps began, or will at the end of an acknowledgement.
+      const ends = incident.isAcknowledged ? incident.ack?.until : undefined
+      const stepsBegan = laterOf(reachedAt, ends ?? incident.began)
       return waysAt(rank).map((way) => ({ ...way, rank, began: way.isFirst ? reachedAt : stepsBegan }))
     })
     .map((way) => ({ ...way, due: way.began + way.delay, isLater: !way.isFirst || way.isBeside }))
