@@ -1,6 +1,4 @@
 import { Context, Effect, Layer } from "effect"
-import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
-import { listLines } from "../features/publicPages/lineChecks.ts"
 import { changingReceivers } from "../features/receivers/changingReceivers.ts"
 import { findLostOverrides } from "../features/onCall/overrideDecisions.ts"
 import { refusingPlainSecrets } from "../features/receivers/plainSecrets.ts"
@@ -8,7 +6,6 @@ import { findUnknownOperators } from "../features/push/findBrowsers.ts"
 import { Push } from "../features/push/Push.ts"
 import { withReports } from "../features/report/shownReports.ts"
 import { secretOperations } from "../features/receivers/Secrets.ts"
-import { placeWarnings } from "../features/watches/placeWarnings.ts"
 import { watchSecrets } from "../features/watches/watchSecrets.ts"
 import { tryingPolicy } from "../features/trial/tryingPolicy.ts"
 import { PolicyInForce } from "../heart/policy/PolicyInForce.ts"
@@ -18,6 +15,7 @@ import { shownPolicies } from "../heart/usecases/shownPolicy.ts"
 import { Hashing } from "../kernel/ports/Hashing.ts"
 import { Commits } from "../kernel/engine/commits/Commits.ts"
 import { Storage } from "../kernel/ports/Storage.ts"
+import { listLinesUnder } from "./findLostUnder.ts"
 import { FollowedPolicy } from "./FollowedPolicy.ts"
 
 /** The policy in force, for operators (docs/rules.md#policy). */
@@ -57,13 +55,7 @@ export class Policies extends Context.Service<Policies>()("@tocsin/core/lists/Po
         ),
       },
       try: yield* tryingPolicy,
-      /** The checks of the lines of public pages under a policy, and warnings by what is stored. */
-      lines: (document: PolicyDocument) =>
-        Effect.zipWith(
-          listLines(storage, sha256, document),
-          placeWarnings(commits, document),
-          (listed, warnings) => ({ ...listed, warnings: [...listed.warnings, ...warnings] }),
-        ),
+      lines: listLinesUnder(storage, commits, sha256),
       /**
        * Puts another policy in force with the notifiers of its receivers, once the audit has it. Refused
        * while a server runs that would not follow it.

@@ -14,8 +14,6 @@ import { countFirings } from "@tocsin/core/heart/evaluation/evaluateIncidents"
 import { compileGiven, type PolicyNotifiers } from "@tocsin/core/heart/policy/compilePolicy"
 import type { PolicyVersionRecord } from "@tocsin/core/heart/model/PolicyVersionRecord"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
-import { placeWarnings } from "@tocsin/core/features/watches/placeWarnings"
-import { listLines } from "@tocsin/core/features/publicPages/lineChecks"
 import { Effect, Layer, Option, Record, Result, Schedule } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
@@ -36,7 +34,7 @@ import { testPolicy } from "../features/trial/policyTest.ts"
 import { settingsOfCommand, storageOfCommand } from "./UseCases.ts"
 import { standardInput } from "./standardInput.ts"
 import { tryPolicy } from "../features/trial/policyTry.ts"
-import { findLostUnder } from "@tocsin/core/lists/findLostUnder"
+import { findLostUnder, listLinesUnder } from "@tocsin/core/lists/findLostUnder"
 import { Policies } from "@tocsin/core/lists/Policies"
 import { actOn, command, group } from "./define.ts"
 
@@ -191,15 +189,11 @@ const effectsOf = Effect.fnUntraced(function* (document: PolicyDocument, known: 
       // A file that cannot be read changes nothing that is known.
       const present = yield* Effect.orElseSucceed(presentPolicy(settings, storage), () => document)
       const before = compileGiven(present, known)
-      const { lines, warnings } = yield* listLines(storage, sha256, document)
+      const { lines, warnings } = yield* listLinesUnder(storage, commits, sha256)(document)
       return {
         firings,
         lines,
-        lost: [
-          ...(yield* findLostUnder(storage, commits)(policy, before)),
-          ...warnings,
-          ...(yield* placeWarnings(commits, document)),
-        ],
+        lost: [...(yield* findLostUnder(storage, commits)(policy, before)), ...warnings],
       }
     }),
     Layer.merge(storageOfCommand(settings), RandomIds.layer),
