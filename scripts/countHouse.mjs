@@ -3,7 +3,8 @@
 //
 // A feature's own files are those in a folder of its name, and those that `own` matches. A *foreign file* is another
 // file of the product that imports an own file or has a name of the feature in its code, not only in a comment. It is
-// a *list* if it knows three or more of the features, otherwise a *user*.
+// a *list* if it belongs to no feature and knows three or more of them, otherwise a *user*: a feature that uses three
+// others is no place that a new one enters. Migrations do not count, because nobody edits a released one.
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import process from "node:process"
@@ -108,6 +109,13 @@ export const features = [
     besides: /^server\/src\/settings\//,
   },
   {
+    word: "push",
+    own: /SubscriptionRecord|endSubscriptions|pushOption/,
+    names:
+      /\bPush(?:Api|Service|Key|State)?\b(?!-)|(?:test|remove|list|end|prolong)Subscription|SubscriptionRecord|push_(?:key|subscription)|lookForBrowsers|findUnknownOperators|NotifyBrowser|pushOption/,
+    former: [],
+  },
+  {
     word: "report",
     own: /\/report\/|[rR]eportOperations\.|\/Report\.|reportMail/,
     names:
@@ -193,11 +201,13 @@ const ownerOf = new Map(
   Array.from(sources.keys(), (path) => [path, features.find((feature) => isOwn(feature, path))?.word]),
 )
 
+const MIGRATIONS = /\/migrations\/|\/kernel\/schema\//
+
 /** The features that a file knows, without its own. */
 const known = new Map(
   Array.from(sources, ([path, { code }]) => [
     path,
-    features
+    (MIGRATIONS.test(path) ? [] : features)
       .filter(({ besides, names, word }) => {
         if (ownerOf.get(path) === word) return false
         if (besides?.test(path) !== true && names.test(code)) return true
@@ -207,14 +217,17 @@ const known = new Map(
   ]),
 )
 
-/** A file that knows so many features is a list of them. */
+/** A file of no feature that knows so many is a list of them. */
 const LIST_KNOWS = 3
+
+/** @param {string} path @param {ReadonlyArray<string>} words */
+const isList = (path, words) => ownerOf.get(path) === undefined && words.length >= LIST_KNOWS
 
 /** @param {Feature} feature */
 const count = ({ former, word }) => {
   const own = Array.from(sources).filter(([path]) => ownerOf.get(path) === word)
   const foreign = Array.from(known).filter(([, words]) => words.includes(word))
-  const users = foreign.filter(([, words]) => words.length < LIST_KNOWS)
+  const users = foreign.filter(([path, words]) => !isList(path, words))
   const isUsed = (/** @type {string} */ name) =>
     Array.from(sources).some(([path, { code }]) => path.includes(name) || code.includes(name))
   return {
@@ -265,8 +278,7 @@ const printUpward = () => {
 const printFiles = (word) => {
   for (const [path, owner] of ownerOf) if (owner === word) process.stdout.write(`own   ${path}\n`)
   for (const [path, words] of known)
-    if (words.includes(word))
-      process.stdout.write(`${words.length < LIST_KNOWS ? "user" : "list"}  ${path}\n`)
+    if (words.includes(word)) process.stdout.write(`${isList(path, words) ? "list" : "user"}  ${path}\n`)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
