@@ -1,6 +1,8 @@
+import { Admission } from "@tocsin/core/lists/Admission"
+import { Context } from "effect"
 import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
-import { enrolmentUseCases } from "./enrolmentUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const ENROLMENT = {
   id: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
@@ -65,6 +67,15 @@ const download: Operations = {
       ],
     },
   },
+}
+
+const enrolmentUseCases = (services: Context.Context<Admission>) => {
+  const { enrolments } = Context.get(services, Admission)
+  return {
+    listEnrolments: ({ query }) => enrolments.list(query),
+    createEnrolment: ({ payload }) => enrolments.create(payload),
+    removeEnrolment: ({ params }) => enrolments.remove(params.id),
+  } satisfies OpsUseCases<"enrolments">
 }
 
 export const enrolment = {

@@ -1,7 +1,9 @@
+import { Integrations } from "@tocsin/core/features/integrations/Integrations"
+import { Context } from "effect"
 import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as SenderRoutes from "./SenderRoutes.ts"
-import { integrationUseCases } from "./integrationUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const INTEGRATION = {
   name: "cron",
@@ -139,6 +141,20 @@ const checks: Operations = {
       "Makes a check ok by an operator's result, which is in the audit: its sender may never report that it is well. Only checks of integrations. Answers a count of 0 for a check that is ok and in time.",
     ...counted("The check is ok", 1),
   },
+}
+
+const integrationUseCases = (services: Context.Context<Integrations>) => {
+  const integrations = Context.get(services, Integrations)
+  return {
+    listIntegrations: ({ query }) => integrations.list(query),
+    getIntegration: ({ params }) => integrations.get(params.name),
+    createIntegration: ({ payload }) => integrations.create(payload),
+    changeIntegration: ({ params, payload }) => integrations.change(params.name, payload),
+    listMails: ({ params }) => integrations.mails(params.name),
+    tryMail: ({ params, payload }) => integrations.tryMail(params.name, payload),
+    rotateIntegration: ({ params, payload }) => integrations.rotate(params.name, payload),
+    removeIntegration: ({ params }) => integrations.remove(params.name),
+  } satisfies OpsUseCases<"integrations">
 }
 
 export const integrations = {

@@ -1,7 +1,9 @@
+import { OnCall } from "@tocsin/core/features/onCall/OnCall"
+import { Context } from "effect"
 import { counted, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as CalendarRoutes from "./CalendarRoutes.ts"
-import { rotaUseCases } from "./rotaUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const OVERRIDE = {
   id: "019ae4a1-6c3c-7e4b-9c1d-2f3a4b5c6d7e",
@@ -92,6 +94,17 @@ const rotas: Operations = {
     parameters: OVERRIDE_NAME,
     ...counted("The override has ended", 1),
   },
+}
+
+const rotaUseCases = (services: Context.Context<OnCall>) => {
+  const onCall = Context.get(services, OnCall)
+  return {
+    listRotas: () => onCall.rotas,
+    getRota: ({ params, query }) => onCall.rota(params.name, query),
+    listOverrides: ({ params, query }) => onCall.overrides(params.name, query),
+    createOverride: ({ params, payload }) => onCall.override(params.name, payload),
+    endOverride: ({ params }) => onCall.endOverride(params.name, params.id),
+  } satisfies OpsUseCases<"rotas">
 }
 
 export const onCall = {

@@ -1,7 +1,9 @@
+import { Announcements } from "@tocsin/core/features/publicPages/Announcements"
+import { Context } from "effect"
 import { counted, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as PublicPageRoutes from "./PublicPageRoutes.ts"
-import { announcementUseCases } from "./announcementUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const ANNOUNCEMENT = {
   id: "019ae4a1-6c3c-7e4b-9c1d-2f3a4b5c6d7f",
@@ -57,6 +59,16 @@ const announcements: Operations = {
     parameters: { id: ANNOUNCEMENT.id },
     ...counted("The announcement has ended", 1),
   },
+}
+
+const announcementUseCases = (services: Context.Context<Announcements>) => {
+  const announcements = Context.get(services, Announcements)
+  return {
+    listAnnouncements: ({ query }) => announcements.announcements(query),
+    createAnnouncement: ({ payload }) => announcements.announce(payload),
+    updateAnnouncement: ({ params, payload }) => announcements.updateAnnouncement(params.id, payload.text),
+    endAnnouncement: ({ params }) => announcements.endAnnouncement(params.id),
+  } satisfies OpsUseCases<"announcements">
 }
 
 export const publicPages = {

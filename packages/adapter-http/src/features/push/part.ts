@@ -1,7 +1,11 @@
+import { Policies } from "@tocsin/core/lists/Policies"
+import { Push } from "@tocsin/core/features/push/Push"
+import { CurrentOperator, systemOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
+import { Context, Effect } from "effect"
 import { counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as ShownRoutes from "./ShownRoutes.ts"
-import { pushUseCases } from "./pushUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const KEY = "BGg1c2F4c1ZlcnlTZWNyZXRQb2ludE9mUDI1NkluNjVCeXRlc0FzQmFzZTY0dXJsLU5vdEFSZWFsT25lISE"
 
@@ -77,6 +81,22 @@ const operations: Operations = {
       delivered: ["Its push service took it", { outcome: "delivered", status: 201, error: null }],
     },
   },
+}
+
+const pushUseCases = (services: Context.Context<Policies | Push>) => {
+  const push = Context.get(services, Push)
+  const { lookForBrowsers } = Context.get(services, Policies)
+  // The receiver of the policy is another operator's. What fails now is tried again within seconds.
+  const look = Effect.provideService(Effect.ignore(lookForBrowsers), CurrentOperator, systemOperator)
+  return {
+    getPush: () => push.state,
+    replacePushKey: () => Effect.tap(push.replaceKey, () => look),
+    listSubscriptions: ({ query }) => push.list(query),
+    createSubscription: ({ headers, payload }) =>
+      Effect.tap(push.create(payload, headers["user-agent"]), () => look),
+    removeSubscription: ({ params }) => Effect.tap(push.remove(params.id), () => look),
+    testSubscription: ({ params }) => push.testOne(params.id),
+  } satisfies OpsUseCases<"push">
 }
 
 export const push = {

@@ -1,6 +1,9 @@
+import { Policies } from "@tocsin/core/lists/Policies"
+import { CurrentOperator, systemOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
+import { Context, Effect } from "effect"
 import { counted, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
-import { secretUseCases } from "./secretUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const SECRETS = {
   name: "phone",
@@ -36,6 +39,17 @@ const secrets: Operations = {
     parameters,
     ...counted("They are deleted", 1),
   },
+}
+
+const secretUseCases = (services: Context.Context<Policies>) => {
+  const { follow, secrets } = Context.get(services, Policies)
+  // The policy may be that of another operator. A process that cannot follow now tries again within seconds.
+  const following = Effect.provideService(Effect.ignore(follow), CurrentOperator, systemOperator)
+  return {
+    listSecrets: () => secrets.list,
+    putSecrets: ({ params, payload }) => Effect.tap(secrets.put(params.name, payload), () => following),
+    removeSecrets: ({ params }) => Effect.andThen(following, secrets.remove(params.name)),
+  } satisfies OpsUseCases<"secrets">
 }
 
 export const receivers = {

@@ -1,6 +1,8 @@
+import { SharedSettings } from "@tocsin/core/features/settings/SharedSettings"
+import { Context } from "effect"
 import { counted, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
-import { settingUseCases } from "./settingUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const PUBLIC_URL = { name: "public_url", value: "https://tocsin.example.org", source: "stored" }
 const WATCH_LOOPBACK = { name: "watch_loopback", value: false, source: "default" }
@@ -28,6 +30,15 @@ const operations: Operations = {
     parameters,
     ...counted("It is removed", 1),
   },
+}
+
+const settingUseCases = (services: Context.Context<SharedSettings>) => {
+  const { listSettings, putSetting, removeSetting } = Context.get(services, SharedSettings)
+  return {
+    listSettings: () => listSettings,
+    putSetting: ({ params, payload }) => putSetting(params.name, payload.value),
+    removeSetting: ({ params }) => removeSetting(params.name),
+  } satisfies OpsUseCases<"settings">
 }
 
 export const settings = {

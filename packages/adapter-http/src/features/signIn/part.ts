@@ -1,7 +1,9 @@
+import { Sessions } from "@tocsin/core/features/signIn/Sessions"
+import { Context } from "effect"
 import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import { signIn as handlers } from "./SignInHandlers.ts"
-import { sessionUseCases } from "./sessionUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const SESSION = {
   id: "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
@@ -117,6 +119,18 @@ const sessions: Operations = {
     parameters: { id: SESSION.id },
     ...counted("The session is over", 1),
   },
+}
+
+const sessionUseCases = (services: Context.Context<Sessions>) => {
+  const sessions = Context.get(services, Sessions)
+  return {
+    invite: ({ params }) => sessions.invite(params.name),
+    listInvitations: ({ params }) => sessions.invitations(params.name),
+    removeInvitation: ({ params }) => sessions.removeInvitation(params.name, params.id),
+    signOut: () => sessions.signOut,
+    listSessions: ({ query }) => sessions.list(query),
+    endSession: ({ params }) => sessions.end(params.id),
+  } satisfies OpsUseCases<"sessions">
 }
 
 export const signIn = {

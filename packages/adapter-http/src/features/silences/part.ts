@@ -1,6 +1,8 @@
+import { Silences } from "@tocsin/core/features/silences/Silences"
+import { Context } from "effect"
 import { OPEN_INCIDENT, counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
-import { silenceUseCases } from "./silenceUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const SILENCE = {
   id: "01941f2a-7d3c-7e4b-9c1d-2f3a4b5c6d7e",
@@ -69,6 +71,18 @@ const operations: Operations = {
     parameters: silenceId,
     ...counted("The silence has ended", 1),
   },
+}
+
+const silenceUseCases = (services: Context.Context<Silences>) => {
+  const silences = Context.get(services, Silences)
+  return {
+    listSilences: ({ query }) => silences.silences(query),
+    getSilence: ({ params }) => silences.showSilence(params.id),
+    createSilence: ({ payload, query }) =>
+      query.dry_run ? silences.previewSilence(payload) : silences.silence(payload),
+    changeSilence: ({ params, payload }) => silences.editSilence(params.id, payload),
+    expireSilence: ({ params }) => silences.expireSilence(params.id),
+  } satisfies OpsUseCases<"silences">
 }
 
 export const silences = {

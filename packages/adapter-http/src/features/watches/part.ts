@@ -1,7 +1,9 @@
+import { Watches } from "@tocsin/core/features/watches/Watches"
+import { Context } from "effect"
 import { counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import { placeWatches as handlers } from "./PlaceHandlers.ts"
-import { watchUseCases } from "./watchUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const PAGE = { http: { url: "https://example.org/" } }
 const OUTPUT = "HTTP OK - 200 https://example.org/ in 0.092 s | time=0.092s size=1256B"
@@ -160,6 +162,20 @@ const placeWatches: Operations = {
       ],
     },
   },
+}
+
+const watchUseCases = (services: Context.Context<Watches>) => {
+  const watches = Context.get(services, Watches)
+  return {
+    listWatches: ({ query }) => watches.list(query),
+    listPlaces: () => watches.places,
+    getWatch: ({ params }) => watches.get(params.name),
+    createWatch: ({ payload }) => watches.create(payload),
+    changeWatch: ({ params, payload }) => watches.change(params.name, payload),
+    pauseWatch: ({ params, payload }) => watches.pause(params.name, payload),
+    removeWatch: ({ params }) => watches.remove(params.name),
+    tryWatch: ({ payload }) => watches.try(payload),
+  } satisfies OpsUseCases<"watches">
 }
 
 export const watches = {
