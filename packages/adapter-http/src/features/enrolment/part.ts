@@ -16,7 +16,7 @@ const ENROLMENT = {
 }
 const ENROLMENT_TOKEN = { token: `enrol_${SECRET}` }
 
-const enrolments: Operations = {
+const operations: Operations = {
   listEnrolments: {
     summary: "List enrolments",
     description: "Lists enrolments, the newest first, without their tokens.",
@@ -80,7 +80,7 @@ const enrolmentUseCases = (services: Context.Context<Admission>) => {
 
 export const enrolment = {
   tags: [
-    ["Admission", "Tokens by which new agents are accepted.", enrolments],
+    ["Admission", "Tokens by which new agents are accepted.", operations],
     ["Agents", undefined, download],
   ],
   useCases: { group: "enrolments", make: enrolmentUseCases },

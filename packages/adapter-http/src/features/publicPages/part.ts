@@ -23,7 +23,7 @@ const { kind, lines, page, text, title } = ANNOUNCEMENT
 const UPDATE = { at: "2026-12-07T10:20:00.000Z", text: "A database is overloaded.", by: "ann" }
 const TIMES = { starts_at: "2026-12-12T17:00:00.000Z", ends_at: "2026-12-12T19:00:00.000Z" }
 
-const announcements: Operations = {
+const operations: Operations = {
   listAnnouncements: {
     summary: "List announcements",
     description: "Lists announcements of one page or of all, the newest first.",
@@ -72,7 +72,7 @@ const announcementUseCases = (services: Context.Context<Announcements>) => {
 }
 
 export const publicPages = {
-  tags: [["Announcements", "Messages to the readers of public pages.", announcements]],
+  tags: [["Announcements", "Messages to the readers of public pages.", operations]],
   beside: { routes: PublicPageRoutes.routes, layer: PublicPageRoutes.layer },
   useCases: { group: "announcements", make: announcementUseCases },
 } satisfies HttpPart

@@ -15,7 +15,7 @@ const SECRETS = {
 }
 const parameters = { name: SECRETS.name }
 
-const secrets: Operations = {
+const operations: Operations = {
   listSecrets: {
     summary: "List stored secrets",
     description:
@@ -53,6 +53,6 @@ const secretUseCases = (services: Context.Context<Policies>) => {
 }
 
 export const receivers = {
-  tags: [["Secrets", "Addresses and tokens of receivers, which are never shown.", secrets]],
+  tags: [["Secrets", "Addresses and tokens of receivers, which are never shown.", operations]],
   useCases: { group: "secrets", make: secretUseCases },
 } satisfies HttpPart

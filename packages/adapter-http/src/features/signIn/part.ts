@@ -20,7 +20,7 @@ const INVITATION = {
   expires_at: "2026-03-02T08:00:00.000Z",
 }
 
-const sessions: Operations = {
+const operations: Operations = {
   getSignInOptions: {
     summary: "Show how to sign in besides by a token",
     description: "Shows what a page needs to begin a sign-in by OpenID Connect. Needs no token.",
@@ -134,7 +134,7 @@ const sessionUseCases = (services: Context.Context<Sessions>) => {
 }
 
 export const signIn = {
-  tags: [["Sessions", "People who sign in by OpenID Connect.", sessions]],
+  tags: [["Sessions", "People who sign in by OpenID Connect.", operations]],
   handlers,
   useCases: { group: "sessions", make: sessionUseCases },
 } satisfies HttpPart
