@@ -87,30 +87,32 @@ const exchangeAt = async (
   { send, expect, wait: millis = WAIT_MILLIS, ...times }: ReadBy<typeof exchanged>,
   around: ProbeAround,
 ): Promise<Finding> => {
+  const heard = { text: "" }
   try {
     const { seconds } = await timed(around.clock, () =>
       limited(millis, around, async (signal) =>
-        exchange(addAbortSignal(signal, await open(signal)), { send, expect, signal }),
+        exchange(addAbortSignal(signal, await open(signal)), { send, expect, heard }),
       ),
     )
     const words = `${target} answered in ${secondsText(seconds)}`
     return figure({ label: "time", value: seconds, unit: "s", thresholds: timeThresholds(times), words })
   } catch (error) {
-    return critical(`${target}: ${explainError(error)}`)
+    const shown = Buffer.from(heard.text.slice(0, LONGEST_QUOTED), "latin1").toString()
+    return critical(`${target}: ${explainError(error)}${shown === "" ? "" : `: it sent ${quoted(shown)}`}`)
   }
 }
 
 interface Exchange {
   readonly send: string | undefined
   readonly expect: string | undefined
-  readonly signal: AbortSignal
+  /** The beginning of what came, for the words of a failure. */
+  readonly heard: { text: string }
 }
 
 /** Bytes of an answer in which the expected text is looked for. */
 const LONGEST_ANSWER = 65_536
 
-const exchange = async (socket: Socket, { expect, send, signal }: Exchange): Promise<void> => {
-  let came = ""
+const exchange = async (socket: Socket, { expect, heard, send }: Exchange): Promise<void> => {
   try {
     if (send !== undefined) socket.write(send)
     if (expect === undefined) return
@@ -120,7 +122,7 @@ const exchange = async (socket: Socket, { expect, send, signal }: Exchange): Pro
     for await (const chunk of socket as AsyncIterable<Buffer>) {
       const part = chunk.toString("latin1", 0, LONGEST_ANSWER - bytes)
       bytes += part.length
-      if (came.length < LONGEST_QUOTED) came += part
+      if (heard.text.length < LONGEST_QUOTED) heard.text += part
       recent += part
       if (recent.includes(expected)) return
       if (bytes === LONGEST_ANSWER) throw new Error(`sent 64 KiB without ${quoted(expect)}`)
@@ -129,10 +131,6 @@ const exchange = async (socket: Socket, { expect, send, signal }: Exchange): Pro
       recent = recent.slice(Math.max(0, recent.length - expected.length + 1))
     }
     throw new Error(`closed without ${quoted(expect)}`)
-  } catch (error) {
-    if (came === "") throw error
-    const shown = Buffer.from(came.slice(0, LONGEST_QUOTED), "latin1").toString()
-    throw new Error(`${explainError(signal.aborted ? signal.reason : error)}: it sent ${quoted(shown)}`)
   } finally {
     socket.destroy()
   }

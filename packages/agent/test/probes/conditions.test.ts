@@ -132,6 +132,13 @@ describe("the tcp probe", () => {
     assert.match(output, /: closed without "SSH-": it sent "220 mail\.example"$/)
   })
 
+  it("shows what came until its time was over", async () => {
+    const open = createServer((socket) => socket.on("error", () => {}).write("220 mail.example\r\n"))
+    const port = await servers.listen(open)
+    const { output } = await probed("tcp", { host: "127.0.0.1", port, expect: "SSH-", wait: "1s" })
+    assert.match(output, /: no answer within 1 s: it sent "220 mail\.example"$/)
+  })
+
   it("looks at the first 64 KiB", async () => {
     const port = await saying(Buffer.concat([Buffer.alloc(65_534, "x"), Buffer.from("end")]))
     assert.strictEqual((await probed("tcp", { host: "127.0.0.1", port, expect: "xe" })).status, "ok")
