@@ -111,6 +111,7 @@ const MEANINGS: Readonly<Record<string, number | typeof MAY_BE_AHEAD | typeof HI
   "session.expires_at": MAY_BE_AHEAD,
   // One that is ahead counts as long ago.
   "phone_call.began_at": MAY_BE_AHEAD,
+  "flood_minute.began_at": MAY_BE_AHEAD,
   "monthly_report.due_at": MAY_BE_AHEAD,
   // One that is ahead by more than the longest retry counts as due.
   "monthly_report.next_attempt_at": MAY_BE_AHEAD,

@@ -239,6 +239,14 @@ const fill = Effect.fnUntraced(function* (replica: Replica) {
       created_by: "eva",
       created_at: start,
     })
+    unit.of("flood_minute").put({
+      receiver: NotifierName.make("bob"),
+      event_type: "firing",
+      began_at: start,
+      singly: [],
+      worst: "critical",
+      waits: false,
+    })
     unit.recordAudit({
       id: AuditId.make(idOf("audit")),
       recorded_at: start,

@@ -35,6 +35,7 @@ import { operatorSuite } from "./operatorSuite.ts"
 import { outboxSuite } from "./outboxSuite.ts"
 import { overrideSuite } from "./overrideSuite.ts"
 import { parentSuite } from "./parentSuite.ts"
+import { floodSuite } from "./floodSuite.ts"
 import { phoneSuite } from "./phoneSuite.ts"
 import { portSuite } from "./portSuite.ts"
 import { purgeSuite } from "./purgeSuite.ts"
@@ -114,6 +115,7 @@ export const storageSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     overrideSuite(subject)
     announcementSuite(subject)
     phoneSuite(subject)
+    floodSuite(subject)
     changeStampSuite(subject)
     actSuite(subject)
     outboxSuite(subject)

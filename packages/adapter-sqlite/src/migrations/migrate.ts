@@ -28,6 +28,7 @@ import { migration as places } from "./0017_places.ts"
 import { migration as invitations } from "./0018_invitations.ts"
 import { migration as moreTitles } from "./0019_more_titles.ts"
 import { migration as monthlyReports } from "./0020_monthly_reports.ts"
+import { migration as floodMinutes } from "./0021_flood_minutes.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -51,6 +52,7 @@ export const migrations: ReadonlyArray<Migration> = [
   invitations,
   moreTitles,
   monthlyReports,
+  floodMinutes,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -20,6 +20,7 @@
 -- 18 invitations compatible sha256:9f04adddb222455fd104f5e59be42ae533cf277b126be19849e44ce5a60aac37
 -- 19 more_titles compatible sha256:077fa6b8de225caf59f3ffd2df95974206402661cfb98f1b2602621a59e02c5e
 -- 20 monthly_reports compatible sha256:1b4461c9dc6f025be0adf7f5e9cf99696a6e53db6e56541e7ed11aca367754c6
+-- 21 flood_minutes compatible sha256:eec0b974030d7f680f09d936dd237d57b4be419b666f739d4bd8d2703ebdbe09
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -276,6 +277,16 @@ CREATE TABLE expectation (
 CREATE INDEX expectation_by_next_evaluation ON expectation (next_evaluation_at, agent_id, check_id, registration_id) WHERE next_evaluation_at IS NOT NULL;
 
 CREATE INDEX expectation_overdue ON expectation (agent_id, check_id) WHERE incident_id IS NOT NULL;
+
+CREATE TABLE flood_minute (
+  receiver TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  began_at INTEGER NOT NULL,
+  singly TEXT NOT NULL,
+  worst TEXT NOT NULL,
+  waits INTEGER NOT NULL,
+  PRIMARY KEY (receiver, event_type)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency_key (
   id TEXT PRIMARY KEY,

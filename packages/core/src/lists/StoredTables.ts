@@ -21,6 +21,7 @@ import { number_part, number_series } from "../features/numbers/numberTables.ts"
 import { operator } from "../heart/model/OperatorRecord.ts"
 import { alert, outbox } from "../heart/model/OutboxRecord.ts"
 import { push_key, push_subscription } from "../heart/model/SubscriptionRecord.ts"
+import { flood_minute } from "../heart/model/FloodMinuteRecord.ts"
 import { phone_call } from "../heart/model/PhoneCallRecord.ts"
 import { policy_version } from "../heart/model/PolicyVersionRecord.ts"
 import { setting } from "../features/settings/SettingRecord.ts"
@@ -94,6 +95,7 @@ export const storedTables = {
   watch,
   idempotency_key,
   phone_call,
+  flood_minute,
   monthly_report,
   push_key,
   push_subscription,

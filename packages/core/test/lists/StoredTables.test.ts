@@ -31,6 +31,7 @@ it("transactions lock rows in this order, in which no two servers of different v
     "watch",
     "idempotency_key",
     "phone_call",
+    "flood_minute",
     "monthly_report",
     "push_key",
     "push_subscription",

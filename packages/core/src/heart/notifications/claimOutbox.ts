@@ -14,7 +14,7 @@ import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
 import { heldAtClaim } from "../firings/Hold.ts"
 import { type DeliveryAttempt, incidentFacts } from "./Notifiers.ts"
 import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
-import { chooseInFlood, type Flood, isByTurn, MOST_IN_DIGEST } from "./floods.ts"
+import { chooseInFlood, floodEndsAt, isByTurn, loadFlood, MOST_IN_DIGEST } from "./floods.ts"
 import { findPhone } from "./phoneTurns.ts"
 import type { Claim, Sending } from "./recordResults.ts"
 
@@ -23,8 +23,8 @@ export interface ClaimInput {
   readonly limit: number
   /** Where more items than this are due, the claim takes them for a digest, up to {@link MOST_IN_DIGEST}. */
   readonly digestOver?: number | undefined
-  /** The minutes of a receiver to which many messages go together; absent for all others. */
-  readonly flood?: Flood | undefined
+  /** Whether many messages of a minute go together to its only receiver. */
+  readonly isFlooded?: boolean | undefined
   /** How long the claim holds, by the storage's clock (SERVICE_DELIVERY_LEASE). */
   readonly lease: Duration.Duration
   readonly holds?: FiringOptions
@@ -60,8 +60,8 @@ export interface Claimed {
   readonly items: ReadonlyArray<ClaimedItem>
   /** Claims whose lease has expired. Another transaction ends them, since incidents are locked before their items. */
   readonly expired: ReadonlyArray<Claim>
-  /** The minutes after it. */
-  readonly flood?: Flood | undefined
+  /** When what waits in a flood is due together. */
+  readonly endsAt?: Instant.Instant | undefined
 }
 
 /**
@@ -70,18 +70,20 @@ export interface Claimed {
  */
 export const claimOutbox = loneCommandOf(function* (unit, input: ClaimInput): LoneDecision<Claimed> {
   const { now } = unit
-  const { digestOver, flood, isPhone, receivers } = input
+  const { digestOver, isFlooded, isPhone, receivers } = input
   const [receiver = ""] = receivers
   const phone = isPhone === true ? yield* findPhone(unit, receiver, now) : undefined
   if (phone?.isResting === true) return { items: [], expired: [] }
-  const isSingle = digestOver === undefined && flood === undefined
+  const isSingle = digestOver === undefined && isFlooded !== true
   const limit = isSingle ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, (digestOver ?? 0) + 1)
   const { due, expired, free, held, storageTime } = yield* search(unit, { ...input, limit }, now)
   for (const item of held) unit.outbox.put(item)
   const leased_until = Instant.plus(storageTime, input.lease)
   const wanted = phone === undefined ? free : firstType(free)
   const isDigest = digestOver !== undefined && (phone === undefined ? due : wanted.length) > digestOver
-  const chosen = flood && chooseInFlood(wanted, flood, now)
+  const flood = isFlooded === true && free.length > 0 ? yield* loadFlood(unit, receiver) : undefined
+  const chosen = flood && chooseInFlood(wanted, flood.before, now)
+  if (chosen !== undefined) flood?.keep(chosen.flood)
   const together = new Set(isDigest ? wanted : chosen?.together)
   const taken = chosen
     ? [...chosen.together, ...chosen.singly]
@@ -100,7 +102,7 @@ export const claimOutbox = loneCommandOf(function* (unit, input: ClaimInput): Lo
       worst: found.worst,
     }
   })
-  return { items, expired, flood: chosen?.flood }
+  return { items, expired, endsAt: chosen && floodEndsAt(chosen.flood) }
 })
 
 /** The firings, or the resolved if there are none. */

@@ -11,7 +11,6 @@ import { OutboxSignal } from "./OutboxSignal.ts"
 import { addDetails, addTitles } from "./addDetails.ts"
 import { makeAttempts, type ServedReceiver } from "./attemptItems.ts"
 import { type ClaimedItem, type ClaimInput, claimOutbox } from "./claimOutbox.ts"
-import { type Flood, floodEndsAt } from "./floods.ts"
 import { takeTurn } from "./phoneTurns.ts"
 import { Receivers } from "./Receivers.ts"
 
@@ -185,7 +184,6 @@ export const deliverItems = Effect.fnUntraced(function* ({
   let unsettled = 0
   // So many items are claimed as single ones, since their digest was refused.
   let singles = 0
-  let flood: Flood = {}
   const endAttempt = Effect.suspend(() => {
     unsettled -= 1
     // Nothing can be claimed before.
@@ -195,12 +193,11 @@ export const deliverItems = Effect.fnUntraced(function* ({
   // Uninterruptible: a claimed item is attempted or withdrawn, not left to its lease.
   const claim = Effect.fnUntraced(function* (
     free: number,
-    asked: Pick<ClaimInput, "digestOver" | "flood" | "isPhone" | "limit">,
+    asked: Pick<ClaimInput, "digestOver" | "isFlooded" | "isPhone" | "limit">,
   ) {
     const holds = { policy, staleAfter }
     const command = claimOutbox({ ...asked, receivers: [receiver], lease, holds })
-    const { expired, flood: after = {}, items: claimed } = yield* commits.transact(command)
-    flood = after
+    const { endsAt, expired, items: claimed } = yield* commits.transact(command)
     const takesDetails = options().hasDetails && receivers.current().get(receiver)?.takesDetails
     const items = yield* addTitles(takesDetails ? yield* addDetails(claimed) : claimed)
     const beginBy = Instant.plus(yield* Instant.now, beginWithin(lease))
@@ -212,7 +209,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
       yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempt)))
     }
     if (expired.length > 0) yield* attempts.endExpired(expired)
-    return claimed.length
+    return { endsAt, found: claimed.length }
   }, Effect.uninterruptible)
 
   const round = Effect.gen(function* () {
@@ -230,13 +227,11 @@ export const deliverItems = Effect.fnUntraced(function* ({
       digestOver === undefined && isPhone !== true ? claimSize({ concurrency, free, slowest }) : free
     const isIdle = unsettled === 0
     const at = yield* Instant.now
-    const minutes = isFlooded === true && singles === 0 ? flood : undefined
-    const found = yield* claim(free, { limit, digestOver, isPhone, flood: minutes })
-    const endsAt = floodEndsAt(flood)
+    const isInMinutes = isFlooded === true && singles === 0
+    const { endsAt, found } = yield* claim(free, { limit, digestOver, isPhone, isFlooded: isInMinutes })
     // Others may have taken them: what comes later may be a digest again.
     const isDrained = isIdle && found < limit
-    if (digestOver === undefined && minutes === undefined)
-      singles = isDrained ? 0 : Math.max(0, singles - found)
+    if (digestOver === undefined && !isInMinutes) singles = isDrained ? 0 : Math.max(0, singles - found)
     // Where a claim finds as much as it asks for, there may be more.
     if (endsAt !== undefined || found < limit) yield* waitForMore(receiver, { seen, at, endsAt })
   })

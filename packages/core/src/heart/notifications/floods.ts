@@ -1,7 +1,9 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { OutboxId } from "@tocsin/contract/formats/Identifiers"
-import { type NotificationType, type Severity, SEVERITY_RANK } from "@tocsin/contract/formats/Status"
+import { type NotificationType, type NotifierName, SEVERITY_RANK } from "@tocsin/contract/formats/Status"
+import { load } from "../../kernel/unitOfWork/load.ts"
+import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
+import type { FloodMinuteRecord } from "../model/FloodMinuteRecord.ts"
 import type { OutboxRecord } from "../model/OutboxRecord.ts"
 
 /** So many messages of a minute come singly; then they are read together. */
@@ -11,17 +13,10 @@ export const MOST_IN_DIGEST = 100
 const MINUTE = Duration.minutes(1)
 
 /** The minute that began with a message of one type. */
-interface FloodMinute {
-  readonly began_at: Instant.Instant
-  /** Those sent singly; another attempt at one is no other message. */
-  readonly singly: ReadonlySet<OutboxId>
-  readonly worst: Severity
-  /** Whether more was due: it goes out together at its end. */
-  readonly waits: boolean
-}
+type FloodMinute = Omit<FloodMinuteRecord, "receiver">
 
-/** The present minutes of a receiver, by the type of its messages (docs/rules.md#floods). */
-export type Flood = Partial<Readonly<Record<NotificationType, FloodMinute>>>
+/** The present minutes of a receiver, one for each type of its messages (docs/rules.md#floods). */
+export type Flood = ReadonlyArray<FloodMinute>
 
 interface Chosen<Item> {
   readonly singly: ReadonlyArray<Item>
@@ -30,7 +25,10 @@ interface Chosen<Item> {
 }
 
 interface Due {
-  readonly row: Pick<OutboxRecord, "event_type" | "id" | "is_backfill" | "rotas" | "severity">
+  readonly row: Pick<
+    OutboxRecord,
+    "event_type" | "id" | "is_backfill" | "next_attempt_at" | "rotas" | "severity"
+  >
 }
 
 /** Whether a change of who is on call made it owed. */
@@ -42,9 +40,13 @@ const isPresent = ({ began_at }: FloodMinute, now: Instant.Instant): boolean =>
 
 /** When what waits is due together; nothing if nothing waits. */
 export const floodEndsAt = (flood: Flood): Instant.Instant | undefined =>
-  Instant.earliest(
-    Object.values(flood).map(({ began_at, waits }) => (waits ? Instant.plus(began_at, MINUTE) : undefined)),
-  )
+  Instant.earliest(flood.map(({ began_at, waits }) => (waits ? Instant.plus(began_at, MINUTE) : undefined)))
+
+/** Whether some of these waited for the end of a minute, and did not become due after it. */
+const haveWaited = (due: ReadonlyArray<Due>, { began_at, waits }: FloodMinute): boolean => {
+  const end = Instant.plus(began_at, MINUTE)
+  return waits && due.some(({ row: { next_attempt_at: at } }) => at === undefined || at <= end)
+}
 
 /** Chooses which due messages of one type go out now. */
 const chooseOf = <Item extends Due>(
@@ -53,9 +55,9 @@ const chooseOf = <Item extends Due>(
   before: FloodMinute | undefined,
   now: Instant.Instant,
 ): Chosen<Item> => {
-  if (before?.waits === true && !isPresent(before, now)) {
+  if (before !== undefined && !isPresent(before, now) && haveWaited(due, before)) {
     // Another message has the rest.
-    const flood = due.length < MOST_IN_DIGEST ? {} : { [type]: before }
+    const flood = due.length < MOST_IN_DIGEST ? [] : [before]
     return { singly: [], together: due, flood }
   }
   const byTurn = due.filter(({ row }) => isByTurn(row))
@@ -67,20 +69,24 @@ const chooseOf = <Item extends Due>(
     const { id, severity } = item.row
     const isWorse =
       type === "firing" && minute !== undefined && SEVERITY_RANK[severity] > SEVERITY_RANK[minute.worst]
-    const {
-      began_at = now,
-      singly: sent = new Set<OutboxId>(),
-      waits = false,
-      worst = severity,
-    } = minute ?? {}
-    if (sent.size >= MOST_SINGLY && !sent.has(id) && !isWorse) {
-      minute = { began_at, singly: sent, waits: true, worst }
+    const present: FloodMinute = minute ?? {
+      event_type: type,
+      began_at: now,
+      singly: [],
+      waits: false,
+      worst: severity,
+    }
+    const isAgain = present.singly.includes(id)
+    if (present.singly.length >= MOST_SINGLY && !isAgain && !isWorse) {
+      minute = present.waits ? present : { ...present, waits: true }
       continue
     }
     singly.push(item)
-    minute = { began_at, singly: new Set([...sent, id]), waits, worst: isWorse ? severity : worst }
+    minute = isAgain
+      ? present
+      : { ...present, singly: [...present.singly, id], worst: isWorse ? severity : present.worst }
   }
-  return { singly, together, flood: minute === undefined ? {} : { [type]: minute } }
+  return { singly, together, flood: minute === undefined ? [] : [minute] }
 }
 
 /** Chooses which due messages go out now, each alone or together, and the minutes after that. */
@@ -93,13 +99,30 @@ export const chooseInFlood = <Item extends Due>(
     chooseOf(
       due.filter(({ row }) => row.event_type === type),
       type,
-      flood[type],
+      flood.find(({ event_type }) => event_type === type),
       now,
     ),
   )
   return {
     singly: types.flatMap(({ singly }) => singly),
     together: types.flatMap(({ together }) => together),
-    flood: { ...types[0]?.flood, ...types[1]?.flood },
+    flood: types.flatMap(({ flood: after }) => after),
   }
+}
+
+/**
+ * The minutes of a receiver, for a claim that found something due. Its claims on all servers wait for one another from
+ * here on.
+ */
+export function* loadFlood(unit: UnitOfWork, receiver: NotifierName) {
+  yield* load(unit, { groups: { flood_minute: [receiver] } })
+  const minutes = unit.of("flood_minute")
+  const before = minutes.group(receiver)
+  const keep = (after: Flood): void => {
+    for (const { event_type } of before)
+      if (!after.some((minute) => minute.event_type === event_type)) minutes.delete({ receiver, event_type })
+    for (const minute of after)
+      if (!before.some((one) => one === minute)) minutes.put({ ...minute, receiver })
+  }
+  return { before, keep }
 }

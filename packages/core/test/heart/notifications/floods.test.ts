@@ -21,6 +21,7 @@ interface Item {
     readonly severity: Severity
     readonly is_backfill: boolean
     readonly rotas: ReadonlyArray<string> | undefined
+    readonly next_attempt_at: Instant.Instant | undefined
   }
 }
 
@@ -29,7 +30,11 @@ let made = 0
 const items = (
   count: number,
   severity: Severity = "warning",
-  { byTurn = false, type = "firing" as NotificationType } = {},
+  {
+    byTurn = false,
+    dueAt = undefined as Instant.Instant | undefined,
+    type = "firing" as NotificationType,
+  } = {},
 ): ReadonlyArray<Item> =>
   Array.from({ length: count }, () => ({
     row: {
@@ -38,12 +43,13 @@ const items = (
       severity,
       is_backfill: byTurn,
       rotas: byTurn ? ["primary"] : undefined,
+      next_attempt_at: dueAt,
     },
   }))
 
 /** Chooses in turn at each of these seconds from what waits and what becomes due then: how many singly and together. */
 const played = (...steps: ReadonlyArray<readonly [second: number, due: ReadonlyArray<Item>]>) => {
-  let flood: Flood = {}
+  let flood: Flood = []
   let waiting: ReadonlyArray<Item> = []
   return steps.map(([second, due]) => {
     const all = [...waiting, ...due]
@@ -89,7 +95,7 @@ describe("a flood (docs/rules.md#floods)", () => {
 
   it("counts no further attempt, and lets it pass", () => {
     const all = items(6)
-    const { flood } = chooseInFlood(all, {}, START)
+    const { flood } = chooseInFlood(all, [], START)
     const again = chooseInFlood([...all.slice(3, 5), ...items(1)], flood, after(5))
     assert.deepStrictEqual(
       again.singly.map(({ row }) => row.id),
@@ -115,11 +121,17 @@ describe("a flood (docs/rules.md#floods)", () => {
   })
 
   it("goes on with the rest where one message cannot have all that waits", () => {
-    const { flood } = chooseInFlood(items(6), {}, START)
+    const { flood } = chooseInFlood(items(6), [], START)
     const full = chooseInFlood(items(MOST_IN_DIGEST), flood, after(60))
     assert.lengthOf(full.together, MOST_IN_DIGEST)
     const rest = chooseInFlood(items(7), full.flood, after(61))
-    assert.deepStrictEqual([rest.singly.length, rest.together.length, rest.flood], [0, 7, {}])
+    assert.deepStrictEqual([rest.singly.length, rest.together.length, rest.flood], [0, 7, []])
+  })
+
+  it("begins anew after one of which nothing waits any more", () => {
+    const { flood } = chooseInFlood(items(6), [], START)
+    const later = chooseInFlood(items(6, "warning", { dueAt: after(3_600) }), flood, after(3_600))
+    assert.deepStrictEqual([later.singly.length, later.together.length], [5, 0])
   })
 
   it("has more than five of one turn together at once", () => {
@@ -128,13 +140,13 @@ describe("a flood (docs/rules.md#floods)", () => {
   })
 
   it("ends a minute after it began, if something waits", () => {
-    const { flood } = chooseInFlood(items(6), {}, START)
+    const { flood } = chooseInFlood(items(6), [], START)
     assert.strictEqual(floodEndsAt(flood), after(60))
-    assert.isUndefined(floodEndsAt(chooseInFlood(items(5), {}, START).flood))
+    assert.isUndefined(floodEndsAt(chooseInFlood(items(5), [], START).flood))
   })
 
   it("begins again where a clock was set back", () => {
-    const { flood } = chooseInFlood(items(6), {}, after(3_600))
+    const { flood } = chooseInFlood(items(6), [], after(3_600))
     assert.strictEqual(chooseInFlood(items(1), flood, START).together.length, 1)
   })
 })
