@@ -81,10 +81,8 @@ const agentSuites: Suites = {
  * These use the storage, which that test replaces.
  */
 const sampled: Suites = {
-  admission: admissionSuite,
   events: eventSemanticsSuite,
   "reports while the storage fails": senderFailureSuite,
-  "refusals of senders' requests": senderRefusalSuite,
 }
 
 const suites: Suites = {

@@ -145,7 +145,8 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
 
   it.effect("of twelve hours are kept for twelve hours, whatever the time of day", () =>
     Effect.gen(function* () {
-      const { hours, measures, passes, start } = yield* open
+      const { hours, measures, passes, second, start } = yield* open
+      yield* second.close
       const short = yield* start("short", { retention: { numbers: Duration.hours(12) } })
       yield* passes("6 hours")
       yield* measures(2, short)
@@ -157,10 +158,15 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
 
   it.effect("expire after their time also where no further ones are kept", () =>
     Effect.gen(function* () {
-      const { first, hours, measures, passes, start } = yield* open
+      const { first, hours, measures, passes, second, start } = yield* open
       yield* measures(3, first)
+      yield* second.close
       yield* first.close
-      const off = yield* start("off", { mostSeries: 0, retention: { numbers: Duration.hours(1) } })
+      const off = yield* start("off", {
+        keepsHouse: true,
+        mostSeries: 0,
+        retention: { numbers: Duration.hours(1) },
+      })
       yield* measures(3, off)
       // A server without numbers answers none, so that another one is asked.
       const reader = yield* start("reader")
@@ -180,8 +186,9 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
 
   it.effect("are kept for ever where their retention is 0", () =>
     Effect.gen(function* () {
-      const { hours, measures, passes, start } = yield* open
-      const forever = yield* start("forever", { retention: { numbers: undefined } })
+      const { first, hours, measures, passes, second, start } = yield* open
+      yield* Effect.andThen(first.close, second.close)
+      const forever = yield* start("forever", { keepsHouse: true, retention: { numbers: undefined } })
       yield* measures(2, forever)
       yield* passes("5 hours")
       assert.deepStrictEqual(yield* hours(forever), [[2, 1, 1.5, 2]])

@@ -16,6 +16,7 @@ import { openIncidents, openTimeline } from "../service/Timeline.ts"
 /** The agent `a`, whose lists and results may be of another moment than now. */
 const open = Effect.fnUntraced(function* () {
   const timeline = yield* openTimeline({
+    deadAfter: Duration.days(1),
     process: { keepsHouse: true, retention: { history: Duration.hours(1) } },
   })
   const { agent, after, front, service } = timeline
@@ -67,7 +68,7 @@ describe("a check that its agent no longer lists", () => {
           { reason: "withdrawn", of: "check" },
         )
         assert.lengthOf(outbox.items(), 3)
-        yield* alive(62)
+        yield* after("62 minutes")
         assert.isUndefined(row("disk"))
         assert.isDefined(row("by-hand"))
       }),

@@ -71,7 +71,8 @@ describe("metrics of a monitor", () => {
       const { port } = server.address() as AddressInfo
       const answers: Array<string> = []
       try {
-        for (let sent = 0; sent < 64; sent += 1) {
+        // A budget of 60 fills by one a second, so a slow machine is refused later.
+        while (answers.at(-1) !== "401 close" && answers.length < 3_600) {
           const { headers, status } = await fetch(`http://127.0.0.1:${port}${path}`)
           answers.push(`${status} ${headers.get("connection")}`)
         }
@@ -79,13 +80,13 @@ describe("metrics of a monitor", () => {
         server.closeAllConnections()
         server.close()
       }
-      assert.deepStrictEqual(Array.from(new Set(answers.slice(0, 60))), ["401 keep-alive"])
-      assert.strictEqual(answers.at(-1), "401 close")
-      const refused = answers.filter((answer) => answer === "401 close").length
+      const taken = answers.slice(0, -1)
+      assert.isAtLeast(taken.length, 60)
+      assert.deepStrictEqual(Array.from(new Set(taken)), ["401 keep-alive"])
       const counted = parseExposition(await (await monitor.fetch(request())).text())
       const reason = "failed_authentication"
-      assert.strictEqual(valueOf(counted, "tocsin_throttled_requests_total", { reason }), refused)
-      assert.strictEqual(valueOf(counted, "tocsin_failed_authentications_total"), 64)
+      assert.strictEqual(valueOf(counted, "tocsin_throttled_requests_total", { reason }), 1)
+      assert.strictEqual(valueOf(counted, "tocsin_failed_authentications_total"), answers.length)
     },
   )
 

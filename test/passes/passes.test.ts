@@ -8,6 +8,8 @@ import { playPass } from "./playPass.ts"
 
 /** In a sample, each of so many calls is interrupted. Most defects show after a failure or a change. */
 const STEP = { fails: 59, changes: 61, "loses its reply": 140, throws: 140, "breaks off": 140 }
+/** In a sample, no more of them in one way. */
+const MOST_PLAYED = 3
 
 describe("interrupted background work leaves the rows of an undisturbed run", () => {
   it.effect.each(allPasses)("$name", (pass) =>
@@ -21,7 +23,7 @@ describe("interrupted background work leaves the rows of an undisturbed run", ()
       for (const [index, interruption] of INTERRUPTIONS.entries()) {
         if (interruption === "changes" && pass.detour === undefined) continue
         if (interruption === "breaks off" && pass.endsWithProcess === true) continue
-        const step = AT_LENGTH ? 1 : STEP[interruption]
+        const step = AT_LENGTH ? 1 : Math.max(STEP[interruption], Math.ceil(calls / MOST_PLAYED))
         for (let at = 1 + (index % step); at <= calls; at += step) {
           const played = yield* playPass(pass, { interruption, at })
           for (const difference of differences(played.rows, rows, pass.within))

@@ -83,6 +83,7 @@ const serverOf = async (databaseDir: string, givenPort?: number) => {
       "listen_addresses=127.0.0.1",
       "unix_socket_directories=",
       "max_connections=300",
+      "io_method=sync",
     ].flatMap((setting) => ["-c", setting]),
     onLog: (line) => {
       log = `${log}${String(line)}`.slice(-2_000)

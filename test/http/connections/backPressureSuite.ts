@@ -97,7 +97,7 @@ export const backPressureSuite = <Place>(subject: StorageUnderTest<Place>): void
   }
 
   const patient = { turnMillis: 20_000 }
-  const CLIENTS = 60
+  const CLIENTS = 24
   const BODY = 512 * KIB
 
   for (const [kind, request, places] of [

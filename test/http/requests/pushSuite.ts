@@ -6,6 +6,7 @@ import { Duration, Effect, Fiber, Queue } from "effect"
 import { makeBrowser } from "../../../packages/adapter-notify/test/push/PushBrowser.ts"
 import { startPushServer } from "../../../packages/adapter-notify/test/push/PushServer.ts"
 import { until } from "../../processes/until.ts"
+import { AT_LENGTH } from "../../properties/atLength.ts"
 import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
 import { itemsOf } from "../client/itemsOf.ts"
@@ -388,6 +389,9 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.deepStrictEqual(observatory.leaks, [])
     }),
   )
+
+  // They wait for second tries, of which storages know nothing.
+  if (subject.name !== "memory" && !AT_LENGTH) return
 
   ringsIn("a browser that leaves during an attempt gets no more, and what is due waits", ({ ann, server }) =>
     Effect.gen(function* () {

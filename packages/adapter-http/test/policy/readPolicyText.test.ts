@@ -100,14 +100,14 @@ describe("the text of a policy", () => {
   })
 
   it("of 1 MiB is read", () => {
-    assert.deepStrictEqual(issuesOf("routes: []\n" + "# a long comment\n".repeat(60_000)), [])
+    assert.deepStrictEqual(issuesOf("routes: []\n" + `# ${"a long comment ".repeat(60)}\n`.repeat(1_100)), [])
   })
 
   // Comparing each part with each problem would take minutes.
   it("with four problems in each of many parts is refused with all of them", () => {
-    const issues = issuesOf("windows:\n" + "- {soon: 1}\n".repeat(22_000))
-    assert.strictEqual(issues.length, 1 + 22_000 * 4)
-    assert.strictEqual(issues.at(-1), "22001 windows[21999].match is missing")
+    const issues = issuesOf("windows:\n" + "- {soon: 1}\n".repeat(6_000))
+    assert.strictEqual(issues.length, 1 + 6_000 * 4)
+    assert.strictEqual(issues.at(-1), "6001 windows[5999].match is missing")
   })
 
   it("repeats no value in its issues", () => {

@@ -143,8 +143,10 @@ it("holds no more of a report than its event will carry", () => {
 it("remembers the last results of 10,000 checks, and those of the check that reported longest ago no more", () => {
   const queue = new MemoryQueue(20_000)
   const taken = () => queue.acknowledge(queue.take(20_000, Infinity))
-  for (let check = 0; check < 10_000; check += 1) queue.add(report(check, 0), 0)
-  taken()
+  for (let check = 0; check < 10_000; check += 1) {
+    queue.add(report(check, 0), 0)
+    if (check % 100 === 99) taken()
+  }
   queue.add(report(0, 0), 1)
   queue.add(report(1, 0), 1)
   assert.isFalse(queue.hasChange())
