@@ -93,8 +93,10 @@ const hadMember = (
 /** The filters of lists that depend on more than the row, or on more than its declaration says. */
 const listFilters: { readonly [L in ListName]?: Passes<L> } = {
   checks: (tables, filter, row) => isFound(tables, filter, row, row, row.overdue_incident_id !== undefined),
-  overdue: (tables, filter, row) =>
-    isFound(tables, filter, row, tables.checks.get(row.registration_id)?.get(row.check_id), true),
+  overdue: (tables, filter, row) => {
+    const check = tables.checks.get(row.registration_id)?.get(row.check_id)
+    return !(filter.neverReported === true && check) && isFound(tables, filter, row, check, true)
+  },
   history: (tables, filter, row) =>
     wants(filter.agent_id, row.agent_id) && wants(filter.check_id, row.check_id) && isRegistered(tables, row),
   incidents: (tables, filter, row) =>

@@ -35,15 +35,15 @@ const LINE_STATES: Readonly<Record<string, string>> = {
   held: "down",
   load: "operational",
   mild: "degraded",
-  // It has no bar yet.
-  never: "no_data",
+  never: "down",
+  nightly: "down",
 }
 
 /** The values of checks in each family of `/metrics/checks`. */
 const CHECK_FAMILIES: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  tocsin_check_info: { backup: 1, held: 1, load: 1, mild: 1, never: 1 },
+  tocsin_check_info: { backup: 1, held: 1, load: 1, mild: 1, never: 1, nightly: 1 },
   tocsin_check_status: { backup: 0, held: 2, load: 0, mild: 0 },
-  tocsin_check_late: { backup: 1, held: 0, load: 0, mild: 1, never: 1 },
+  tocsin_check_late: { backup: 1, held: 0, load: 0, mild: 1, never: 1, nightly: 1 },
   tocsin_check_last_result_timestamp_seconds: {
     backup: 1_772_366_400,
     held: 1_772_366_400,
@@ -57,14 +57,21 @@ const CHECK_FAMILIES: Readonly<Record<string, Readonly<Record<string, number>>>>
 /** The values of each family of `/metrics` that counts checks or their incidents, by their labels. */
 const FAMILIES: Readonly<Record<string, string>> = {
   tocsin_checks: 'status="ok" 3, status="warning" 0, status="critical" 1, status="unknown" 0',
-  tocsin_checks_late: 'severity="warning" 1, severity="critical" 1, severity="unknown" 1',
-  tocsin_incidents_open: 'severity="warning" 1, severity="critical" 2, severity="unknown" 1',
+  tocsin_checks_late: 'severity="warning" 1, severity="critical" 2, severity="unknown" 1',
+  tocsin_incidents_open: 'severity="warning" 1, severity="critical" 3, severity="unknown" 1',
 }
 
 /** The rows that each kind of export has of these checks. */
 const EXPORTED: Readonly<Record<ExportKind, ReadonlyArray<string>>> = {
   history: ["backup ok", "gone critical", "held critical", "load ok", "mild ok"],
-  incidents: ["backup open", "gone resolved", "held open and held", "mild open", "never open"],
+  incidents: [
+    "backup open",
+    "gone resolved",
+    "held open and held",
+    "mild open",
+    "never open",
+    "nightly open",
+  ],
   numbers: [],
 }
 
@@ -121,6 +128,10 @@ export const placesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const declared = yield* call("PUT", `/ops/v1/agents/${AGENT}/expectations`, { token: agent.key, json })
       assert.strictEqual(declared.status, 200, declared.text)
     }
+    // A run of a job that began, and never ended.
+    const json = { name: "cron", kind: "ping", options: { check: "nightly" } }
+    const { key } = (yield* operate("POST", "/ops/v1/integrations", { json })).body as Found
+    assert.strictEqual((yield* call("GET", `/in/ping/${String(key)}/start`)).status, 200)
     const { sha256 } = yield* Effect.provide(Hashing, NodeHashing.layer())
     const compiled = compilePolicy(policy, [])
     const incidents = incidentOptions(countingIds(), { current: () => compiled }, defaultRules, { sha256 })
@@ -130,10 +141,14 @@ export const placesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       ["backup", "mild", "never"].map((id) => CheckId.make(id)),
       ["gone", "held", "load"].map((id) => CheckId.make(id)),
     ]
-    yield* transact(storage, becomeLate(agentId, late, incidents)).pipe(
-      Effect.provideService(Clock.Clock, clock),
-      Effect.orDie,
-    )
+    for (const [agent_id, ids] of [
+      [agentId, late],
+      [AgentId.make("cron"), [CheckId.make("nightly")]],
+    ] as const)
+      yield* transact(storage, becomeLate(agent_id, ids, incidents)).pipe(
+        Effect.provideService(Clock.Clock, clock),
+        Effect.orDie,
+      )
     clock.advance("2 minutes")
     const input = { agentId, checkIds: listed, outageEnd: undefined, incidents }
     yield* transact(storage, evaluateListed(input, undefined)).pipe(
@@ -141,8 +156,8 @@ export const placesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       Effect.orDie,
     )
     const matchers = [{ field: "check_id", op: "=", value: "held" }]
-    const json = { matchers, for: "9h", comment: "known" }
-    const { body, status, text } = yield* operate("POST", "/ops/v1/silences", { json })
+    const silence = { matchers, for: "9h", comment: "known" }
+    const { body, status, text } = yield* operate("POST", "/ops/v1/silences", { json: silence })
     assert.strictEqual(status, 201, text)
     const { items } = (yield* operate("GET", "/ops/v1/incidents")).body as Items
     return { hold: `silence:${String((body as Found)["id"])}`, incident: String(items[0]?.["id"]) }
@@ -176,8 +191,8 @@ export const placesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         }
 
         const { body: counts } = yield* operate("GET", "/ops/v1/summary")
-        const states = { ok: 1, warning: 0, critical: 1, unknown: 0, late: 3, withdrawn: 1 }
-        assert.deepInclude(counts as Found, { checks_ok: 3, checks_critical: 1, open_incidents: 4, states })
+        const states = { ok: 1, warning: 0, critical: 1, unknown: 0, late: 4, withdrawn: 1 }
+        assert.deepInclude(counts as Found, { checks_ok: 3, checks_critical: 1, open_incidents: 5, states })
 
         const { text: metrics } = yield* operate("GET", "/metrics")
         const ofStates = familiesIn(metrics)
@@ -210,7 +225,12 @@ export const placesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const { clock } = yield* Tocsin
         clock.advance("1 hour")
         const { body: availability } = yield* operate("GET", "/ops/v1/availability")
-        for (const { check_id, percent, seconds } of (availability as Items).items) {
+        const { items } = availability as Items
+        assert.deepStrictEqual(
+          items.map(({ check_id }) => String(check_id)).toSorted(),
+          Object.keys(SHOWN).toSorted(),
+        )
+        for (const { check_id, percent, seconds } of items) {
           const state = SHOWN[String(check_id)]
           assert.strictEqual((seconds as Found)["late"] === 0, state !== "late", String(check_id))
           assert.strictEqual(percent === 100, state === "ok", String(check_id))
@@ -218,8 +238,12 @@ export const placesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const span = "from=2026-03-01T12:00:00Z&to=2026-03-01T13:00:00Z"
         const { body: report } = yield* operate("GET", `/ops/v1/report?${span}`)
         const { late, worst } = report as Readonly<Record<string, ReadonlyArray<Found>>>
-        // A report begins with the first result of a check.
-        assert.deepStrictEqual(late?.map(({ check_id }) => check_id).toSorted(), ["backup", "mild"])
+        assert.deepStrictEqual(late?.map(({ check_id }) => check_id).toSorted(), [
+          "backup",
+          "mild",
+          "never",
+          "nightly",
+        ])
         assert.strictEqual(worst?.at(-1)?.["check_id"], "load")
       }),
     {

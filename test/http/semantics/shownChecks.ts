@@ -10,6 +10,7 @@ export const SHOWN: Readonly<Record<string, string>> = {
   backup: "late",
   mild: "late",
   never: "late",
+  nightly: "late",
   gone: "withdrawn",
   held: "critical",
   load: "ok",

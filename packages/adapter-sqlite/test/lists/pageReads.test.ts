@@ -26,7 +26,13 @@ import { transact } from "@tocsin/testing/transact"
 /** One value for each thing that a list can be filtered by. */
 const filterValues: { readonly [L in ListName]?: Required<ListFilters[L]> } = {
   checks: { agent_id: AgentId.make("a"), status: "critical", state: "critical", search: "disk" },
-  overdue: { agent_id: AgentId.make("a"), status: "critical", state: "critical", search: "disk" },
+  overdue: {
+    agent_id: AgentId.make("a"),
+    status: "critical",
+    state: "critical",
+    search: "disk",
+    neverReported: true,
+  },
   history: { agent_id: AgentId.make("a"), check_id: CheckId.make("c") },
   incidents: {
     state: "open",
@@ -89,8 +95,9 @@ const planOf = <L extends ListName>(
 
 const isByMember = (filter: object): boolean => "agent_id" in filter || "check_id" in filter
 
-/** Checks that are found by words, a state or a status: a scan in order, of all of them or of the few that are not ok. */
-const isFound = (filter: object): boolean => "search" in filter || "state" in filter || "status" in filter
+/** Checks that are found by words, a state or a status: a scan in order, of all of them or of the few that are not ok or late. */
+const isFound = (filter: object): boolean =>
+  ["search", "state", "status", "neverReported"].some((name) => name in filter)
 
 /** A notification that failed is not held. */
 const matchesNothing = (filter: object): boolean =>

@@ -85,6 +85,8 @@ export const overdueChecksAreFound = Effect.fnUntraced(function* (replica: Repli
   assert.lengthOf(all, 3 * population.agents.length)
   const lastOf = ({ agent_id, check_id }: Found) =>
     population.checks.find((row) => row.agent_id === agent_id && row.check_id === check_id)
+  const never = yield* rowsOf(replica, "overdue", { neverReported: true })
+  assert.deepStrictEqual(never.map(nameOf), all.filter((row) => lastOf(row) === undefined).map(nameOf))
   yield* areFound(
     replica,
     "overdue",

@@ -8,12 +8,12 @@ import {
   phasesOf,
   type Span,
 } from "../../heart/availability/availability.ts"
-import { noFacts, readFacts, type SharedFacts, windowsIn } from "../../heart/availability/readFacts.ts"
-import type { CheckRecord } from "../../heart/model/CheckRecord.ts"
 import { findByCheck } from "../../kernel/model/CheckRef.ts"
+import { findKnown, type KnownCheck } from "../../heart/availability/knownChecks.ts"
+import { noFacts, readFacts, type SharedFacts, windowsIn } from "../../heart/availability/readFacts.ts"
 import type { Policy } from "../../heart/policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
-import { findLineChecks, type LineCheck } from "./lineChecks.ts"
+import { findLineChecks, findNeverReported, type LineCheck } from "./lineChecks.ts"
 import { type FoldedDay, KeptDays, LineFold } from "./LineFold.ts"
 import { GRACE, type OpenGap, gapAt, type StatePhase, statePhasesOf } from "./lineStates.ts"
 import { type Day, daysUntil } from "./pageDays.ts"
@@ -41,11 +41,28 @@ export interface FoldedToday {
   readonly gaps: ReadonlyMap<LineCheck, OpenGap>
 }
 
-interface Sources {
+export interface Sources {
   readonly storage: Storage["Service"]
   readonly sha256: (text: string) => string
   readonly policy: Policy
 }
+
+/** The same, with the checks that have become late since without ever having reported. */
+export const withNeverReported = Effect.fnUntraced(function* (
+  { sha256, storage }: Sources,
+  page: PublicPage,
+  today: FoldedToday,
+): Effect.fn.Return<FoldedToday, StorageError> {
+  const late = yield* findNeverReported(storage, sha256, page)
+  const lines = linesOf(page).map(({ line }, n) => {
+    const { checks, today: day } = today.lines[n] ?? { checks: [], today: NOTHING }
+    const found = late.get(line)?.checks ?? []
+    const knownOf = findByCheck(found.length === 0 ? [] : checks)
+    const more = found.filter((check) => knownOf(check) === undefined)
+    return { checks: more.length === 0 ? checks : [...checks, ...more], today: day }
+  })
+  return { ...today, lines }
+})
 
 /** The windows of a span, or of its last days. */
 const windowsOf = (policy: Policy, span: Span) =>
@@ -167,7 +184,7 @@ const beginFolding = Effect.fnUntraced(function* (
 const readPast = Effect.fnUntraced(function* (
   folding: Folding,
   of: LineCheck,
-  check: CheckRecord,
+  check: KnownCheck,
   room: number,
 ) {
   const { known, past, sha256, gaps, span, storage, windows } = folding
@@ -198,12 +215,12 @@ const foldLine = Effect.fnUntraced(function* (
   // Requests pass between lines whose checks are all read.
   yield* Effect.yieldNow
   const unread = checks.filter((check) => past.get(check) === undefined)
-  const recordOf = findByCheck(unread.length === 0 ? [] : yield* storage.checks(unread))
+  const knownOf = yield* findKnown(storage, unread)
   const fold = new LineFold()
   let [room, from] = [MOST_CHANGES, folding.from]
   for (const each of checks) {
-    const record = recordOf(each)
-    const read = past.get(each) ?? (record && (yield* readPast(folding, each, record, room)))
+    const check = knownOf(each)
+    const read = past.get(each) ?? (check && (yield* readPast(folding, each, check, room)))
     if (read === undefined) continue
     const { changes, phases, states } = read
     const oldest = changes.at(-(room + 1)) ?? changes[0]

@@ -24,7 +24,7 @@ import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import type { LineCheck } from "./lineChecks.ts"
 import { stateNow, worstOf } from "./lineStates.ts"
 import { type FeedEntry, feedOf, pageBody, type ReadPage } from "./pageBody.ts"
-import { type FoldedToday, PageHistory } from "./PageHistory.ts"
+import { type FoldedToday, PageHistory, type Sources, withNeverReported } from "./PageHistory.ts"
 
 /** The shortest time between two reads of one page. */
 const READ_EVERY = Duration.seconds(15)
@@ -68,23 +68,28 @@ const coveredNow = ({ windows }: Policy, now: Instant.Instant) => {
 /** Checks whose states are read in one turn of the event loop: some milliseconds. */
 const CHECKS_TOGETHER = 1_000
 
-/** How bad each of these checks is while it is late. */
-const lateSeverities = Effect.fnUntraced(function* (
-  storage: Storage["Service"],
-  checks: ReadonlyArray<CheckRecord>,
-) {
-  const late = checks.filter(isLate)
-  const expectationOf = findByCheck(late.length === 0 ? [] : yield* storage.rows("expectation", late))
-  return (check: LineCheck): Severity | undefined => {
-    const { incident_id, terms } = expectationOf(check) ?? {}
-    return incident_id === undefined ? undefined : terms?.severity
+/** What is known now of each of these checks, and how bad it is while it is late. */
+const readNow = Effect.fnUntraced(function* (storage: Storage["Service"], checks: ReadonlyArray<LineCheck>) {
+  const recordOf = findByCheck<CheckRecord>(yield* storage.checks(checks))
+  const expected = checks.filter((check) => {
+    const record = recordOf(check)
+    return record === undefined || isLate(record)
+  })
+  const expectationOf = findByCheck(expected.length === 0 ? [] : yield* storage.rows("expectation", expected))
+  return (check: LineCheck) => {
+    const { expected_from, incident_id, terms } = expectationOf(check) ?? {}
+    const late = incident_id === undefined ? undefined : terms?.severity
+    const record = recordOf(check)
+    if (record !== undefined)
+      return record.withdrawn_at === undefined && !record.is_of_place ? { last: record, late } : undefined
+    // One that never reported counts from when it was expected.
+    return late && expected_from && { last: { received_at: expected_from, status: late }, late }
   }
 })
 
 /** The states of the lines. */
 const readStates = Effect.fnUntraced(function* (
-  storage: Storage["Service"],
-  policy: Policy,
+  { policy, storage }: Sources,
   page: PublicPage,
   { at, lines, gaps }: FoldedToday,
   announcements: ReadPage["announcements"],
@@ -94,17 +99,13 @@ const readStates = Effect.fnUntraced(function* (
   const isCovered = coveredNow(policy, yield* Instant.now)
   const stateOf = new Map<LineCheck, LineState>()
   for (const piece of Arr.chunksOf(checks, CHECKS_TOGETHER)) {
-    const recordOf = findByCheck<CheckRecord>(yield* storage.checks(piece))
-    const lateOf = yield* lateSeverities(
-      storage,
-      piece.flatMap((check) => recordOf(check) ?? []),
-    )
+    const nowOf = yield* readNow(storage, piece)
     const readAt = yield* Instant.now
     for (const check of piece) {
-      const record = recordOf(check)
-      if (record === undefined || record.withdrawn_at !== undefined || record.is_of_place) continue
-      const state = stateNow(record, lateOf(check), { at, gap: gaps.get(check) }, isCovered(check), readAt)
-      stateOf.set(check, state)
+      const found = nowOf(check)
+      if (found === undefined) continue
+      const gap = gaps.get(check)
+      stateOf.set(check, stateNow(found.last, found.late, { at, gap }, isCovered(check), readAt))
     }
     yield* Effect.yieldNow
   }
@@ -203,12 +204,12 @@ export class PublicPages extends Context.Service<PublicPages>()(
       })
 
       const read = Effect.fnUntraced(function* (name: string, served: ServedPage) {
-        const policy = inForce.current()
+        const sources = { storage, sha256, policy: inForce.current() }
         const { history } = served
         const begun = yield* Instant.now
         const at = Instant.fromMicros(begun - (begun % FOLD_EVERY))
-        const today =
-          served.today?.at === at ? served.today : yield* history.foldToday({ storage, sha256, policy }, at)
+        const folded = served.today?.at === at ? served.today : yield* history.foldToday(sources, at)
+        const today = yield* withNeverReported(sources, history.page, folded)
         served.today = today
         if (!history.isWhole(today)) {
           if (!isRunning(served.folding))
@@ -217,7 +218,7 @@ export class PublicPages extends Context.Service<PublicPages>()(
         }
         served.readAt = yield* Instant.now
         const announcements = yield* readAnnouncements(storage, name)
-        const { asOf, states } = yield* readStates(storage, policy, history.page, today, announcements)
+        const { asOf, states } = yield* readStates(sources, history.page, today, announcements)
         assemble(name, served, { asOf, today, states, announcements })
         // Its readers make their answers of it in another turn.
         yield* Effect.yieldNow

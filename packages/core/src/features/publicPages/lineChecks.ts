@@ -12,7 +12,8 @@ import {
   type PublicPage,
 } from "@tocsin/contract/publicPages/PublicPages"
 import { type CheckWithFacts, withFacts } from "../../heart/availability/readFacts.ts"
-import { ALL_CHECKS, eachPage } from "../../kernel/engine/lists/readPage.ts"
+import { type KnownCheck, knownChecks, neverReported } from "../../heart/availability/knownChecks.ts"
+import { ALL_CHECKS, eachPageOf, type Pages as PagesOf } from "../../kernel/engine/lists/readPage.ts"
 import type { CheckRef } from "../../kernel/model/CheckRef.ts"
 import { indexMatchers } from "../../heart/policy/indexMatchers.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
@@ -37,11 +38,12 @@ const agentsOf = (lines: ReadonlyArray<PageLine>): ReadonlySet<AgentId> | undefi
   return agents.every(Schema.is(AgentId)) ? new Set(agents) : undefined
 }
 
-/** Finds the checks of the lines of pages. Passes over all checks, unless each line names an agent. */
+/** Finds the checks of the lines of pages, of these or of all. Passes over each, unless every line names an agent. */
 export const findLineChecks = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
   pages: Pages,
+  among: PagesOf<"checks", KnownCheck> = knownChecks(storage),
 ): Effect.fn.Return<ReadonlyMap<PageLine, LineChecks>, StorageError> {
   const lines = Object.values(pages).flatMap((page) => linesOf(page).map(({ line }) => line))
   const found = new Map(lines.map((line) => [line, [] as Array<LineCheck>]))
@@ -60,8 +62,8 @@ export const findLineChecks = Effect.fnUntraced(function* (
     }
   })
   const agents = agentsOf(lines)
-  if (agents === undefined) yield* eachPage(storage, ALL_CHECKS, take)
-  else for (const agent_id of agents) yield* eachPage(storage, { ...ALL_CHECKS, filter: { agent_id } }, take)
+  if (agents === undefined) yield* eachPageOf(among, ALL_CHECKS, take)
+  else for (const agent_id of agents) yield* eachPageOf(among, { ...ALL_CHECKS, filter: { agent_id } }, take)
   return new Map(
     Array.from(found, ([line, checks]) => [
       line,
@@ -69,6 +71,13 @@ export const findLineChecks = Effect.fnUntraced(function* (
     ]),
   )
 })
+
+/** Finds the checks of the lines of a page that are late and never reported. */
+export const findNeverReported = (
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  page: PublicPage,
+) => findLineChecks(storage, sha256, { page }, neverReported(storage))
 
 const NOTHING =
   "matches no check, so it shows no data: correct its matchers, unless the check is still to come"

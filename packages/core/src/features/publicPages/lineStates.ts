@@ -58,12 +58,18 @@ export function* statePhasesOf(
 ): Generator<void, ReadonlyArray<StatePhase>> {
   const silent = lasting(facts.silent)
   const reported = facts.changes[0]?.at ?? span.to
-  const first = Instant.min(Instant.max(reported, span.from), span.to)
-  const phases = yield* statesOf({ ...facts, silent }, { from: first, to: span.to }, lineStateOf)
-  // Windows change nothing before the first result.
-  const unreported =
-    span.from < first ? [{ from: Instant.wholeSecond(span.from), state: "no_data" } as const] : []
-  return [...unreported, ...phases]
+  const phases: Array<StatePhase> = []
+  let at = span.from
+  // Silence and windows change nothing before the first result, unless the check is late.
+  for (const known of merged([...facts.late, { from: reported, to: span.to }])) {
+    const [from, to] = [Instant.max(known.from, at), Instant.min(known.to, span.to)]
+    if (from >= to) continue
+    if (at < from) phases.push({ from: Instant.wholeSecond(at), state: "no_data" })
+    phases.push(...(yield* statesOf({ ...facts, silent }, { from, to }, lineStateOf)))
+    at = to
+  }
+  if (at < span.to) phases.push({ from: Instant.wholeSecond(at), state: "no_data" })
+  return phases
 }
 
 /** Since when a check has been silent at the end of its facts, and whether because of its agent. */

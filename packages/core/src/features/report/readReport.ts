@@ -110,7 +110,7 @@ export const reportOperations = ({
     const known = noFacts()
     const fold = new ReportFold(group)
     const add = Effect.fnUntraced(function* (item: CheckWithFacts) {
-      const { agent_id, check_id } = item.check
+      const { agent_id, check_id } = item
       const facts = yield* readFacts(storage, sha256, item, span, windows, { known, room: MOST_CHANGES })
       if (facts.changes.length > MOST_CHANGES) {
         const message = `the check ${agent_id}/${check_id} changed more than ${MOST_CHANGES} times: choose a later from`

@@ -6,14 +6,14 @@ import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { compileMatchers, type Matcher } from "@tocsin/contract/labels/Matcher"
 import { inPieces, phasesOf, type Span, sumPhases } from "./availability.ts"
+import { findKnown, type KnownCheck, knownChecks } from "./knownChecks.ts"
 import { type CheckWithFacts, noFacts, READ_TOGETHER, readFacts, windowsIn, withFacts } from "./readFacts.ts"
 import {
   matchingPages,
   type Page,
   type PageParameters,
-  readPage,
+  readPageOf,
 } from "../../kernel/engine/lists/readPage.ts"
-import type { CheckRecord } from "../model/CheckRecord.ts"
 import type { CheckName } from "../../kernel/model/CheckRef.ts"
 import type { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
@@ -60,7 +60,7 @@ const readAvailability = Effect.fnUntraced(function* (
   const items: Array<CheckAvailability> = []
   let room = MOST_CHANGES
   for (const item of page.items) {
-    const { agent_id, check_id } = item.check
+    const { agent_id, check_id } = item
     const read = yield* readFacts(storage, sha256, item, span, windows, { known, room })
     room -= read.changes.length
     if (room < 0) {
@@ -72,6 +72,21 @@ const readAvailability = Effect.fnUntraced(function* (
     items.push({ agent_id, check_id, ...sumPhases(phases, span), ...shown })
   }
   return { ...page, items }
+})
+
+/** The checks of these names that are known, in their order. */
+const readNamed = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  names: ReadonlyArray<CheckName>,
+): Effect.fn.Return<ReadonlyArray<KnownCheck>, StorageError> {
+  const ids = Array.from(new Set(names.map(({ agent_id }) => agent_id)))
+  const agents = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
+  const refs = names.flatMap(({ agent_id, check_id }) => {
+    const agent = agents.find((one) => one?.agent_id === agent_id)
+    return agent === undefined ? [] : [{ agent_id, check_id, registration_id: agent.registration_id }]
+  })
+  const knownOf = yield* findKnown(storage, refs)
+  return refs.flatMap((ref) => knownOf(ref) ?? [])
 })
 
 /** A page of checks that match. Reads no others where the query or its matchers name them. */
@@ -91,34 +106,23 @@ export const checksOf = Effect.fnUntraced(function* (
   const agent_id = named("agent_id", Schema.is(AgentId))
   const check_id = named("check_id", Schema.is(CheckId))
   const matches = compileMatchers(match)
-  const matching = (rows: ReadonlyArray<CheckRecord>) =>
+  const matching = (rows: ReadonlyArray<KnownCheck>) =>
     Effect.map(withFacts(storage, sha256, rows), (all) =>
-      all.filter(({ check, facts }) =>
-        matches({ ...facts, ...(check.status === "ok" ? {} : { severity: check.status }) }),
+      all.filter(({ check: { status = "ok" }, facts }) =>
+        matches({ ...facts, ...(status === "ok" ? {} : { severity: status }) }),
       ),
     )
   const names =
     checks ?? (agent_id === undefined || check_id === undefined ? undefined : [{ agent_id, check_id }])
   if (names !== undefined) {
-    const read = (name: CheckName) => storage.check(name.agent_id, name.check_id)
-    const found = yield* Effect.forEach(names, read, { concurrency: READ_TOGETHER })
-    const items = yield* matching(found.filter((check) => check !== undefined))
+    const items = yield* matching(yield* readNamed(storage, names))
     return { items, next_cursor: null, prev_cursor: null }
   }
   const query = { list: "checks", filter: { agent_id }, sort: "agent_id", direction: "asc" } as const
-  if (match.length === 0) {
-    const page = yield* readPage(storage, sha256, query, paging)
-    return { ...page, items: yield* withFacts(storage, sha256, page.items) }
-  }
-  const kept = new Map<CheckRecord, CheckWithFacts>()
-  const keep = (found: ReadonlyArray<CheckWithFacts>) =>
-    found.map((one) => {
-      kept.set(one.check, one)
-      return one.check
-    })
-  const pages = matchingPages<"checks">(storage, (rows) => Effect.map(matching(rows), keep))
-  const page = yield* readPage(pages, sha256, query, paging)
-  return { ...page, items: page.items.flatMap((check) => kept.get(check) ?? []) }
+  const known = knownChecks(storage)
+  if (match.length > 0) return yield* readPageOf(matchingPages(known, matching), sha256, query, paging)
+  const page = yield* readPageOf(known, sha256, query, paging)
+  return { ...page, items: yield* withFacts(storage, sha256, page.items) }
 })
 
 /** Operators' reads of availability (docs/rules.md#availability). */

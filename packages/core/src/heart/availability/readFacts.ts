@@ -8,8 +8,7 @@ import { eachPage, firstRows } from "../../kernel/engine/lists/readPage.ts"
 import { spansOf } from "../overdue/listedChecks.ts"
 import { overdueRef, ownOverdueRef } from "../overdue/overdueIncident.ts"
 import { mergeLabels } from "../firings/loudMembers.ts"
-import type { CheckRecord } from "../model/CheckRecord.ts"
-import { findByCheck } from "../../kernel/model/CheckRef.ts"
+import { type CheckName, findByCheck } from "../../kernel/model/CheckRef.ts"
 import { type IncidentChangeRecord, type IncidentRecord, incidentRefOf } from "../model/IncidentRecord.ts"
 import { STORY_CHANGES } from "../../kernel/model/timelineCut.ts"
 import type { ListName, ListQuery, ListRows } from "../../kernel/model/ListDefinitions.ts"
@@ -19,6 +18,7 @@ import type { Policy } from "../policy/compilePolicy.ts"
 import { nextOccurrences } from "../policy/occurrences.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import type { AvailabilityFacts, Gap, Late, Span } from "./availability.ts"
+import type { KnownCheck } from "./knownChecks.ts"
 
 const MOST_OCCURRENCES = 10_000
 
@@ -28,7 +28,7 @@ export const READ_TOGETHER = 8
 export const withFacts = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
-  checks: ReadonlyArray<CheckRecord>,
+  checks: ReadonlyArray<KnownCheck>,
 ) {
   const labelOf = findByCheck(yield* storage.rows("check_label", checks))
   const ids = Array.from(new Set(checks.map(({ agent_id }) => agent_id)))
@@ -45,7 +45,8 @@ export const withFacts = Effect.fnUntraced(function* (
       incident_key: check.incident_key ?? incidentRefOf(agent_id, check, sha256).incident_key,
       labels: mergeLabels(agent.labels, labelOf(check)?.labels),
     }
-    return [{ check, facts, labels: labelOf(check)?.labels, isListed: agent.listed_as_of !== undefined }]
+    const isListed = agent.listed_as_of !== undefined
+    return [{ agent_id, check_id, check, facts, labels: labelOf(check)?.labels, isListed }]
   })
 })
 
@@ -93,7 +94,7 @@ const rowsThrough = Effect.fnUntraced(function* <L extends ListName>(
 /** The changes of a check since the last one before a span, the oldest first. */
 const changesOf = Effect.fnUntraced(function* (
   storage: Storage["Service"],
-  { agent_id, check_id }: CheckRecord,
+  { agent_id, check_id }: CheckName,
   { from }: Span,
   room: number,
 ): Effect.fn.Return<AvailabilityFacts["changes"], StorageError> {
@@ -198,7 +199,7 @@ const gapsOf = Effect.fnUntraced(function* (
 /** The incidents in which a check was a member, and that were open during a span; and the last one before it. */
 const incidentsIn = Effect.fnUntraced(function* (
   storage: Storage["Service"],
-  filter: { readonly agent_id: AgentId; readonly check_id: CheckRecord["check_id"] },
+  filter: CheckName,
   { from, to }: Span,
 ): Effect.fn.Return<ReadonlyArray<IncidentRecord>, StorageError> {
   const query = { list: "incidents", filter, sort: "resolved_at", direction: "desc" } as const

@@ -43,14 +43,22 @@ const UNREADABLE: Terms = {
   notifications_enabled: false,
 }
 
+interface LateFilter extends CheckFilter {
+  /** Lists those alone that never reported. */
+  readonly neverReported?: true | undefined
+}
+
 /** A check that never reported has no status, which is not ok, and no summary. */
-const planOverdue = (filter: CheckFilter): ListPlan => {
+const planOverdue = (filter: LateFilter): ListPlan => {
   const present = ofPresentAgents(filter.agent_id)
   const found = isFound(filter, "c")
   const conditions = [
     constant("r.incident_id IS NOT NULL"),
     ...(filter.state === undefined || filter.state === "late" ? [] : [constant("1 = 0")]),
     ...(filter.status === "not_ok" ? [{ sql: "c.status IS DISTINCT FROM ?", values: ["ok"] }] : []),
+    ...(filter.neverReported === true
+      ? [{ sql: "coalesce(c.status, ?) = ?", values: ["never", "never"] }]
+      : []),
     ...present.conditions,
     ...found.conditions,
   ]

@@ -22,7 +22,7 @@ const MICROS_PER_MILLI = 1_000n
 
 const spansWith = (
   { spans }: ListedCheckRecord,
-  check: CheckRecord | undefined,
+  check: Partial<Pick<CheckRecord, "withdrawn_at">> | undefined,
   now: Instant.Instant,
 ): ReadonlyArray<WithdrawnSpan> => {
   if (check?.withdrawn_at === undefined) return spans
@@ -33,7 +33,7 @@ const spansWith = (
 /** When a check was withdrawn. */
 export const spansOf = (
   listed: ListedCheckRecord | undefined,
-  check: CheckRecord,
+  check: Partial<Pick<CheckRecord, "withdrawn_at">>,
   until: Instant.Instant,
 ): ReadonlyArray<{ readonly from: Instant.Instant; readonly to: Instant.Instant }> =>
   listed === undefined

@@ -46,8 +46,8 @@ const statesOf = ({ changes, late, planned, silent }: AvailabilityFacts): Readon
     const now = START - 600 + n
     const reported = changes.findLast((change) => second(change.at) <= now)?.status
     silentFor = silent.some((time) => holds(time, now)) ? silentFor + 1 : 0
-    if (reported === undefined) return "no_data"
     const known = late.find((time) => holds(time, now))?.severity ?? reported
+    if (known === undefined) return "no_data"
     const seen = silentFor > 300 ? "critical" : known
     if (seen !== "ok" && planned.some((time) => holds(time, now) && time.covered.includes(seen)))
       return "maintenance"

@@ -75,8 +75,17 @@ export const PENDING_FIRINGS = {
   direction: "asc",
 } as const satisfies ListQuery<"outbox">
 
-const positionAfter = <L extends ListName>({ list, sort }: ListQuery<L>, row: ListRows[L]): Position => ({
-  values: orderColumns(list, sort).map((column) => column.of(row)),
+/** Reads pages of a list, or of more rows in its order. */
+export interface Pages<L extends ListName, Row = ListRows[L]> {
+  readonly page: (request: PageRequest<L>) => Effect.Effect<ReadonlyArray<Row>, StorageError>
+}
+
+const positionAfter = <L extends ListName>(
+  { list, sort }: ListQuery<L>,
+  row: Partial<ListRows[L]>,
+): Position => ({
+  // Whatever is in the order of a list has its columns.
+  values: orderColumns(list, sort).map((column) => column.of(row as ListRows[L])),
   isInclusive: false,
 })
 
@@ -86,32 +95,37 @@ interface Piece<Row> {
 }
 
 /** Reads a piece of a list, and where the next one starts; absent at the end. */
-const readPiece = Effect.fnUntraced(function* <L extends ListName>(
-  storage: Storage["Service"],
+const readPiece = Effect.fnUntraced(function* <L extends ListName, Row extends Partial<ListRows[L]>>(
+  storage: Pages<L, Row>,
   query: ListQuery<L>,
   { from, limit }: Pick<PageRequest<L>, "from" | "limit">,
-): Effect.fn.Return<Piece<ListRows[L]>, StorageError> {
+): Effect.fn.Return<Piece<Row>, StorageError> {
   const rows = yield* storage.page({ ...query, from, isBackward: false, limit })
   const last = rows.at(-1)
   return { rows, next: last === undefined || rows.length < limit ? undefined : positionAfter(query, last) }
 })
 
-/** Reads a list in pieces, to its end or until `use` returns false. Between two, requests are answered. */
-export const eachPage = Effect.fnUntraced(function* <L extends ListName>(
-  storage: Storage["Service"],
+/** As {@link eachPage}, of rows in the order of a list. */
+export const eachPageOf = Effect.fnUntraced(function* <L extends ListName, Row extends Partial<ListRows[L]>>(
+  storage: Pages<L, Row>,
   query: ListQuery<L>,
-  use: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<boolean | void, StorageError> | boolean | void,
+  use: (rows: ReadonlyArray<Row>) => Effect.Effect<boolean | void, StorageError> | boolean | void,
 ): Effect.fn.Return<void, StorageError> {
   const { rows: limit } = yield* PieceSizes
   let from: Position | undefined
   do {
-    const piece: Piece<ListRows[L]> = yield* readPiece(storage, query, { from, limit })
+    const piece: Piece<Row> = yield* readPiece(storage, query, { from, limit })
     const used = use(piece.rows)
     if ((Effect.isEffect(used) ? yield* used : used) === false) return
     from = piece.next
     if (from !== undefined) yield* Effect.yieldNow
   } while (from !== undefined)
 })
+
+/** Reads a list in pieces, to its end or until `use` returns false. Between two, requests are answered. */
+export const eachPage: <L extends ListName>(
+  ...of: Parameters<typeof eachPageOf<L, ListRows[L]>>
+) => Effect.Effect<void, StorageError> = eachPageOf
 
 /** Reads pages whose filter speaks of a moment, to which no cursor is bound. */
 export const pagesAt = (
@@ -125,13 +139,17 @@ export const pagesAt = (
 const SEARCHED_TOGETHER = 500
 
 /** Pages of the rows of a list that match. They are read in pieces: between two, requests are answered. */
-export const matchingPages = <L extends ListName>(
-  storage: Pick<Storage["Service"], "page">,
-  matching: (rows: ReadonlyArray<ListRows[L]>) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>,
-) => ({
+export const matchingPages = <
+  L extends ListName,
+  Row extends Partial<ListRows[L]> = ListRows[L],
+  Found = Row,
+>(
+  storage: Pages<L, Row>,
+  matching: (rows: ReadonlyArray<Row>) => Effect.Effect<ReadonlyArray<Found>, StorageError>,
+): Pages<L, Found> => ({
   page: Effect.fnUntraced(function* (request: PageRequest<L>) {
     const piece = SEARCHED_TOGETHER
-    const found: Array<ListRows[L]> = []
+    const found: Array<Found> = []
     let from = request.from
     for (;;) {
       const rows = yield* storage.page({ ...request, from, limit: piece })
@@ -145,21 +163,15 @@ export const matchingPages = <L extends ListName>(
   }),
 })
 
-/**
- * Reads one page of a list, and one row more to see whether another page follows. In the other
- * direction there is a page whenever a cursor led here; `back=true` without a cursor is the first
- * page (docs/rules.md#lists).
- */
-export const readPage = Effect.fnUntraced(function* <L extends ListName>(
-  storage: {
-    readonly page: (request: PageRequest<L>) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>
-  },
+/** As {@link readPage}, of rows in the order of a list. */
+export const readPageOf = Effect.fnUntraced(function* <L extends ListName, Row extends Partial<ListRows[L]>>(
+  storage: Pages<L, Row>,
   sha256: (text: string) => string,
   query: ListQuery<L>,
   { cursor, back, limit }: PageParameters,
   /** Where the list begins, if not with its first row. */
   start?: Position,
-): Effect.fn.Return<Page<ListRows[L]>, ValidationError | StorageError> {
+): Effect.fn.Return<Page<Row>, ValidationError | StorageError> {
   const isBackward = back === true && cursor !== undefined
   const side = back === true ? "prev" : "next"
   const from =
@@ -168,7 +180,7 @@ export const readPage = Effect.fnUntraced(function* <L extends ListName>(
   const hasMore = found.length > limit
   const nearest = found.slice(0, limit)
   const items = isBackward ? nearest.toReversed() : nearest
-  const at = (row: ListRows[L] | undefined): Position | undefined =>
+  const at = (row: Row | undefined): Position | undefined =>
     // An empty page leads back to where it was requested, that place included.
     row === undefined
       ? from && { values: from.values, isInclusive: !from.isInclusive }
@@ -183,6 +195,15 @@ export const readPage = Effect.fnUntraced(function* <L extends ListName>(
     prev_cursor: hasPrevious ? cursorAt("prev", at(items[0])) : null,
   }
 })
+
+/**
+ * Reads one page of a list, and one row more to see whether another page follows. In the other
+ * direction there is a page whenever a cursor led here; `back=true` without a cursor is the first
+ * page (docs/rules.md#lists).
+ */
+export const readPage: <L extends ListName>(
+  ...of: Parameters<typeof readPageOf<L, ListRows[L]>>
+) => Effect.Effect<Page<ListRows[L]>, ValidationError | StorageError> = readPageOf
 
 /** Reads pages of lists, each row as it is shown at that moment. */
 export const pageReader =
@@ -217,7 +238,7 @@ export const passes = <L extends ListName>(
   return Effect.gen(function* () {
     if (pass === undefined && !(yield* begin)) return false
     pass ??= { from: undefined }
-    const { next, rows } = yield* readPiece(storage, query, { ...pass, limit })
+    const { next, rows } = yield* readPiece<L, ListRows[L]>(storage, query, { ...pass, limit })
     yield* evaluate(rows)
     pass = next && { from: next }
     if (pass === undefined && (yield* begin)) pass = { from: undefined }
