@@ -16,23 +16,9 @@ import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
 import { Policies } from "@tocsin/core/lists/Policies"
 import { Queries } from "@tocsin/core/lists/Queries"
-import { AgentDownloads } from "@tocsin/core/features/enrolment/AgentDownloads"
-import { ResolvedChecks } from "@tocsin/core/features/integrations/resolveCheck"
-import { Links } from "@tocsin/core/features/links/Links"
-import { OnCall } from "@tocsin/core/features/onCall/OnCall"
-import { Announcements } from "@tocsin/core/features/publicPages/Announcements"
-import { ReceiverTests } from "@tocsin/core/features/receivers/ReceiverTests"
-import { Reports } from "@tocsin/core/features/report/readReport"
-import { SharedSettings } from "@tocsin/core/features/settings/SharedSettings"
-import { Silences } from "@tocsin/core/features/silences/Silences"
-import { Availability } from "@tocsin/core/heart/availability/readAvailability"
-import { Checks } from "@tocsin/core/heart/usecases/Checks"
-import { Incidents } from "@tocsin/core/heart/usecases/Incidents"
-import { CheckMetrics } from "@tocsin/core/lists/CheckMetrics"
-import { ExplainedChecks } from "@tocsin/core/lists/ExplainedChecks"
-import { Exports } from "@tocsin/core/lists/Exports"
 import { Numbers } from "@tocsin/core/lists/Numbers"
-import { Effect, Layer, Logger, Redacted, References } from "effect"
+import { operationServices, queryServices } from "@tocsin/core/lists/services"
+import { type Context, Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import * as ApiServer from "../src/HttpServer.ts"
 import { Readiness } from "@tocsin/core/heart/health/Readiness"
@@ -85,6 +71,15 @@ const noSecrets = {
   encryptAgain: Effect.void,
 }
 
+type Mocked = (typeof operationServices | typeof queryServices)[number]["layer"]
+const mocked = Layer.mergeAll(
+  Layer.empty,
+  ...[...operationServices, ...queryServices].map((service) =>
+    Layer.mock(service as unknown as Context.Service<never, object>, {}),
+  ),
+  // Each is of its own service.
+) as Layer.Layer<Layer.Success<Mocked>>
+
 /** The services that the API requires, as stubs. */
 export const stubServices = ({
   ingest,
@@ -97,6 +92,8 @@ export const stubServices = ({
   pages,
 }: Stubs) =>
   Layer.mergeAll(
+    mocked,
+    Layer.mock(Numbers, { numbers: noNumbers }),
     Layer.mock(Ingest, { bodies: unlimitedBodies, ...ingest, beat: ingest?.beat, batch: ingest?.batch }),
     Layer.mock(Admission, { enrolments: noEnrolments, ...admission }),
     Layer.mock(Integrations, {
@@ -105,24 +102,6 @@ export const stubServices = ({
     }),
     Layer.mock(Watches, {}),
     Layer.mock(Queries, { ...queries }),
-    Layer.mergeAll(
-      Layer.mock(AgentDownloads, {}),
-      Layer.mock(Announcements, {}),
-      Layer.mock(Availability, {}),
-      Layer.mock(CheckMetrics, {}),
-      Layer.mock(Checks, {}),
-      Layer.mock(ExplainedChecks, {}),
-      Layer.mock(Exports, {}),
-      Layer.mock(Incidents, {}),
-      Layer.mock(Links, {}),
-      Layer.mock(Numbers, { numbers: noNumbers }),
-      Layer.mock(OnCall, {}),
-      Layer.mock(ReceiverTests, {}),
-      Layer.mock(Reports, {}),
-      Layer.mock(ResolvedChecks, {}),
-      Layer.mock(SharedSettings, {}),
-      Layer.mock(Silences, {}),
-    ),
     Layer.mock(Operators, { ...operators }),
     Layer.mock(Sessions, {}),
     Layer.mock(Push, {}),
