@@ -36,7 +36,7 @@ export const forget = ({ fell, reached, reaches }: Incident, againAfter: number,
 }
 
 /** Without those of a beginning before the step of an earlier one was due: they add nothing for their delay. */
-const distinct = (later: Later): Later => {
+export const distinct = (later: Later): Later => {
   const kept: Array<Later[number]> = []
   for (const step of later.toSorted((a, b) => a.began - b.began)) {
     const began = Math.ceil(step.began)

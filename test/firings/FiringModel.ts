@@ -4,7 +4,7 @@ import { LATENESS, type Member, MemberModel } from "./MemberModel.ts"
 import * as Naming from "./NamingModel.ts"
 import { handoverOf } from "./HandoverModel.ts"
 import { nameIn } from "./nameIn.ts"
-import { adding, AGAIN_AFTER, beginAnew, fall, forget, page, pageAt } from "./EpisodeModel.ts"
+import { adding, AGAIN_AFTER, beginAnew, distinct, fall, forget, page, pageAt } from "./EpisodeModel.ts"
 import { type Episodes, IN_FORCE } from "./inForce.ts"
 import { lateOf, laterOf, momentOf } from "./moments.ts"
 import type { Ended } from "./RotaModel.ts"
@@ -476,7 +476,7 @@ export class FiringModel {
   /** The later steps of a receiver whose moment has not passed before the policy came into force. */
   #paging(incident: Incident, receiver: string) {
     const { later } = this.#naming(incident, receiver)
-    return later.filter(({ due }) => Math.ceil(due) >= Math.ceil(this.#since.policy))
+    return distinct(later).filter(({ due }) => Math.ceil(due) >= Math.ceil(this.#since.policy))
   }
 
   /** When a later step notifies a receiver that knows as much; those that add nothing have notified. */

@@ -135,9 +135,9 @@ export class OnCallModel {
     if (stays === undefined) return name === receiver ? [{ isBeside: false }] : []
     const stay = stays.get(receiver)
     if (stay === undefined) return []
-    return [
-      { rota: name, isBeside: stay.isBeside, ...(stay.cameAt !== undefined && { cameAt: stay.cameAt }) },
-    ]
+    // Who comes by a refusal comes after the firing that was refused.
+    const came = stay.cameAt !== undefined && { cameAt: stay.cameAt + Number(stay.byRefusal) }
+    return [{ rota: name, isBeside: stay.isBeside, ...came }]
   }
 
   /** An attempt ends, or has not for a while. */

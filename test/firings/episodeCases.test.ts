@@ -266,6 +266,17 @@ const BEGINNINGS: Readonly<Record<string, Case>> = {
       "1300 pager firing escalation critical",
     ],
   },
+  "a silence ends while quiet hours hold its firing on": {
+    policy: {
+      routes: [{ steps: [{ to: ["chat"] }, { after: 300, to: ["pager"] }] }],
+      quiet: { chat: { from: 30_600, to: 36_000, below: "critical" } },
+    },
+    steps: [
+      [20, disk("warning")],
+      [380, silence(340)],
+    ],
+    expected: ["320 pager firing escalation warning", "1040 pager firing escalation warning"],
+  },
   "a window ends while no server runs": {
     policy: { ...STEPS, windows: [{ for: 240, match: ["agent_id = a"], every: 1_800 }] },
     steps: [

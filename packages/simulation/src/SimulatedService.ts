@@ -155,11 +155,12 @@ export class SimulatedService {
     )
   }
 
-  /** Puts a silence in force whose end is known, and forgets those that have ended. */
+  /** Puts a silence in force whose end is known, forgets those that have ended, and has what it holds evaluated soon. */
   began(silence: SilenceRecord, at: Instant.Instant): void {
     const silences = this.#tables.keyed.silence
     for (const { ends_at, id } of Array.from(silences.values())) if (ends_at <= at) silences.delete(id)
     silences.set(silence.id, silence)
+    if (this.policy.hasTimers) this.#evaluateAllAt ??= at
   }
 
   /** Puts an override of a rota in force whose end is known, and has what it changes evaluated soon. */

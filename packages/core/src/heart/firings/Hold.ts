@@ -50,9 +50,11 @@ const stored = ({ by, hasEnded, since, until, wasDue }: Hold): StoredHold => ({
 export const lastEnd = (holds: ReadonlyArray<Hold>): Instant.Instant =>
   holds.map(({ until }) => until).reduce(Instant.max)
 
-/** When a firing under these holds is evaluated. */
+/** When a firing under these holds is evaluated: also at the end of each that begins steps. */
 const evaluatedAt = (holds: ReadonlyArray<Hold>): Instant.Instant =>
-  holds.flatMap(({ lookAgainAt }) => lookAgainAt ?? []).reduce(Instant.min, lastEnd(holds))
+  holds
+    .flatMap(({ lookAgainAt, until, wasDue }) => lookAgainAt ?? (wasDue === true ? until : []))
+    .reduce(Instant.min, lastEnd(holds))
 
 /** Whether holds apply: to a firing that was never attempted, and not released by hand. */
 export const canBeHeld = (item: OutboxRecord): boolean =>
