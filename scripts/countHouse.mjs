@@ -91,7 +91,7 @@ export const features = [
   {
     word: "trial",
     own: /^simulation\/|[sS]imulate\w*\.|simulated\w+\.|policy(Trial|Try|Test)\.|[bB]acktest\w*\.|historyThread/,
-    names: /[sS]imulat|[bB]acktest|[pP]olicyTrial|tryingPolicy|policyT(?:ry|est)\b/,
+    names: /[sS]imulat|[bB]acktest|[pP]olicyTrial|policyT(?:ry|est)\b/,
     former: ["simulat", "acktest", "policyTry", "policyTest"],
   },
   {
@@ -119,7 +119,7 @@ export const features = [
     word: "report",
     own: /\/report\/|[rR]eportOperations\.|\/Report\.|reportMail/,
     names:
-      /\breportOperations\b|\bReport(?:Parameters|Fold|s)?\b|\breadReport\b|[mM]onthlyReport|monthly_report|sendReport/,
+      /\breportOperations\b|\bReport(?:Parameters|Fold|s)\b|\breadReport\b|[mM]onthlyReport|monthly_report|sendReport/,
     former: [],
     besides: /simulation\/src|tocsin\/src\/simulate\.|^reporting\/|^agent\//,
   },

@@ -14,7 +14,11 @@ import { Push } from "@tocsin/core/features/push/Push"
 import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
+import { PolicyTrials } from "@tocsin/core/features/trial/PolicyTrials"
+import { FollowedPolicy } from "@tocsin/core/lists/FollowedPolicy"
 import { Policies } from "@tocsin/core/lists/Policies"
+import { PolicyLines } from "@tocsin/core/lists/PolicyLines"
+import { StoredSecrets } from "@tocsin/core/lists/StoredSecrets"
 import { Queries } from "@tocsin/core/lists/Queries"
 import { Numbers } from "@tocsin/core/lists/Numbers"
 import { operationServices, queryServices } from "@tocsin/core/lists/services"
@@ -112,8 +116,11 @@ export const stubServices = ({
       unavailable: () => [],
       plainSecrets: { issues: () => Effect.succeed([]), prevent: () => Effect.void },
       followedVersion: () => undefined,
-      secrets: noSecrets,
     }),
+    Layer.mock(FollowedPolicy, { followedVersion: () => undefined, bind: (notifier) => notifier }),
+    Layer.mock(PolicyLines, {}),
+    Layer.mock(PolicyTrials, {}),
+    Layer.mock(StoredSecrets, noSecrets),
     PolicyInForce.layer,
     Layer.mock(TopicFeed, { ...feed }),
     Layer.succeed(

@@ -6,13 +6,9 @@ import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
 import { policyFollower } from "@tocsin/core/lists/policyFollower"
-import { monthlyReports } from "@tocsin/core/features/report/monthlyReports"
-import { settingsFollower } from "@tocsin/core/features/settings/settingsFollower"
-import * as Delivery from "@tocsin/core/heart/usecases/Delivery"
+import { delivering, following } from "@tocsin/core/lists/services"
 import * as Housekeeping from "@tocsin/core/lists/Housekeeping"
 import { PublicPages } from "@tocsin/core/features/publicPages/PublicPages"
-import { recordNumbers } from "@tocsin/core/features/numbers/recordNumbers"
-import * as Replicas from "@tocsin/core/heart/usecases/Replicas"
 import { PepperChanged } from "@tocsin/core/heart/admission/verifyPepper"
 import { Cause, Context, Effect, Exit, Layer, Scope } from "effect"
 import { agentCalls, refusalOf } from "./api/AgentCalls.ts"
@@ -81,10 +77,8 @@ export const start = async (
   const layer = Layer.mergeAll(
     HttpApp.layer(http),
     stored === undefined ? Layer.empty : policyFollower,
-    settingsFollower,
-    Replicas.layer,
-    delivers ? Layer.merge(Delivery.layer, monthlyReports) : Layer.empty,
-    recordNumbers,
+    following,
+    delivers ? delivering : Layer.empty,
     keepsHouse ? Housekeeping.layer : Layer.empty,
     watchdog === undefined ? Layer.empty : Tocsin.watchdog(watchdog),
   ).pipe(

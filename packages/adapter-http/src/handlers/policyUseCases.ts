@@ -6,7 +6,9 @@ import { compileGiven } from "@tocsin/core/heart/policy/compilePolicy"
 import { policyWarnings } from "@tocsin/core/lists/policyWarnings"
 import { invalidPolicy } from "@tocsin/core/heart/usecases/followStoredPolicy"
 import type { ReceiverWithSecrets } from "@tocsin/core/features/receivers/changingReceivers"
+import { PolicyTrials } from "@tocsin/core/features/trial/PolicyTrials"
 import { Policies } from "@tocsin/core/lists/Policies"
+import { PolicyLines } from "@tocsin/core/lists/PolicyLines"
 import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
 import { Context, Effect, Predicate, Record, Result, Schema } from "effect"
 import { PolicyReader } from "../policy/PolicyReader.ts"
@@ -47,8 +49,10 @@ const toUnavailable = (reasons: ReadonlyMap<NotifierName, string>) =>
   Array.from(reasons, ([receiver, reason]) => ({ receiver, reason }))
 
 /** The use cases of the policy, by endpoint. */
-export const policyUseCases = (services: Context.Context<Policies>) => {
+export const policyUseCases = (services: Context.Context<Policies | PolicyLines | PolicyTrials>) => {
   const policies = Context.get(services, Policies)
+  const { lines } = Context.get(services, PolicyLines)
+  const trials = Context.get(services, PolicyTrials)
   // It is stored: a process that cannot put it in force now tries again within seconds.
   const inForceAfter = <A, E>(storing: Effect.Effect<A, E>) =>
     Effect.map(Effect.tap(storing, Effect.ignore(policies.follow)), (stored) => ({
@@ -100,7 +104,7 @@ export const policyUseCases = (services: Context.Context<Policies>) => {
           : yield* policies.plainSecrets.issues(read.success)
         if (Result.isFailure(read) || issues.length > 0) return { issues }
         const policy = compileGiven(read.success, given)
-        const listed = yield* policies.lines(read.success)
+        const listed = yield* lines(read.success)
         const lost = yield* policies.lost(policy)
         const warnings = [...warningsOf(read.success, yield* Instant.now), ...lost, ...listed.warnings]
         const unavailable = yield* policies.unavailableUnder(read.success)
@@ -116,7 +120,7 @@ export const policyUseCases = (services: Context.Context<Policies>) => {
       PolicyReader.pipe(
         Effect.flatMap((read) => read(payload, policies.given())),
         Effect.mapError(invalidPolicy),
-        Effect.flatMap((document) => policies.try(document, query)),
+        Effect.flatMap((document) => trials.try(document, query)),
       ),
   } satisfies OpsUseCases<"policy">
 }

@@ -8,7 +8,7 @@ import { Receivers } from "../heart/notifications/Receivers.ts"
 import { PolicyInForce } from "../heart/policy/PolicyInForce.ts"
 import { givenReceivers } from "../heart/replicas/listedReceivers.ts"
 import { followStoredPolicy } from "../heart/usecases/followStoredPolicy.ts"
-import { recollecting } from "../heart/usecases/recollecting.ts"
+import { Recollection } from "../heart/usecases/Recollection.ts"
 import { PolicySource } from "../heart/usecases/PolicySource.ts"
 import { replacingPolicies } from "../heart/usecases/replacingPolicies.ts"
 import { SecretCipher } from "../kernel/ports/SecretCipher.ts"
@@ -31,9 +31,12 @@ export class FollowedPolicy extends Context.Service<FollowedPolicy>()("@tocsin/c
     const isGiven = (yield* PolicySource).source === "given"
     if (isGiven && browserReceivers(inForce.current().document).length > 0)
       yield* begin(inForce.current(), (yield* Receivers).given)
-    yield* (yield* recollecting)(inForce.current(), replicas)
+    yield* (yield* Recollection).recollect(inForce.current(), replicas)
     return { ...followed, bind, look, readSecrets, replace }
   }),
 }) {
-  static readonly layer = Layer.provideMerge(Layer.effect(FollowedPolicy, FollowedPolicy.make), Push.layer)
+  static readonly layer = Layer.effect(FollowedPolicy, FollowedPolicy.make).pipe(
+    Layer.provide(Recollection.layer),
+    Layer.provideMerge(Push.layer),
+  )
 }

@@ -2,8 +2,6 @@ import { Effect, Layer } from "effect"
 import { repeatChore } from "../kernel/engine/commits/Chore.ts"
 import { idlePendingChores } from "../heart/admission/removeAgent.ts"
 import { openingsCountFor } from "../heart/policy/compilePolicy.ts"
-import { leavingChecksChore } from "../features/watches/leavingChecks.ts"
-import { numbersChores } from "../features/numbers/expireNumbers.ts"
 import { Retention, retentionChores } from "../kernel/engine/commits/retentionChores.ts"
 import { Storage } from "../kernel/ports/Storage.ts"
 import { serviceHeartbeatChore } from "../heart/clock/repairClocks.ts"
@@ -13,9 +11,6 @@ import { overdueChore } from "../heart/overdue/evaluateExpectations.ts"
 import { withdrawnChore } from "../heart/checks/withdrawChecks.ts"
 import { freshnessChore } from "../heart/overdue/followPolicy.ts"
 import { incidentOptions } from "../heart/incidents/incidentOptions.ts"
-import { alertsChore } from "../features/integrations/sweepAlerts.ts"
-import { mailsChore } from "../features/integrations/mail/sweepMails.ts"
-import { integrationsChore } from "../features/integrations/seeIntegrations.ts"
 import { evaluationChore } from "../heart/evaluation/evaluateIncidents.ts"
 import { countParentChanges, evaluationPassChore } from "../heart/evaluation/evaluationPass.ts"
 import { deadAgentsChore } from "../heart/deadAgents/heartbeatIncident.ts"
@@ -26,6 +21,7 @@ import { Hashing } from "../kernel/ports/Hashing.ts"
 import { Ids } from "../kernel/ports/Ids.ts"
 import { Receivers } from "../heart/notifications/Receivers.ts"
 import { RuleSettings } from "../kernel/ports/RuleSettings.ts"
+import { features } from "./features.ts"
 
 /** Runs all background work until the layer closes. Safe with several replicas. */
 export const layer = Layer.effectDiscard(
@@ -42,17 +38,13 @@ export const layer = Layer.effectDiscard(
       deadAgentsChore(services, incidents),
       overdueChore(services, incidents),
       withdrawnChore(services, incidents, retention),
-      leavingChecksChore(services, incidents),
-      alertsChore(services, incidents),
-      mailsChore(services, incidents),
       evaluationChore(services, incidents),
       evaluationPassChore(services, { incidents, labels, parentChanges }),
       freshnessChore(services, { inForce: policy, labels }, incidents),
-      integrationsChore(services, incidents),
       ...retentionChores(services, retention, () => openingsCountFor(policy.current())),
-      ...numbersChores(services, retention),
       ...idlePendingChores(services, retention, incidents),
       unclaimedChore(services, yield* Receivers),
+      ...features.flatMap((part) => ("chores" in part ? part.chores(services, incidents, retention) : [])),
     ]
     for (const chore of chores) yield* Effect.forkScoped(repeatChore(chore))
   }),

@@ -4,6 +4,7 @@ import { CurrentOperator, systemOperator } from "../kernel/ports/CurrentOperator
 import { idlePause } from "../kernel/ports/IdlePause.ts"
 import { PolicySource } from "../heart/usecases/PolicySource.ts"
 import { Policies } from "./Policies.ts"
+import { StoredSecrets } from "./StoredSecrets.ts"
 
 // A policy that was applied is in force everywhere within 5 s (docs/rules.md#a-stored-policy).
 const FOLLOW_EVERY = Duration.seconds(3)
@@ -12,10 +13,11 @@ const FOLLOW_EVERY = Duration.seconds(3)
  * Encrypts stored secrets again that only the second key opens, and puts what others apply in force here, until the
  * layer closes.
  */
-export const policyFollower: Layer.Layer<never, never, Policies> = Layer.effectDiscard(
+export const policyFollower: Layer.Layer<never, never, Policies | StoredSecrets> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { follow, lookForBrowsers, secrets } = yield* Policies
-    yield* Effect.forkScoped(Effect.retry(secrets.encryptAgain, Schedule.spaced(FOLLOW_EVERY)))
+    const { follow, lookForBrowsers } = yield* Policies
+    const { encryptAgain } = yield* StoredSecrets
+    yield* Effect.forkScoped(Effect.retry(encryptAgain, Schedule.spaced(FOLLOW_EVERY)))
     const looking = Effect.andThen(lookForBrowsers, idlePause(FOLLOW_EVERY))
     yield* Effect.forkScoped(
       keepRepeating(

@@ -1,22 +1,6 @@
 import { Layer } from "effect"
-import { AgentDownloads } from "../features/enrolment/AgentDownloads.ts"
-import { Integrations } from "../features/integrations/Integrations.ts"
-import { ResolvedChecks } from "../features/integrations/resolveCheck.ts"
-import { Links } from "../features/links/Links.ts"
 import { NumberMemory } from "../features/numbers/NumberMemory.ts"
-import { recordNumbers } from "../features/numbers/recordNumbers.ts"
-import { OnCall } from "../features/onCall/OnCall.ts"
-import { Announcements } from "../features/publicPages/Announcements.ts"
-import { PublicPages } from "../features/publicPages/PublicPages.ts"
-import { ReceiverTests } from "../features/receivers/ReceiverTests.ts"
-import { monthlyReports } from "../features/report/monthlyReports.ts"
-import { Reports } from "../features/report/readReport.ts"
-import { settingsFollower } from "../features/settings/settingsFollower.ts"
-import { SharedSettings } from "../features/settings/SharedSettings.ts"
-import { Sessions } from "../features/signIn/Sessions.ts"
-import { Silences } from "../features/silences/Silences.ts"
-import { placeFollowing, Watches } from "../features/watches/Watches.ts"
-import * as WatchRunner from "../features/watches/WatchRunner.ts"
+import { placeFollowing } from "../features/watches/Watches.ts"
 import { Availability } from "../heart/availability/readAvailability.ts"
 import { HealthExamination } from "../heart/health/HealthExamination.ts"
 import { Checks } from "../heart/usecases/Checks.ts"
@@ -30,28 +14,23 @@ import { Admission } from "./Admission.ts"
 import { CheckMetrics } from "./CheckMetrics.ts"
 import { ExplainedChecks } from "./ExplainedChecks.ts"
 import { Exports } from "./Exports.ts"
+import { features } from "./features.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import { Numbers } from "./Numbers.ts"
 import { Policies } from "./Policies.ts"
 import { policyFollower } from "./policyFollower.ts"
+import { PolicyLines } from "./PolicyLines.ts"
 import { Queries } from "./Queries.ts"
+import { StoredSecrets } from "./StoredSecrets.ts"
 
 /** Operators' actions beyond the contract: a service for each subject. */
 export const operationServices = [
-  AgentDownloads,
-  Announcements,
   Availability,
   Checks,
   ExplainedChecks,
   Incidents,
-  Links,
-  OnCall,
-  ReceiverTests,
-  Reports,
-  ResolvedChecks,
-  SharedSettings,
-  Silences,
-] as const
+  ...features.flatMap((part) => ("operations" in part ? [part.operations] : [])),
+]
 
 /** All that operators read, but for the lists of services that also act. */
 export const queryServices = [Queries, CheckMetrics, Exports, Numbers] as const
@@ -61,24 +40,33 @@ export const services = Layer.mergeAll(
   Admission.layer,
   HealthExamination.layer,
   Ingest.layer.pipe(Layer.provide(placeFollowing)),
-  Integrations.layer,
   Operators.layer,
-  Policies.layer.pipe(Layer.provideMerge(Replicas.ReplicaIdentity.layer)),
-  PublicPages.layer,
-  Sessions.layer,
+  Layer.mergeAll(Policies.layer, StoredSecrets.layer).pipe(
+    Layer.provideMerge(Replicas.ReplicaIdentity.layer),
+  ),
+  PolicyLines.layer,
   TopicFeed.layer,
-  Watches.layer,
+  ...features.flatMap((part) => ("services" in part ? [part.services] : [])),
   ...[...operationServices, ...queryServices].map(({ layer }) => layer),
 ).pipe(Layer.provideMerge(NumberMemory.layer))
 
+/** Of every process: what others changed is followed, and numbers are written. */
+export const following = Layer.mergeAll(
+  Replicas.layer,
+  ...features.flatMap((part) => ("follows" in part ? [part.follows] : [])),
+)
+
+/** Of processes that send notifications. */
+export const delivering = Layer.mergeAll(
+  Delivery.layer,
+  ...features.flatMap((part) => ("delivers" in part ? [part.delivers] : [])),
+)
+
 /** Delivery, liveness, retention, numbers, the report to other replicas, and probes; safe with several replicas. */
 export const background = Layer.mergeAll(
-  Delivery.layer,
-  monthlyReports,
+  delivering,
   Housekeeping.layer,
-  recordNumbers,
-  Replicas.layer,
-  WatchRunner.layer,
+  following,
   policyFollower,
-  settingsFollower,
+  ...features.flatMap((part) => ("probes" in part ? [part.probes] : [])),
 )

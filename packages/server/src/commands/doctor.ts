@@ -6,7 +6,7 @@ import { OnCall } from "@tocsin/core/features/onCall/OnCall"
 import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Numbers } from "@tocsin/core/lists/Numbers"
-import { Policies } from "@tocsin/core/lists/Policies"
+import { StoredSecrets } from "@tocsin/core/lists/StoredSecrets"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { CommandFailure } from "../CommandFailure.ts"
 import { type Column, tableText } from "../output/makeTable.ts"
@@ -187,7 +187,7 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   ]
 })
 
-const EXAMINED = Layer.mergeAll(Integrations.layer, Numbers.layer, OnCall.layer, Policies.layer)
+const EXAMINED = Layer.mergeAll(Integrations.layer, Numbers.layer, OnCall.layer, StoredSecrets.layer)
 
 /** The receivers, and what is stored, where the storage and the policy are in order. */
 const examineRows = Effect.fnUntraced(function* (settings: Settings, isOpened: boolean, isTested: boolean) {

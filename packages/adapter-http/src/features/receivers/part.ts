@@ -1,4 +1,5 @@
-import { Policies } from "@tocsin/core/lists/Policies"
+import { FollowedPolicy } from "@tocsin/core/lists/FollowedPolicy"
+import { StoredSecrets } from "@tocsin/core/lists/StoredSecrets"
 import { CurrentOperator, systemOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
 import { Context, Effect } from "effect"
 import { counted, type Operations } from "../../documents/examples.ts"
@@ -41,8 +42,9 @@ const operations: Operations = {
   },
 }
 
-const secretUseCases = (services: Context.Context<Policies>) => {
-  const { follow, secrets } = Context.get(services, Policies)
+const secretUseCases = (services: Context.Context<FollowedPolicy | StoredSecrets>) => {
+  const { follow } = Context.get(services, FollowedPolicy)
+  const secrets = Context.get(services, StoredSecrets)
   // The policy may be that of another operator. A process that cannot follow now tries again within seconds.
   const following = Effect.provideService(Effect.ignore(follow), CurrentOperator, systemOperator)
   return {

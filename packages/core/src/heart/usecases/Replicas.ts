@@ -19,7 +19,7 @@ import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { lastingReceivers, type Policy } from "../policy/compilePolicy.ts"
 import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { policyHash } from "../policy/applyPolicy.ts"
-import { recollecting } from "./recollecting.ts"
+import { Recollection } from "./Recollection.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../kernel/ports/Ids.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
@@ -136,7 +136,7 @@ export const layer = Layer.effectDiscard(
     const replica = yield* ReplicaIdentity
     const compare = yield* makeComparison
     const renew = makeRenewal(policy)
-    const recollect = yield* recollecting
+    const { recollect } = yield* Recollection
     const report = Effect.gen(function* () {
       const current = policy.current()
       const replicas = yield* replica.report(current)
@@ -150,7 +150,7 @@ export const layer = Layer.effectDiscard(
     const complaint = "this server cannot report its policy to the others; Tocsin will retry"
     yield* Effect.forkScoped(keepRepeating(Effect.andThen(report, pause), complaint, pause))
   }),
-)
+).pipe(Layer.provide(Recollection.layer))
 
 const listed = (receivers: ReadonlyMap<NotifierName, Instant.Instant>) =>
   Array.from(receivers).toSorted().join()

@@ -58,9 +58,6 @@ const findUnusable =
   (here: ReadonlyMap<NotifierName, string>) =>
     Effect.zipWith(listed, Instant.now, (replicas, now) => unusableByAll(here, replicas, now))
 
-/** Finds the overrides that do not count under a policy. */
-export type FindLostOverrides = (policy: Policy) => Command<Problems>
-
 /** Functions that features hand in. */
 interface Handed {
   /** Why receivers that are browsers reach nobody. */
@@ -68,7 +65,8 @@ interface Handed {
   /** Warnings of operators that a policy names and nobody has created. */
   readonly unknownOperators: (document: PolicyDocument) => Effect.Effect<Problems, StorageError>
   readonly readSecrets: ReadSecrets
-  readonly findLostOverrides: FindLostOverrides
+  /** Finds the overrides that do not count under a policy. */
+  readonly findLostOverrides: (policy: Policy) => Command<Problems>
   readonly plainSecrets: {
     /** Refuses a policy that would expose stored secrets, except those that are given with it. */
     readonly prevent: (
@@ -87,8 +85,7 @@ interface Handed {
 export const findLost = (
   storage: Storage["Service"],
   commits: Pick<Commits["Service"], "transact">,
-  findLostOverrides: FindLostOverrides,
-  unknownOperators: Handed["unknownOperators"],
+  { findLostOverrides, unknownOperators }: Pick<Handed, "findLostOverrides" | "unknownOperators">,
 ) =>
   Effect.fnUntraced(function* (policy: Policy, present: Policy) {
     const unknown = yield* unknownOperators(policy.document)
@@ -123,11 +120,10 @@ export interface Application {
 
 /** Functions that store a policy for all servers, and state beforehand what it would send and change. */
 export const applyingPolicies = Effect.fnUntraced(function* ({
-  findLostOverrides,
   plainSecrets,
   readSecrets,
-  unknownOperators,
   unreachable,
+  ...finders
 }: Handed) {
   const inForce = yield* PolicyInForce
   const hashing = yield* Hashing
@@ -137,7 +133,7 @@ export const applyingPolicies = Effect.fnUntraced(function* ({
   const ids = yield* Ids
   const given = yield* RuleSettings
   const firings = (policy: Policy) => countFirings(storage, { transact }, { ...given, policy: () => policy })
-  const warningsOf = findLost(storage, { transact }, findLostOverrides, unknownOperators)
+  const warningsOf = findLost(storage, { transact }, finders)
   const lost = (policy: Policy) => warningsOf(policy, inForce.current())
   const unusable = findUnusable(storage)
   /** The secrets that a policy names: the given ones, or else the stored ones. */

@@ -1,5 +1,5 @@
 import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
-import { Policies } from "@tocsin/core/lists/Policies"
+import { StoredSecrets } from "@tocsin/core/lists/StoredSecrets"
 import { Effect } from "effect"
 import { plural } from "../../output/texts.ts"
 import { attention, type Findings, ok } from "../../commands/doctor/Finding.ts"
@@ -8,8 +8,8 @@ const countOf = (watches: number): string => (watches === 1 ? "1 watch" : `${wat
 
 /** Stored secrets that this shell's keys do not open, and whether the second key is still needed. */
 export const examineSecrets = Effect.gen(function* () {
-  const ofReceivers = yield* Policies.use(({ secrets }) => secrets.states)
-  const ofWatches = yield* Policies.use(({ secrets }) => secrets.watchStates)
+  const ofReceivers = yield* StoredSecrets.use(({ states }) => states)
+  const ofWatches = yield* StoredSecrets.use(({ watchStates }) => watchStates)
   const cipher = yield* SecretCipher
   const [, second] = cipher?.keyIds ?? []
   const found = [

@@ -5,7 +5,7 @@ import {
   SecretsPath,
   type StoredSecrets,
 } from "@tocsin/contract/receivers/ReceiverSecrets"
-import { Policies } from "@tocsin/core/lists/Policies"
+import { StoredSecrets as Stored } from "@tocsin/core/lists/StoredSecrets"
 import { Effect, Redacted, Result, Schema } from "effect"
 import { Argument } from "effect/cli"
 import { notFound, usageFailure } from "../../CommandFailure.ts"
@@ -30,12 +30,12 @@ const COLUMNS: ReadonlyArray<Column<StoredSecrets>> = [
   { title: "BY", cell: ({ changed_by }) => changed_by },
 ]
 
-const list = actOn(Policies.layer)({
+const list = actOn(Stored.layer)({
   name: "list",
   description: "List the stored secrets of receivers, without their values",
   parameters: {},
 })(function* () {
-  const { items } = yield* Policies.use(({ secrets: stored }) => stored.list)
+  const { items } = yield* Stored.use((stored) => stored.list)
   return {
     answer: { items },
     text: items.length === 0 ? "no stored secrets\n" : tableText(COLUMNS, items, yield* Output),
@@ -62,7 +62,7 @@ const read = Effect.mapError(
   () => usageFailure(NO_JSON),
 )
 
-const put = actOn(Policies.layer)({
+const put = actOn(Stored.layer)({
   name: "put",
   description:
     "Store the secrets of a receiver, in place of all former ones. It asks for those that you name, without echo;\n" +
@@ -82,20 +82,20 @@ const put = actOn(Policies.layer)({
     return { ...path, request: yield* flags.readArguments(PutSecretsRequest, { values }) }
   }),
 })(function* ({ name: of, request }) {
-  const stored = yield* Policies.use(({ secrets }) => secrets.put(of, request))
+  const stored = yield* Stored.use((all) => all.put(of, request))
   return {
     answer: stored,
     text: `${of}: ${stored.keys.join(", ")} stored; every server uses them within 5 s\n`,
   }
 })
 
-const remove = actOn(Policies.layer)({
+const remove = actOn(Stored.layer)({
   name: "delete",
   description: "Delete stored secrets that no receiver of the policy names",
   parameters: { name, yes: flags.yes },
   reads: flags.confirmed(SecretsPath, (given) => `this deletes the stored secrets ${given.name}`),
 })(function* ({ name: of }) {
-  const { count } = yield* Policies.use(({ secrets }) => secrets.remove(of))
+  const { count } = yield* Stored.use((all) => all.remove(of))
   if (count === 0)
     return yield* notFound(`there are no stored secrets ${of}: list them with tocsin secrets list`)
   return { answer: { count }, text: `${of}: deleted\n` }

@@ -4,7 +4,7 @@ import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import { type TrialCounts, HistoryTrial, type PolicyCounts } from "@tocsin/core/features/trial/HistoryTrial"
 import { defaultRules, RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
-import { tryingPolicy } from "@tocsin/core/features/trial/tryingPolicy"
+import { PolicyTrials } from "@tocsin/core/features/trial/PolicyTrials"
 import { Deferred, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -52,7 +52,7 @@ describe("the trial of a policy", () => {
       })
     return Effect.gen(function* () {
       yield* TestClock.adjust("100 days")
-      const tried = yield* tryingPolicy
+      const tried = (yield* PolicyTrials.make).try
       const { unknown, since, until, ...report } = yield* tried({ routes: [] }, {})
       assert.isNotEmpty(unknown)
       assert.strictEqual(Instant.secondsBetween(since, until), 30 * 86_400)
@@ -80,7 +80,7 @@ describe("the trial of a policy", () => {
         Effect.sync(() => (ended += 1)),
       )
     return Effect.gen(function* () {
-      const tried = yield* tryingPolicy
+      const tried = (yield* PolicyTrials.make).try
       const begun = yield* Deferred.make<void>()
       const first = yield* Effect.forkChild(
         Effect.andThen(Deferred.succeed(begun, undefined), Effect.flip(tried({}, {}))),
@@ -103,7 +103,7 @@ describe("the trial of a policy", () => {
 
   it.effect("is refused where no database has the history", () =>
     Effect.gen(function* () {
-      const failure = yield* Effect.flip((yield* tryingPolicy)({}, {}))
+      const failure = yield* Effect.flip((yield* PolicyTrials.make).try({}, {}))
       assert.strictEqual(failure._tag, "StateConflict")
       assert.include(failure.message, "tocsin simulate --policy")
     }).pipe(Effect.provide(layerOf(undefined))),

@@ -1,0 +1,14 @@
+import type { IncidentOptions } from "../../heart/incidents/incidentOptions.ts"
+import type { ChoreServices } from "../../kernel/engine/commits/Chore.ts"
+import type { RetentionOptions } from "../../kernel/engine/commits/retentionChores.ts"
+import { numbersChores } from "./expireNumbers.ts"
+import { numbersMetrics } from "./numbersMetrics.ts"
+import { recordNumbers } from "./recordNumbers.ts"
+
+/** The part of numbers in the core. */
+export const numbers = {
+  follows: recordNumbers,
+  chores: (services: ChoreServices, _: IncidentOptions, retention: RetentionOptions) =>
+    numbersChores(services, retention),
+  metrics: ["Requests and ingestion", numbersMetrics] as const,
+}
