@@ -8,6 +8,7 @@ import { Storage, type StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { transactBy } from "@tocsin/core/kernel/ports/Submit"
 import { Array, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit } from "./transactions/GroupCommit.ts"
+import { GroupTime } from "./transactions/GroupTime.ts"
 import { makePageReads } from "./lists/pageReads.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
 import { RowCache } from "./cache/RowCache.ts"
@@ -98,6 +99,7 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
       )
       const tables = yield* whileLocked(() => makeTables(connection), lock)
       const rows = new RowCache(tables, { bytes: options.cacheBytes ?? CACHE_BYTES })
+      const time = new GroupTime()
       const commits = yield* Effect.acquireRelease(
         Effect.sync(
           () =>
@@ -105,13 +107,14 @@ export const layer = (options: SqliteStorageOptions): Layer.Layer<Storage, Stora
               ...lock,
               log,
               rows,
+              time,
               meter: new CommitMeter(instruments, { storage: "sqlite", path: "group" }),
             }),
         ),
         (opened) => opened.close,
       )
       yield* instruments.addSource(fileMetrics({ file, log, cache: rows, syncs }))
-      return make({ connection, log, rows, commits, lock })
+      return make({ connection, log, rows, commits, time, lock })
     }),
   )
 
@@ -120,6 +123,7 @@ interface Parts {
   readonly log: WriteAheadLog
   readonly rows: RowCache
   readonly commits: GroupCommit
+  readonly time: GroupTime
   readonly lock: LockOptions
 }
 
@@ -143,6 +147,15 @@ const takingTurns = () => {
   return inTurn
 }
 
+/** Reads of lists: groups are short meanwhile. */
+const noting =
+  (time: GroupTime, read: Read): Read =>
+  (use) =>
+    Effect.suspend(() => {
+      time.notePage(performance.now())
+      return read(use)
+    })
+
 /** Keys whose rows are read at once: some milliseconds. */
 const KEYS_TOGETHER = 250
 
@@ -157,7 +170,7 @@ const eachKey =
       Array.flatten,
     )
 
-const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service"] => {
+const make = ({ connection, log, rows, commits, time, lock }: Parts): Storage["Service"] => {
   const { tables } = rows
   const source = rowSource(rows)
   const inTurn = takingTurns()
@@ -179,7 +192,7 @@ const make = ({ connection, log, rows, commits, lock }: Parts): Storage["Service
         resume,
       ),
     ),
-    page: makePageReads(connection, read),
+    page: makePageReads(connection, noting(time, read)),
     agent: (agentId) => read(() => tables.agents.find(agentId)),
     check: (agentId, checkId) => read(() => tables.checks.ofAgent(agentId, checkId)),
     incident: (id, limits) =>

@@ -9,12 +9,10 @@ import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import type { Waiting, WriteAheadLog } from "../log/WriteAheadLog.ts"
 import { persistChanges } from "./persistChanges.ts"
 import type { RowCache } from "../cache/RowCache.ts"
+import type { GroupTime } from "./GroupTime.ts"
 
 /** Sharing a sync with more commands gains nothing. */
 const GROUP_LIMIT = 256
-
-/** The event loop is blocked this long at most; twice that if the group waited longer. */
-const GROUP_MILLIS = 10
 
 /** Unchanged results are written as fast as they are decided; changed ones take three times as long. */
 const MOST_DECIDING = 0.5
@@ -46,6 +44,7 @@ interface GroupCommitOptions extends LockOptions {
   readonly log: WriteAheadLog
   readonly rows: RowCache
   readonly meter: CommitMeter
+  readonly time: GroupTime
 }
 
 /**
@@ -219,7 +218,7 @@ export class GroupCommit {
   }
 
   #write(group: Array<Task>, startedAt: number): UnitOfWorkChanges {
-    const millis = Math.min(Math.max(GROUP_MILLIS, startedAt - this.#dueSince), 2 * GROUP_MILLIS)
+    const millis = this.#options.time.ofGroup(startedAt, this.#dueSince)
     try {
       return this.#connection.transaction(() => this.#decide(group, millis))
     } finally {
