@@ -1,0 +1,26 @@
+import type { SystemSummary } from "@tocsin/contract/v1/Resources"
+import { Queries } from "@tocsin/core/lists/Queries"
+import { type Column, tableText } from "../output/makeTable.ts"
+import { Output } from "../output/Output.ts"
+import { timeText } from "../output/texts.ts"
+import { actOn } from "./define.ts"
+
+const COUNTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [
+  { title: "SUMMARY", cell: ([name]) => name },
+  { title: "", cell: ([, value]) => value, align: "right" },
+]
+
+const countsOf = ({ generated_at, ...counts }: SystemSummary): ReadonlyArray<readonly [string, string]> => [
+  ...Object.entries(counts).map(([name, count]) => [name, String(count)] as const),
+  ["generated_at", timeText(generated_at)],
+]
+
+export const summary = actOn(Queries.layer)({
+  name: "summary",
+  description: "Count agents, checks and open incidents",
+  parameters: {},
+})(function* () {
+  const { integration_agents } = yield* Queries.use((queries) => queries.overview)
+  const counts = { ...(yield* Queries.use((queries) => queries.summary)), integration_agents }
+  return { answer: counts, text: tableText(COUNTS, countsOf(counts), yield* Output) }
+})
