@@ -165,6 +165,17 @@ export interface MailsCase extends Case<"mails"> {
   readonly mostMoreMiB: number
 }
 
+/** Watches from several places, compared with own ones and as many plain results. */
+export interface PlacesCase extends Case<"places"> {
+  readonly watches: number
+  readonly everySeconds: number
+  readonly agents: number
+  /** How many periods are measured. */
+  readonly periods: number
+  /** The most processor time, as a multiple of that of own watches and plain results. */
+  readonly mostOfOwn: number
+}
+
 /** A year of a small installation on virtual time, then the server on a small host with what it left. */
 export interface YearCase extends Case<"year", "sqlite"> {
   /** Longer than the longest retention, which shows whether disk stays flat then. */
@@ -191,6 +202,7 @@ export type BenchCase =
   | StatusPageCase
   | CheckMetricsCase
   | MailsCase
+  | PlacesCase
   | YearCase
   | PeersCase
 
@@ -335,6 +347,16 @@ export const allCases: ReadonlyArray<BenchCase> = [
       mostMoreMiB: 32,
     },
   ]),
+  ...(["sqlite", "postgres"] as const).map((storage): PlacesCase => ({
+    kind: "places",
+    name: `${storage}-places`,
+    storage,
+    watches: 200,
+    everySeconds: 30,
+    agents: 5,
+    periods: 3,
+    mostOfOwn: 1.3,
+  })),
   { kind: "console", name: "sqlite-console", storage: "sqlite", checks: 50_000, incidents: 10_000 },
   {
     kind: "pauses",

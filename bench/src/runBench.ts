@@ -21,6 +21,7 @@ import { measureMutes } from "./measure/mutes.ts"
 import { measurePeers } from "./measure/peers.ts"
 import { measureScaleOut } from "./measure/scaleOut.ts"
 import { measurePauses } from "./measure/pauses.ts"
+import { measurePlaces } from "./measure/places.ts"
 import { measureSoak } from "./measure/soak.ts"
 import { measureStorm } from "./measure/storm.ts"
 import { measureThroughput } from "./measure/throughput.ts"
@@ -76,6 +77,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return measureCheckMetrics(bench, one)
     case "mails":
       return measureMails(bench, one)
+    case "places":
+      return measurePlaces(bench, one)
     case "year":
       return measureYear(bench, one)
     case "peers":
