@@ -51,6 +51,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
     packages: ["firefox-esr"],
     tests: ["test/browsers/WebDriver.ts", "test/browsers/ringing.test.ts", "test/browsers/senses.test.ts"],
   },
+  ip: { packages: ["iproute2"], tests: ["test/agent/firewalledPlace.test.ts"], atLength: true },
   MiniBrowser: {
     folders: ["/usr/lib/*/webkit2gtk-4.1"],
     packages: ["webkit2gtk-driver"],
@@ -58,6 +59,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
   },
   "mkfs.ext4": { packages: ["e2fsprogs"], tests: ["packages/agent/test/probes/mountedKernel.test.ts"] },
   nginx: { packages: ["nginx-light"], tests: ["test/proxies/Proxy.ts", "test/proxies/gate.test.ts"] },
+  nft: { packages: ["nftables"], tests: ["test/agent/firewalledPlace.test.ts"], atLength: true },
   openssl: {
     packages: ["openssl"],
     tests: [

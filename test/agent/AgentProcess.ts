@@ -41,15 +41,23 @@ const endBy = async (child: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   return child.exitCode
 }
 
-/** A host whose files are in `folder`. */
-export const agentHost = (folder: string): AgentHost => {
+/** A host whose files are in `folder`; `through` is a program that becomes the daemon, with its arguments. */
+export const agentHost = (folder: string, through: ReadonlyArray<string> = []): AgentHost => {
   mkdirSync(folder, { recursive: true })
   const config = join(folder, "config.yaml")
   const flags = ["--config", config, "--state", join(folder, "state")]
   const started = (options: ReadonlyArray<string>, environment: NodeJS.ProcessEnv = {}) =>
     Effect.acquireRelease(
       Effect.sync(() => {
-        const child = spawn(process.execPath, [...PROGRAM, "start", ...flags, ...options], {
+        const [program = "", ...args] = [
+          ...through,
+          process.execPath,
+          ...PROGRAM,
+          "start",
+          ...flags,
+          ...options,
+        ]
+        const child = spawn(program, args, {
           stdio: ["ignore", "ignore", "pipe"],
           env: { ...process.env, ...environment },
         })
