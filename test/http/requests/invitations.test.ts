@@ -151,6 +151,8 @@ describe("an invitation", () => {
         })
         const again = yield* follow(token)
         assert.include(expectError(again, 401, "unauthorized"), "was used")
+        const sayings = expectError(yield* follow(token, { peek: "yes" }), 400, "validation")
+        assert.include(sayings, "{ invitation, peek }")
       }),
     ),
   )

@@ -50,7 +50,9 @@ export const InvitedSignInRequest = closedStruct({
 export type InvitedSignInRequest = typeof InvitedSignInRequest.Type
 
 /** The beginning of a session: a code of the issuer, or an invitation. */
-export const SessionRequest = Schema.Union([SignInRequest, InvitedSignInRequest])
+export const SessionRequest = Schema.Union([SignInRequest, InvitedSignInRequest]).annotate({
+  expected: "{ code, verifier, nonce }, or { invitation, peek }",
+})
 
 export const Invited = Schema.Struct({
   name: OperatorName.annotateKey({ description: "The operator whom the invitation invites." }),
