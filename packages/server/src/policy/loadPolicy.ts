@@ -18,17 +18,21 @@ import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { readGiven } from "./policyReading.ts"
 
-/** A line for each issue: where it is, and what is wrong. */
-export const issueLines = (file: string, issues: ReadonlyArray<PolicyIssue>): ReadonlyArray<string> =>
+/** A line for each issue: where it is, and what is wrong; with advice about receivers that are lacking. */
+export const issueLines = (
+  file: string,
+  issues: ReadonlyArray<PolicyIssue>,
+  advice = "set SERVICE_EXTENSIONS if a module gives it",
+): ReadonlyArray<string> =>
   issues.map((issue) => {
     const { line, message, path } = issue
-    const advice = isOfLacked(issue) ? "; set SERVICE_EXTENSIONS if a module gives it" : ""
-    return `${file}:${line}: ${path === "" ? "the policy" : path} ${message}${advice}`
+    return `${file}:${line}: ${path === "" ? "the policy" : path} ${message}${isOfLacked(issue) ? `; ${advice}` : ""}`
   })
 
 export class BadPolicy extends Schema.TaggedError<BadPolicy>()("BadPolicy", {
   file: Schema.String,
   issues: Schema.Array(Schema.Struct({ path: Schema.String, line: Schema.Int, message: Schema.String })),
+  advice: Schema.optional(Schema.String),
 }) {
   override get message(): string {
     return [
@@ -38,7 +42,7 @@ export class BadPolicy extends Schema.TaggedError<BadPolicy>()("BadPolicy", {
   }
 
   get lines(): ReadonlyArray<string> {
-    return issueLines(this.file, this.issues)
+    return issueLines(this.file, this.issues, this.advice)
   }
 }
 

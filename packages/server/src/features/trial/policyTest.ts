@@ -142,8 +142,10 @@ const TIMES = Struct.pick(Result.getOrThrow(commandSettings({})), [
 ])
 
 /** Whether a policy fails because this shell lacks a receiver that it names, which a live server may give. */
-const isLacking = (failure: unknown): boolean =>
+const isLacking = (failure: unknown): failure is BadPolicy =>
   failure instanceof BadPolicy && failure.issues.some(isOfLacked)
+
+const ADVICE = "add --notifier NAME if the settings of your servers give it, such as --notifier messenger"
 
 export const testPolicy = command({
   name: "test",
@@ -192,6 +194,10 @@ export const testPolicy = command({
       Effect.flatMap(
         Effect.orElseSucceed(liveReceivers(ofShell), () => []),
         (elsewhere) => simulationOf(simulated, timed, elsewhere),
+      ),
+    ).pipe(
+      Effect.catchIf(isLacking, ({ file, issues }) =>
+        Effect.fail(new BadPolicy({ file, issues, advice: ADVICE })),
       ),
     )
     const stories = yield* Effect.forEach(files, (file) =>
