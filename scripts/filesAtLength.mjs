@@ -85,6 +85,7 @@ export const FILES_AT_LENGTH = [
   "test/console/receiverForms.test.ts",
   "test/console/receivers.test.ts",
   "test/console/report.test.ts",
+  "test/console/room.test.ts",
   "test/console/search.test.ts",
   "test/console/silences.test.ts",
   "test/console/silent.test.ts",

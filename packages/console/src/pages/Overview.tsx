@@ -97,7 +97,7 @@ const FirstChecks = () => {
         to={linkTo("checks")}
         reading={reading}
         items={reading.value}
-        columns="5.5rem minmax(0, 1.2fr) minmax(0, 1.5fr) 8rem"
+        columns="5.5rem minmax(0, 1.5fr) minmax(0, 1.2fr) 8rem"
         row={(check) => (
           <li class="row" key={idOfCheck(check)}>
             <CheckMark {...check} isSilent={false} />

@@ -119,7 +119,8 @@ const showWhole = ({ target }: Event): void => {
   const text = target instanceof Element && target.closest<HTMLElement>(".subject, .notes, .row > :not(time)")
   if (text === false || text === null || (text.title !== "" && !cutTexts.has(text))) return
   cutTexts.add(text)
-  text.title = text.scrollWidth > text.clientWidth ? text.innerText : ""
+  const isCut = text.scrollWidth + text.scrollHeight > text.clientWidth + text.clientHeight
+  text.title = isCut ? text.innerText : ""
 }
 
 type Range = readonly [first: number, last: number]
