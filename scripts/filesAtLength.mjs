@@ -63,6 +63,7 @@ export const FILES_AT_LENGTH = [
   "test/cli/exits.test.ts",
   "test/cli/incidentLog.test.ts",
   "test/cli/playedIntegrations.test.ts",
+  "test/browsers/messages.test.ts",
   "test/browsers/ringing.test.ts",
   "test/browsers/senses.test.ts",
   // Pages and acts of the console in Chromium; others are in each run.
@@ -87,6 +88,7 @@ export const FILES_AT_LENGTH = [
   "test/console/report.test.ts",
   "test/console/room.test.ts",
   "test/console/search.test.ts",
+  "test/console/signIn.test.ts",
   "test/console/silences.test.ts",
   "test/console/silent.test.ts",
   "test/console/start.test.ts",

@@ -21,7 +21,7 @@ receivers:
   bob: { kind: debug, quiet: { hours: "22:00-07:00", tz: UTC, below: critical } }
   carl: { kind: debug, shadow: true }
 rotas:
-  primary: { order: [ann, bob], every: 7d, from: "2026-12-07T09:00" }
+  primary: { order: [ann, bob], every: 7d, from: "2025-12-08T09:00" }
 routes: [{ steps: [{ to: [primary] }, { after: 15m, to: [carl] }] }]
 `
 
@@ -29,7 +29,7 @@ const WITHOUT_BOB = POLICY.replace("[ann, bob]", "[ann]").replace(/^ {2}bob.*\n/
 
 /** More than a thousand turns in a month. */
 const MANY_TURNS = POLICY.replace(
-  '[ann, bob], every: 7d, from: "2026-12-07T09:00" }',
+  '[ann, bob], every: 7d, from: "2025-12-08T09:00" }',
   `[[ann, bob], carl], every: 1h, from: "2026-01-05T00:00", hours: ${JSON.stringify(
     Array.from({ length: 20 }, (_, hour) => `${hour}`.padStart(2, "0")).map((hour) => ({
       hours: `${hour}:15-${hour}:45`,

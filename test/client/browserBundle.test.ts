@@ -10,12 +10,21 @@ const source = fileURLToPath(new URL("../../packages/client/src/index.ts", impor
 /** A page that reads: what it does not import is not loaded. */
 const page = fileURLToPath(new URL("pageWithClient.ts", import.meta.url))
 
-/** The client as a browser would load it: one script that leaves its exports in a global `tocsin`. */
-const bundle = async (input = source, external: RegExp = /^$/) => {
+const bundleOf = async (input: string, external: RegExp) => {
   const program = await rolldown({ input, platform: "browser", external, onwarn: () => {} })
   const { output } = await program.generate({ format: "iife", name: "tocsin", minify: true })
   await program.close()
   return output[0]
+}
+
+const bundles = new Map<string, ReturnType<typeof bundleOf>>()
+
+/** The client as a browser would load it: one script that leaves its exports in a global `tocsin`. */
+const bundle = (input = source, external: RegExp = /^$/) => {
+  const name = `${input} ${external}`
+  const made = bundles.get(name) ?? bundleOf(input, external)
+  bundles.set(name, made)
+  return made
 }
 
 describe("the client in a browser", () => {

@@ -186,7 +186,8 @@ describe("a closed monitor", () => {
     const began = performance.now()
     if (name !== "a check of an agent") await send(monitor, "a", resultOf("critical"))
     await until(() => isClosed)
-    assert.isBelow(performance.now() - began, 3_000)
+    // So long it waits for others.
+    assert.isBelow(performance.now() - began, 5_000)
   })
 
   it("does not wait for a callback that never returns, and calls it no more", async () => {
