@@ -7,6 +7,7 @@ import { commandTable } from "@tocsin/server/commandTable"
 import { Effect } from "effect"
 import { SERVER } from "../processes/program.ts"
 import { scratchFolder } from "../processes/scratch.ts"
+import { inTurn } from "../properties/atLength.ts"
 
 /** Writes the files that a program loads, and their bytes, to the last line of standard error. */
 const COUNT = `
@@ -50,7 +51,7 @@ it.effect("a version needs a few lines, and help and completions load no command
   Effect.gen(function* () {
     const folder = yield* scratchFolder
     assert.isBelow(loadedBy(folder, "--version").kilobytes, 5)
-    for (const args of [["--help"], ["--completions", "zsh"]]) {
+    for (const args of inTurn([["--help"], ["--completions", "zsh"]], 0)) {
       const { kilobytes, names } = loadedBy(folder, ...args)
       assert.include(names, "commandTexts.mjs", args.join(" "))
       assert.isBelow(names.length, 30, args.join(" "))
@@ -77,7 +78,7 @@ it.effect("a command loads the storage that it opens, and neither the server nor
   Effect.gen(function* () {
     const folder = yield* scratchFolder
     run({ SERVICE_DATA_DIR: folder, HOME: folder }, [], "migrate")
-    for (const args of [["incidents"], ["checks"], ["watches", "list"], ["oncall"]]) {
+    for (const args of inTurn([["incidents"], ["checks"], ["watches", "list"], ["oncall"]], 0)) {
       const { kilobytes, names } = loadedBy(folder, ...args)
       const parts = names.map((name) => name.replace(/-[\w-]{8}\.part\.mjs$/, ""))
       assert.include(parts, "SqliteStorage", args.join(" "))

@@ -125,13 +125,15 @@ it.live(
         (bytes) =>
           Effect.sync(() => {
             pieces += 1
-            if (pieces % 20 === 0) most = Math.max(most, held() - before)
+            // A collection looks at the whole process, which has run other files.
+            if (pieces % 100 === 0) most = Math.max(most, held() - before)
             for (const [, name = ""] of decoder.decode(bytes).matchAll(/^(\w+)\{/gm))
               counts.set(name, (counts.get(name) ?? 0) + 1)
           }),
       )
       assert.deepStrictEqual(Array.from(new Set(counts.values())), [20_000])
       assert.strictEqual(counts.size, 5)
+      assert.isAbove(most, 0)
       assert.isBelow(most, 8 * 1_048_576)
     }),
 )
