@@ -41,7 +41,7 @@ const OURS = [
 ]
 const OF_CLIENT = ["client", "contract", "effect", "reporting", "tocsin"]
 
-/** What each entry loads. A process reads hundreds of sources for each. */
+/** The packages that each entry loads, in a process that reads hundreds of sources. */
 const entries = (
   [
     ["tocsin", [...OURS, ...OF_CLIENT, "node", "simulation"]],
