@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { listTables, type ListName } from "@tocsin/core/kernel/model/ListDefinitions"
-import type { AnyShape, Column, ColumnType } from "@tocsin/core/kernel/model/TableShape"
+import type { AnyShape, ColumnType } from "@tocsin/core/kernel/model/TableShape"
 import { agedNames, agedTables } from "@tocsin/core/kernel/retention/RetentionRules"
 import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
 import {
@@ -23,7 +23,8 @@ import { write } from "../records.ts"
 import { openReplica, type Replica } from "../Replica.ts"
 import { rowsOf } from "../rowsOf.ts"
 import type { StorageUnderTest } from "../StorageUnderTest.ts"
-import { agentId, instant, maybe, plain, uuid } from "./values.ts"
+import { drawnRow, VALUES } from "./drawn.ts"
+import { agentId } from "./values.ts"
 
 const RUNS = 40
 
@@ -36,23 +37,6 @@ const DEPENDENT: ReadonlyArray<KeyedName> = [
   "service_heartbeat",
 ]
 
-const part = fc.oneof(plain(40), fc.maxSafeNat(), fc.boolean(), fc.array(plain(9), { maxLength: 2 }))
-const json = fc.dictionary(plain(9), part, { maxKeys: 3, noNullPrototype: true })
-
-/** Values of each type of column. */
-const VALUES: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
-  text: plain(60),
-  uuid,
-  instant,
-  integer: fc.integer({ min: -2_147_483_648, max: 2_147_483_647 }),
-  long: fc.maxSafeInteger(),
-  boolean: fc.boolean(),
-  object: json,
-  array: fc.array(json, { maxLength: 3 }),
-  uuids: fc.array(uuid, { maxLength: 3 }),
-  bytes: fc.uint8Array({ maxLength: 20 }),
-}
-
 /** Values that find rows are names and positive numbers, as in all tables. */
 const FINDING: Readonly<Partial<Record<ColumnType, fc.Arbitrary<unknown>>>> = {
   text: agentId,
@@ -63,12 +47,9 @@ const FINDING: Readonly<Partial<Record<ColumnType, fc.Arbitrary<unknown>>>> = {
 const rowsFor = <N extends KeyedName>(name: N) => {
   const { columns, group = [], key }: AnyShape = keyedShape(name)
   const fixed = new Set([...key, ...group])
-  const ofColumn = ([column, { type, whenNull }]: readonly [string, Column]) => {
-    if (fixed.has(column)) return [column, FINDING[type] ?? VALUES[type]] as const
-    return [column, whenNull === "undefined" ? maybe(VALUES[type]) : VALUES[type]] as const
-  }
-  const required = Object.keys(columns).filter((column) => columns[column]?.whenNull !== "absent")
-  const row = fc.record(Object.fromEntries(Object.entries(columns).map(ofColumn)), { requiredKeys: required })
+  const row = drawnRow({ columns }, (name, { type }) =>
+    fixed.has(name) ? (FINDING[type] ?? VALUES[type]) : undefined,
+  )
   const rows = fc
     .tuple(row, row)
     .map(([first, second]) => [
