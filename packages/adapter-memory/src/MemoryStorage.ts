@@ -1,5 +1,4 @@
 import { comparing } from "@tocsin/core/kernel/engine/comparing"
-import { secretMark } from "@tocsin/core/features/receivers/SecretRecord"
 import { isSilent, wasTwice } from "@tocsin/core/heart/model/AgentRecord"
 import { Clock, Duration, Effect, Layer, Stream } from "effect"
 import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
@@ -104,8 +103,6 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
           .toSorted((a, b) => b.version - a.version)
           .slice(0, limit),
       ),
-    secretMarks: (names) =>
-      Effect.sync(() => names.map((name) => markOf(tables, name)).filter((mark) => mark !== undefined)),
     serviceHeartbeat: Effect.sync(() => tables.keyed.service_heartbeat.get("service")),
     establish: (name, value) =>
       Effect.sync(() => {
@@ -134,11 +131,6 @@ const attempt = <A>(run: () => A): Effect.Effect<A> => {
   } catch (defect) {
     return Effect.die(defect)
   }
-}
-
-const markOf = ({ keyed }: MemoryTables, name: NotifierName) => {
-  const row = keyed.receiver_secrets.get(name)
-  return row && ([name, secretMark(row)] as const)
 }
 
 const staleAgents = (

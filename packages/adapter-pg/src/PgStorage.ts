@@ -22,13 +22,7 @@ import { pgNumbers } from "./numbers/pgNumbers.ts"
 import { expire } from "./retention/expire.ts"
 import { findAgents, findAgentsWithPendingKey, findSilentAgents } from "./tables/AgentTable.ts"
 import type { Reading } from "./tables/makeTable.ts"
-import type { NotifierName } from "@tocsin/contract/formats/Status"
-import {
-  findOperatorOfToken,
-  findPolicyVersions,
-  findSecretMarks,
-  keyedTables,
-} from "./tables/keyedTables.ts"
+import { findOperatorOfToken, findPolicyVersions, keyedTables } from "./tables/keyedTables.ts"
 import { toStorageError } from "./toStorageError.ts"
 
 /** The most connections of each pool of a process (docs/scaling.md#connections-and-poolers). */
@@ -192,11 +186,6 @@ export const layer = ({
 // The column contains only AgentIds.
 const agentIds = (text: string) => ({ text, decode: (row: SqlConnection.Row) => row["agent_id"] as AgentId })
 
-const secretMarks = {
-  text: findSecretMarks,
-  decode: (row: SqlConnection.Row) => [row["name"] as NotifierName, String(row["mark"])] as const,
-}
-
 const make = (
   groups: GroupCommit,
   pools: Readonly<Record<"database" | "prober" | "groupDatabase", Database>>,
@@ -232,7 +221,6 @@ const make = (
     operatorOfToken: (hash) => findOne(findOperatorOfToken, [hash]),
     replicas: findAll(replica.findGroups, []),
     policyVersions: (after, limit, upTo = LAST_VERSION) => findAll(findPolicyVersions, [after, upTo, limit]),
-    secretMarks: (names) => findAll(secretMarks, [names]),
     serviceHeartbeat: findOne(heartbeat.find, heartbeat.find.parameters(["service"])),
     establish: (name, value) =>
       retryTransient(

@@ -215,7 +215,6 @@ const make = ({ connection, log, rows, commits, time, lock }: Parts): Storage["S
     replicas: read(() => tables.keyed.replica.ofGroup("all")),
     policyVersions: (after, limit, upTo = LAST_VERSION) =>
       read(() => tables.policy_version.newest(after, upTo, limit)),
-    secretMarks: (names) => each(names, (name) => tables.receiver_secrets.markOf.get(name)),
     serviceHeartbeat: read(() => tables.keyed.service_heartbeat.find("service")),
     settledHistory: (...asked) => read(() => connection.snapshot(() => settledHistory(...asked))),
     // Writers follow one another, each with the moment at which it has the file.

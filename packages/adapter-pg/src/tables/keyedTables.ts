@@ -8,7 +8,6 @@ import {
   type KeyedRows,
   keyedShape,
 } from "@tocsin/core/lists/StoredTables"
-import { SECRET_MARK } from "@tocsin/core/features/receivers/SecretRecord"
 import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
 import { ADVISORY_LOCKS } from "../Database.ts"
 import { makeTable, type Reading, SQL_TYPES } from "./makeTable.ts"
@@ -89,9 +88,6 @@ export const findOperatorOfToken = keyedTables.operator.select(
 export const findPolicyVersions = keyedTables.policy_version.select(
   "WHERE r.version > $1 AND r.version <= $2 ORDER BY r.version DESC LIMIT $3",
 )
-
-export const findSecretMarks = `SELECT name, left(ciphertext, ${SECRET_MARK}) AS mark FROM receiver_secrets
-  WHERE name = ANY($1)`
 
 /** Reads the silences that have begun by `$1` and end after `$2`. */
 export const findSilencesInForce = keyedTables.silence.select(

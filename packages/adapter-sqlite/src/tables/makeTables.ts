@@ -29,8 +29,6 @@ import {
 import { type KeyedTable, makeKeyedTable, makeTable } from "./makeTable.ts"
 import type { KeyHash } from "@tocsin/contract/formats/Identifiers"
 import type { Instant } from "@tocsin/contract/formats/Instant"
-import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { SECRET_MARK } from "@tocsin/core/features/receivers/SecretRecord"
 import { type AuditRecord, subjectRowsOf } from "@tocsin/core/heart/model/AuditRecord"
 
 /** Tables `audit` and `audit_subject`: rows, and their subjects for the filter. */
@@ -62,11 +60,6 @@ export const makeTables = (connection: SqliteConnection) => {
     policy_version: withMore(makeKeyedTable(connection, "policy_version"), ({ all }) => ({
       newest: all<[after: number, upTo: number, limit: number]>(
         "WHERE version > ? AND version <= ? ORDER BY version DESC LIMIT ?",
-      ),
-    })),
-    receiver_secrets: withMore(makeKeyedTable(connection, "receiver_secrets"), () => ({
-      markOf: connection.query<[name: NotifierName, mark: string]>(
-        `SELECT name, substr(ciphertext, 1, ${SECRET_MARK}) FROM receiver_secrets WHERE name = ?`,
       ),
     })),
     rota_override: withMore(makeKeyedTable(connection, "rota_override"), ({ all }) => ({

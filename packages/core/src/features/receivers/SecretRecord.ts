@@ -21,7 +21,7 @@ export const receiver_secrets = keyedTable({
   },
 })
 /** So many characters begin no other ciphertext: the nonce has sixteen. */
-export const SECRET_MARK = 24
+const SECRET_MARK = 24
 export type SecretRecord = RecordOf<typeof receiver_secrets>
 
 /** The beginning of a ciphertext: no two encryptions share it. */

@@ -27,14 +27,18 @@ const sendingPlainly = (document: PolicyDocument) =>
  */
 export const refusingPlainSecrets = (
   { current }: PolicyInForce["Service"],
-  { secretMarks }: Pick<Storage["Service"], "secretMarks">,
+  { rows }: Pick<Storage["Service"], "rows">,
 ) => {
   /** The problems of a policy. Secrets that are given with it are not kept. */
   const issues = Effect.fnUntraced(function* (document: PolicyDocument, given?: NotifierName) {
     const before = sendingPlainly(current().document)
     const begun = Array.from(sendingPlainly(document)).filter(([name]) => !before.has(name) && name !== given)
     if (begun.length === 0) return []
-    const kept = new Map(yield* secretMarks(begun.map(([name]) => name)))
+    const stored = yield* rows(
+      "receiver_secrets",
+      Array.from(begun, ([name]) => name),
+    )
+    const kept = new Set(stored.map(({ name }) => name))
     return begun.flatMap(([name, receiver]): ReadonlyArray<PolicyIssue> =>
       kept.has(name) ? [{ line: 1, path: fieldPath(["receivers", receiver, "tls"]), message: EXPOSED }] : [],
     )

@@ -10,7 +10,7 @@ import { compileGiven, type Policy, type PolicyNotifiers, withUnavailable } from
 import type { Notifier } from "../notifications/Notifiers.ts"
 import { type FollowedPolicy, PolicySource } from "./PolicySource.ts"
 import { Storage, StorageError } from "../../kernel/ports/Storage.ts"
-import { namedSecrets, type ReadSecrets } from "../policy/namedSecrets.ts"
+import type { ReadSecrets } from "../policy/namedSecrets.ts"
 
 /** Puts a policy with its notifiers in force. */
 export type Put<E> = (
@@ -43,7 +43,6 @@ const puttingInForce = Effect.fnUntraced(function* (
   given: () => PolicyNotifiers,
   readSecrets: ReadSecrets,
 ) {
-  const storage = yield* Storage
   let current: FollowedPolicy & { readonly text: string; readonly version: number } = {
     text: NO_RULES,
     document: {},
@@ -77,10 +76,10 @@ const puttingInForce = Effect.fnUntraced(function* (
     reread: <E>(put: Put<E>) => Effect.suspend(() => Effect.asVoid(use(current.text, current.version, put))),
     /** Puts the present policy in force again if its stored secrets have changed. */
     again: Effect.fnUntraced(function* <E>(put: Put<E>) {
-      const names = Array.from(namedSecrets(current.document).keys())
-      const found = names.length === 0 ? [] : yield* storage.secretMarks(names)
+      const read = yield* readSecrets(current.document)
+      const found = Array.from(read.marks)
       const isSame = found.length === marks.size && found.every(([name, mark]) => marks.get(name) === mark)
-      if (!isSame) yield* putWith(yield* readSecrets(current.document), current, put)
+      if (!isSame) yield* putWith(read, current, put)
     }),
   }
 })

@@ -198,10 +198,6 @@ export class Storage extends Context.Service<
       limit: number,
       upTo?: number,
     ) => Effect.Effect<ReadonlyArray<PolicyVersionRecord>, StorageError>
-    /** Reads the first {@link SECRET_MARK} characters of the ciphertexts of these secrets, in no order. */
-    readonly secretMarks: (
-      names: ReadonlyArray<NotifierName>,
-    ) => Effect.Effect<ReadonlyArray<readonly [NotifierName, string]>, StorageError>
     readonly serviceHeartbeat: Effect.Effect<ServiceHeartbeatRecord | undefined, StorageError>
     /** Keeps `value` under `name` unless one is kept already; returns the kept one. Atomic. */
     readonly establish: (name: EstablishedName, value: string) => Effect.Effect<string, StorageError>

@@ -99,7 +99,6 @@ export const boundedStorage = (limit: Duration.Duration) =>
         serviceHeartbeat: bounded(storage.serviceHeartbeat),
         replicas: bounded(storage.replicas),
         policyVersions: (...range) => bounded(storage.policyVersions(...range)),
-        secretMarks: (names) => bounded(storage.secretMarks(names)),
         operatorOfToken: (hash) => bounded(storage.operatorOfToken(hash)),
         dueRows: (name, request) => bounded(storage.dueRows(name, request)),
         rows: (name, keys) => read(storage.rows(name, keys)),
