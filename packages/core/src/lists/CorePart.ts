@@ -1,4 +1,4 @@
-import type { Layer } from "effect"
+import type { Effect, Layer } from "effect"
 import type { IncidentOptions } from "../heart/incidents/incidentOptions.ts"
 import type { Chore, ChoreServices } from "../kernel/engine/commits/Chore.ts"
 import type { RetentionOptions } from "../kernel/engine/commits/retentionChores.ts"
@@ -8,6 +8,8 @@ import type { MetricTable } from "../kernel/engine/metrics/Instruments.ts"
 export interface CorePart {
   /** Operators' actions, which the library has together with those of other features. */
   readonly operations?: { readonly layer: Layer.Any }
+  /** Those of the operations that only read. */
+  readonly lists?: Effect.Effect<object, unknown, unknown>
   readonly services?: Layer.Any
   /** Work in the background of each process. */
   readonly follows?: Layer.Any

@@ -9,7 +9,7 @@ import { ReceiverTests } from "../features/receivers/ReceiverTests.ts"
 import { report } from "../features/report/part.ts"
 import { settings } from "../features/settings/part.ts"
 import { signIn } from "../features/signIn/part.ts"
-import { Silences } from "../features/silences/Silences.ts"
+import { silences } from "../features/silences/part.ts"
 import { PolicyTrials } from "../features/trial/PolicyTrials.ts"
 import { watches } from "../features/watches/part.ts"
 import type { CorePart } from "./CorePart.ts"
@@ -31,6 +31,6 @@ export const features = [
   { operations: ReceiverTests },
   report,
   settings,
-  { operations: Silences },
+  silences,
   { services: PolicyTrials.layer },
 ] satisfies ReadonlyArray<CorePart>

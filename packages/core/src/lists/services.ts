@@ -32,7 +32,10 @@ export const operationServices = [
   ...features.flatMap((part) => ("operations" in part ? [part.operations] : [])),
 ]
 
-/** All that operators read, but for the lists of services that also act. */
+/** The lists of services that also act. */
+export const listingParts = features.flatMap((part) => ("lists" in part ? [part] : []))
+
+/** All that operators read beside these. */
 export const queryServices = [Queries, CheckMetrics, Exports, Numbers] as const
 
 /** All that agents and operators ask and do. A command of `tocsin` loads the services that it uses instead. */

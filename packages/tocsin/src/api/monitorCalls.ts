@@ -13,10 +13,8 @@ import {
 } from "@tocsin/client/calls/endpoints"
 import { MAX_LIMIT } from "@tocsin/contract/v1/Parameters"
 import { CurrentOperator, libraryOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
-import { ReceiverTests } from "@tocsin/core/features/receivers/ReceiverTests"
 import { NotFound } from "@tocsin/core/kernel/engine/OperationErrors"
-import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
-import { Context, Effect, Record } from "effect"
+import { type Context, Effect, Record } from "effect"
 import type { NotifierTest, Page } from "@tocsin/client/Resources"
 import { type Calls, type CodeOf, readSigned, type Reply, type SignedInput } from "./Calls.ts"
 import { refuseFurther } from "./AgentCalls.ts"
@@ -153,9 +151,10 @@ export const monitorCalls = (calls: Calls, services: Parameters<typeof useCasesO
     calls.reply(
       Effect.andThen(
         refuseFurther(further),
-        Context.get(services, ReceiverTests)
-          .testNotifier(name)
-          .pipe(Effect.mapError(inLibraryTerms("testNotifier")), Effect.map(toNotifierTest)),
+        Effect.mapError(
+          useCases.testNotifier({ params: { notifier: name } }),
+          inLibraryTerms("testNotifier"),
+        ),
       ),
     )
   // Types and code follow the same table, which the compiler cannot see.

@@ -1,7 +1,4 @@
-import { NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
-import { Announcements } from "@tocsin/core/features/publicPages/Announcements"
-import { Silences } from "@tocsin/core/features/silences/Silences"
-import { operationServices, queryServices } from "@tocsin/core/lists/services"
+import { listingParts, operationServices, queryServices } from "@tocsin/core/lists/services"
 import { Context, Effect, Layer } from "effect"
 
 type Together<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer All) => void
@@ -22,20 +19,16 @@ export class Operations extends Context.Service<Operations>()("tocsin/layers/Ope
   )
 }
 
-/** The lists of services that also act: `Queries` only reads. */
-const lists = Effect.map(Effect.all([Announcements, Silences]), ([{ announcements }, { silences }]) => ({
-  announcements,
-  silences,
-}))
-
 /** Operators' reads (docs/rules.md#lists). */
 export class Queries extends Context.Service<Queries>()("tocsin/layers/Queries", {
-  make: Effect.map(Effect.all([...queryServices, lists]), together),
+  make: Effect.map(Effect.all([...queryServices, ...listingParts.map(({ lists }) => lists)]), together),
 }) {
   static readonly layer = Layer.effect(Queries, Queries.make).pipe(
     Layer.provide(
-      Layer.mergeAll(Announcements.layer, Silences.layer, ...queryServices.map(({ layer }) => layer)),
+      Layer.mergeAll(
+        Layer.empty,
+        ...[...queryServices, ...listingParts.map(({ operations }) => operations)].map(({ layer }) => layer),
+      ),
     ),
-    Layer.provideMerge(NumberMemory.layer),
   )
 }
