@@ -11,6 +11,8 @@ export interface CorePart {
   /** Those of the operations that only read. */
   readonly lists?: Effect.Effect<object, unknown, unknown>
   readonly services?: Layer.Any
+  /** A layer that services of others need. */
+  readonly beneath?: Layer.Any
   /** Work in the background of each process. */
   readonly follows?: Layer.Any
   /** Work of processes that send notifications. */

@@ -1,6 +1,4 @@
 import { Layer } from "effect"
-import { NumberMemory } from "../features/numbers/NumberMemory.ts"
-import { placeFollowing } from "../features/watches/Watches.ts"
 import { Availability } from "../heart/availability/readAvailability.ts"
 import { HealthExamination } from "../heart/health/HealthExamination.ts"
 import { Checks } from "../heart/usecases/Checks.ts"
@@ -42,7 +40,7 @@ export const queryServices = [Queries, CheckMetrics, Exports, Numbers] as const
 export const services = Layer.mergeAll(
   Admission.layer,
   HealthExamination.layer,
-  Ingest.layer.pipe(Layer.provide(placeFollowing)),
+  Ingest.layer,
   Operators.layer,
   Layer.mergeAll(Policies.layer, StoredSecrets.layer).pipe(
     Layer.provideMerge(Replicas.ReplicaIdentity.layer),
@@ -51,7 +49,11 @@ export const services = Layer.mergeAll(
   TopicFeed.layer,
   ...features.flatMap((part) => ("services" in part ? [part.services] : [])),
   ...[...operationServices, ...queryServices].map(({ layer }) => layer),
-).pipe(Layer.provideMerge(NumberMemory.layer))
+).pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(Layer.empty, ...features.flatMap((part) => ("beneath" in part ? [part.beneath] : []))),
+  ),
+)
 
 /** Of every process: what others changed is followed, and numbers are written. */
 export const following = Layer.mergeAll(
