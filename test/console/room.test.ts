@@ -120,7 +120,7 @@ const SEPARATED = `Array.from(document.querySelectorAll("main :is(.subject, .not
 
 const DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
-/** What holds of every page, with what contradicts it, and at which widths. */
+/** The rules of every page, with what contradicts each, and at which widths. */
 const LOOKS = [
   { sentence: "no name is cut", measure: CUT, widths: [1440] },
   { sentence: "no text lies upon another", measure: OVERLAPPING, widths: [1440, 1024, 390] },

@@ -68,7 +68,7 @@ const coveredNow = ({ windows }: Policy, now: Instant.Instant) => {
 /** Checks whose states are read in one turn of the event loop: some milliseconds. */
 const CHECKS_TOGETHER = 1_000
 
-/** What is known now of each of these checks, and how bad it is while it is late. */
+/** The present knowledge of each of these checks, and how bad it is while it is late. */
 const readNow = Effect.fnUntraced(function* (storage: Storage["Service"], checks: ReadonlyArray<LineCheck>) {
   const recordOf = findByCheck<CheckRecord>(yield* storage.checks(checks))
   const expected = checks.filter((check) => {

@@ -84,7 +84,7 @@ const positionAfter = <L extends ListName>(
   { list, sort }: ListQuery<L>,
   row: Partial<ListRows[L]>,
 ): Position => ({
-  // Whatever is in the order of a list has its columns.
+  // Each row of a list has the columns of its order.
   values: orderColumns(list, sort).map((column) => column.of(row as ListRows[L])),
   isInclusive: false,
 })
