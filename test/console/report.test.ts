@@ -34,7 +34,7 @@ const FULL = {
 
 describe.skipIf(chromium === undefined)(`the report${skipped}`, () => {
   layer(Layer.merge(Browser.layer, Site.layer), { excludeTestServices: true })((it) => {
-    it.effect("shows a month or a span, and has at most two pages of A4", () =>
+    it.effect("shows a month or a span, and has at most two pages of A4 or Letter", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* startService()
         const context = yield* openContext
@@ -54,8 +54,10 @@ describe.skipIf(chromium === undefined)(`the report${skipped}`, () => {
           await page.getByRole("rowheader", { name: "team-3", exact: true }).waitFor()
           assert.strictEqual(await page.getByRole("row").count(), 40 + 10 + 500 + 500 + 4)
           await page.getByText("7 more: choose a shorter span").waitFor()
-          const printed = (await page.pdf({ format: "A4" })).toString("latin1")
-          assert.isAtMost(printed.match(/\/Type \/Page\b/g)?.length ?? 99, 2)
+          for (const format of ["A4", "Letter"]) {
+            const printed = (await page.pdf({ format })).toString("latin1")
+            assert.isAtMost(printed.match(/\/Type \/Page\b/g)?.length ?? 99, 2, format)
+          }
           assert.deepStrictEqual(faults, [])
         })
       }),
