@@ -61,7 +61,7 @@ describe("a late check", () => {
       assert.match(JSON.stringify(held.items), /"held_by":\["silence:[-0-9a-f]{36}"\]/)
       const span = yield* tocsin(place, "report", "--group", "team")
       assert.match(span.stdout, /CRITICAL +LATE +PLANNED/)
-      assert.match(span.stdout, /\nGROUP +CHECKS +OK\n\(none\) +2 /)
+      assert.match(span.stdout, /\nGROUP +CHECKS +OK\n\(none\) +3 /)
       const summed = yield* jsonOf(place, "report")
       assert.hasAllKeys(summed, ["items", "has_more", "groups", "worst", "incidents", "late"])
       assert.match(

@@ -7,7 +7,7 @@ import { until } from "../processes/until.ts"
 import { type Family, parseExposition } from "./Exposition.ts"
 
 /** Reads the metrics of a server. */
-export const scrape = Effect.fnUntraced(function* (server: ServerProcess) {
+const scrape = Effect.fnUntraced(function* (server: ServerProcess) {
   const { text } = yield* operate(server, "GET", "/metrics")
   return parseExposition(text)
 })

@@ -48,10 +48,34 @@ const warningsOf = (document: PolicyDocument, now: Instant.Instant) =>
 const toUnavailable = (reasons: ReadonlyMap<NotifierName, string>) =>
   Array.from(reasons, ([receiver, reason]) => ({ receiver, reason }))
 
+/** Checks a text as it would be put in force. */
+const checking = (policies: Policies["Service"], { lines }: PolicyLines["Service"]) =>
+  Effect.fnUntraced(function* (payload: string) {
+    const { elsewhere, source } = policies
+    const given = policies.given()
+    const read = yield* Effect.result(
+      source.source === "stored" ? source.read(payload, elsewhere()) : (yield* PolicyReader)(payload, given),
+    )
+    const issues = Result.isFailure(read) ? read.failure : yield* policies.plainSecrets.issues(read.success)
+    if (Result.isFailure(read) || issues.length > 0) return { issues }
+    const policy = compileGiven(read.success, given)
+    const listed = yield* lines(read.success)
+    const lost = yield* policies.lost(policy)
+    const warnings = [...warningsOf(read.success, yield* Instant.now), ...lost, ...listed.warnings]
+    const unavailable = yield* policies.unavailableUnder(read.success)
+    return {
+      issues,
+      ...listed,
+      warnings,
+      firings: yield* policies.firings(policy),
+      ...(unavailable && { unavailable: toUnavailable(unavailable) }),
+    }
+  })
+
 /** The use cases of the policy, by endpoint. */
 export const policyUseCases = (services: Context.Context<Policies | PolicyLines | PolicyTrials>) => {
   const policies = Context.get(services, Policies)
-  const { lines } = Context.get(services, PolicyLines)
+  const check = checking(policies, Context.get(services, PolicyLines))
   const trials = Context.get(services, PolicyTrials)
   // It is stored: a process that cannot put it in force now tries again within seconds.
   const inForceAfter = <A, E>(storing: Effect.Effect<A, E>) =>
@@ -90,32 +114,7 @@ export const policyUseCases = (services: Context.Context<Policies | PolicyLines 
       Effect.map(policies.tryReceiver({ ...params, ...payload }), toNotifierTest),
     removeReceiver: ({ headers, params, query }) =>
       changeReceiver({ name: params.name, receiver: undefined }, headers, query),
-    checkPolicy: ({ payload }) =>
-      Effect.gen(function* () {
-        const { elsewhere, source } = policies
-        const given = policies.given()
-        const read = yield* Effect.result(
-          source.source === "stored"
-            ? source.read(payload, elsewhere())
-            : (yield* PolicyReader)(payload, given),
-        )
-        const issues = Result.isFailure(read)
-          ? read.failure
-          : yield* policies.plainSecrets.issues(read.success)
-        if (Result.isFailure(read) || issues.length > 0) return { issues }
-        const policy = compileGiven(read.success, given)
-        const listed = yield* lines(read.success)
-        const lost = yield* policies.lost(policy)
-        const warnings = [...warningsOf(read.success, yield* Instant.now), ...lost, ...listed.warnings]
-        const unavailable = yield* policies.unavailableUnder(read.success)
-        return {
-          issues,
-          ...listed,
-          warnings,
-          firings: yield* policies.firings(policy),
-          ...(unavailable && { unavailable: toUnavailable(unavailable) }),
-        }
-      }),
+    checkPolicy: ({ payload }) => check(payload),
     tryPolicy: ({ payload, query }) =>
       PolicyReader.pipe(
         Effect.flatMap((read) => read(payload, policies.given())),

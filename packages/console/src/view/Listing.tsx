@@ -18,7 +18,6 @@ const AROUND = 8
 
 const isNarrow = matching("(max-width: 59.99rem)")
 const isMedium = matching("(max-width: 79.99rem)")
-
 const currentWidth = () => (isNarrow() ? "narrow" : isMedium() ? "medium" : "wide")
 
 /** How much room rows have: that of one, two or many columns. */

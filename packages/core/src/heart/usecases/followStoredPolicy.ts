@@ -38,11 +38,11 @@ export const invalidPolicy = (issues: ReadonlyArray<PolicyIssue>): ValidationErr
   new ValidationError({ message: `the policy is not valid: ${issuesText(issues)}` })
 
 /** Returns a function that puts a text of the stored policy in force; its receivers have the stored secrets. */
-const puttingInForce = Effect.fnUntraced(function* (
+const puttingInForce = (
   source: Extract<PolicySource, { readonly source: "stored" }>,
   given: () => PolicyNotifiers,
   readSecrets: ReadSecrets,
-) {
+) => {
   let current: FollowedPolicy & { readonly text: string; readonly version: number } = {
     text: NO_RULES,
     document: {},
@@ -82,7 +82,7 @@ const puttingInForce = Effect.fnUntraced(function* (
       if (!isSame) yield* putWith(read, current, put)
     }),
   }
-})
+}
 
 /**
  * Follows the policy that the storage keeps, if this process does. Puts its newest version in force by
@@ -101,7 +101,7 @@ export const followStoredPolicy = Effect.fnUntraced(function* <E>(
   if (source.source === "given")
     return { follow: Effect.void, reload: Effect.void, followedVersion: () => undefined }
   const storage = yield* Storage
-  const { again, reread, use } = yield* puttingInForce(source, given, readSecrets)
+  const { again, reread, use } = puttingInForce(source, given, readSecrets)
   const instruments = yield* CurrentInstruments
   const { policyVersionsRefused } = instruments.of(policyMetrics)
   let seen = 0

@@ -125,7 +125,7 @@ export const eachPageOf = Effect.fnUntraced(function* <L extends ListName, Row e
 /** Reads a list in pieces, to its end or until `use` returns false. Between two, requests are answered. */
 export const eachPage: <L extends ListName>(
   ...of: Parameters<typeof eachPageOf<L, ListRows[L]>>
-) => Effect.Effect<void, StorageError> = eachPageOf
+) => Effect.Effect<void, StorageError> = (...of) => eachPageOf(...of)
 
 /** Reads pages whose filter speaks of a moment, to which no cursor is bound. */
 export const pagesAt = (
@@ -203,7 +203,7 @@ export const readPageOf = Effect.fnUntraced(function* <L extends ListName, Row e
  */
 export const readPage: <L extends ListName>(
   ...of: Parameters<typeof readPageOf<L, ListRows[L]>>
-) => Effect.Effect<Page<ListRows[L]>, ValidationError | StorageError> = readPageOf
+) => Effect.Effect<Page<ListRows[L]>, ValidationError | StorageError> = (...of) => readPageOf(...of)
 
 /** Reads pages of lists, each row as it is shown at that moment. */
 export const pageReader =
