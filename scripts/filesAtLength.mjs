@@ -20,6 +20,7 @@ export const FILES_AT_LENGTH = [
   "test/packages/packages.test.ts",
   "test/proxies/*.test.ts",
   "test/senders/documented.test.ts",
+  "test/senders/mailPrograms.test.ts",
   "test/senders/mails.test.ts",
   "test/senders/pagers.test.ts",
   "test/senders/senders.test.ts",

@@ -2,11 +2,10 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Redacted } from "effect"
 import { SEEN_MAILS } from "./seenMails.ts"
-import { call, historyOf, incidentsOf, operate, OPERATOR_TOKEN } from "../processes/api.ts"
+import { call, historyOf, operate } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import type { Environment } from "../processes/secrecy.ts"
-import { type ServerProcess, startServer } from "../processes/ServerProcess.ts"
-import { until } from "../processes/until.ts"
+import { keptOf, mailbox, openOf, startMailServer } from "./mailbox.ts"
 import { onTheWire, say, sendMail } from "./MailClient.ts"
 
 const FOLDER = new URL("mails/", import.meta.url)
@@ -25,42 +24,6 @@ const seen = (file: string): string => {
   const moved = dateIn(mail) + START - NEWEST - Duration.toMillis("5 minutes")
   return mail.replace(DATE, `Date: ${new Date(moved).toUTCString().replace("GMT", "+0000")}`)
 }
-
-interface MailServer extends ServerProcess {
-  readonly mailPort: number
-}
-
-const startMailServer = Effect.fnUntraced(function* (cwd: string, environment: Environment = {}) {
-  const server = yield* startServer({
-    cwd,
-    environment: { SERVICE_AUTH_TOKEN: OPERATOR_TOKEN, SERVICE_MAIL_PORT: "0", ...environment },
-  })
-  const port = Effect.sync(() => /takes mails on [^"\s]+:(\d+)"/.exec(server.output.stderr)?.[1])
-  return { ...server, mailPort: Number(yield* until("mails are taken", port)) } satisfies MailServer
-})
-
-/** A new integration, and its address. */
-const mailbox = Effect.fnUntraced(function* (server: MailServer, name: string, options: object = {}) {
-  const json = { name, kind: "mail", options }
-  const { text } = yield* operate(server, "POST", "/ops/v1/integrations", { json })
-  // The answer of the API.
-  const { urls } = JSON.parse(text) as { readonly urls: readonly [string, string] }
-  return urls[0]
-})
-
-const keptOf = Effect.fnUntraced(function* (server: MailServer, name: string) {
-  const { text } = yield* operate(server, "GET", `/ops/v1/integrations/${name}/mails`)
-  return (JSON.parse(text) as { readonly items: ReadonlyArray<Record<string, string>> }).items
-})
-
-const openOf = (server: MailServer, name: string) =>
-  Effect.map(incidentsOf(server), (all) =>
-    all.flatMap(({ incident_key, severity, state }) =>
-      state === "open" && incident_key.startsWith(`${name}/`)
-        ? [`${severity} ${incident_key.slice(name.length + 1)}`]
-        : [],
-    ),
-  )
 
 const CRON = "cron_root_vm_ls__nicht-da.5a58d509c504"
 const ARP = "vm:arpwatch:10.9.8.7"
