@@ -201,7 +201,7 @@ const ownerOf = new Map(
   Array.from(sources.keys(), (path) => [path, features.find((feature) => isOwn(feature, path))?.word]),
 )
 
-const MIGRATIONS = /\/migrations\/|\/kernel\/schema\//
+const MIGRATIONS = /\/migrations\/\d{4}_|\/kernel\/schema\//
 
 /** The features that a file knows, without its own. */
 const known = new Map(

@@ -33,7 +33,10 @@ layer(ScratchPostgres.layer)("a storage that closes under writes", (it) => {
         Effect.gen(function* () {
           yield* holder.sql`SELECT 1 FROM agent WHERE agent_id = 'a' FOR UPDATE`
           const begun = yield* Effect.forEach(Array.from({ length: WRITES }), (_, n) =>
-            Effect.forkChild(transact(storage, countAt(NAMES[n % NAMES.length] ?? ""))),
+            // The storage has each one before it closes, however busy the machine is.
+            Effect.forkChild(transact(storage, countAt(NAMES[n % NAMES.length] ?? "")), {
+              startImmediately: true,
+            }),
           )
           yield* eventually(Effect.map(waitingForLocks(observer), (count) => count > 0))
           const ended = yield* Effect.forkChild(Scope.close(scope, Exit.void))

@@ -35,8 +35,9 @@ interface Due {
 export const isByTurn = ({ is_backfill, rotas }: Pick<OutboxRecord, "is_backfill" | "rotas">): boolean =>
   is_backfill && rotas !== undefined
 
+/** Another server, whose clock is ahead or which overtook this claim, may have begun it a little later than now. */
 const isPresent = ({ began_at }: FloodMinute, now: Instant.Instant): boolean =>
-  Instant.isRecent(began_at, MINUTE, now)
+  Instant.isRecent(began_at, MINUTE, Instant.max(now, began_at)) && began_at < Instant.plus(now, MINUTE)
 
 /** When what waits is due together; nothing if nothing waits. */
 export const floodEndsAt = (flood: Flood): Instant.Instant | undefined =>
@@ -56,9 +57,8 @@ const chooseOf = <Item extends Due>(
   now: Instant.Instant,
 ): Chosen<Item> => {
   if (before !== undefined && !isPresent(before, now) && haveWaited(due, before)) {
-    // Another message has the rest.
-    const flood = due.length < MOST_IN_DIGEST ? [] : [before]
-    return { singly: [], together: due, flood }
+    // Another message has the rest, also that of a claim of another server.
+    return { singly: [], together: due, flood: [before] }
   }
   const byTurn = due.filter(({ row }) => isByTurn(row))
   const together = byTurn.length > MOST_SINGLY ? byTurn : []

@@ -125,7 +125,19 @@ describe("a flood (docs/rules.md#floods)", () => {
     const full = chooseInFlood(items(MOST_IN_DIGEST), flood, after(60))
     assert.lengthOf(full.together, MOST_IN_DIGEST)
     const rest = chooseInFlood(items(7), full.flood, after(61))
-    assert.deepStrictEqual([rest.singly.length, rest.together.length, rest.flood], [0, 7, []])
+    assert.deepStrictEqual([rest.singly.length, rest.together.length], [0, 7])
+  })
+
+  it("goes together at its end also for a server that claims after another one", () => {
+    const { flood } = chooseInFlood(items(6), [], START)
+    const first = chooseInFlood(items(18), flood, after(60))
+    const second = chooseInFlood(items(12), first.flood, after(60))
+    assert.deepStrictEqual([first.together.length, second.together.length], [18, 12])
+  })
+
+  it("is the same minute for a server whose clock is a little behind", () => {
+    const { flood } = chooseInFlood(items(5), [], after(0.005))
+    assert.lengthOf(chooseInFlood(items(3, "warning"), flood, START).singly, 0)
   })
 
   it("begins anew after one of which nothing waits any more", () => {

@@ -145,7 +145,8 @@ const TIMES = Struct.pick(Result.getOrThrow(commandSettings({})), [
 const isLacking = (failure: unknown): failure is BadPolicy =>
   failure instanceof BadPolicy && failure.issues.some(isOfLacked)
 
-const ADVICE = "add --notifier NAME if the settings of your servers give it, such as --notifier messenger"
+const ADVICE =
+  "set SERVICE_EXTENSIONS if a module gives it, or, in a policy without receivers, name each that the settings of your servers give, such as --notifier messenger"
 
 export const testPolicy = command({
   name: "test",
