@@ -64,10 +64,10 @@ export const FILES_AT_LENGTH = [
   "test/cli/exits.test.ts",
   "test/cli/incidentLog.test.ts",
   "test/cli/playedIntegrations.test.ts",
+  // Pages, messages and acts in browsers; others are in each run.
   "test/browsers/messages.test.ts",
   "test/browsers/ringing.test.ts",
   "test/browsers/senses.test.ts",
-  // Pages and acts of the console in Chromium; others are in each run.
   "test/console/checks.test.ts",
   "test/console/current.test.ts",
   "test/console/enrolment.test.ts",

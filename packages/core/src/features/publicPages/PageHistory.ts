@@ -1,13 +1,14 @@
 import { Duration, Effect } from "effect"
 import type { AvailabilityPhase } from "@tocsin/contract/availability/Availability"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { linesOf, type PublicPage } from "@tocsin/contract/publicPages/PublicPages"
+import { linesOf, MOST_LINE_CHECKS, type PublicPage } from "@tocsin/contract/publicPages/PublicPages"
 import {
   type AvailabilityFacts,
   inPieces,
   phasesOf,
   type Span,
 } from "../../heart/availability/availability.ts"
+import { comparing } from "../../kernel/engine/comparing.ts"
 import { findByCheck } from "../../kernel/model/CheckRef.ts"
 import { findKnown, type KnownCheck } from "../../heart/availability/knownChecks.ts"
 import { noFacts, readFacts, type SharedFacts, windowsIn } from "../../heart/availability/readFacts.ts"
@@ -47,6 +48,11 @@ export interface Sources {
   readonly policy: Policy
 }
 
+const byName = comparing<LineCheck>(
+  (check) => check.agent_id,
+  (check) => check.check_id,
+)
+
 /** The same, with the checks that have become late since without ever having reported. */
 export const withNeverReported = Effect.fnUntraced(function* (
   { sha256, storage }: Sources,
@@ -59,7 +65,8 @@ export const withNeverReported = Effect.fnUntraced(function* (
     const found = late.get(line)?.checks ?? []
     const knownOf = findByCheck(found.length === 0 ? [] : checks)
     const more = found.filter((check) => knownOf(check) === undefined)
-    return { checks: more.length === 0 ? checks : [...checks, ...more], today: day }
+    if (more.length === 0) return { checks, today: day }
+    return { checks: [...checks, ...more].toSorted(byName).slice(0, MOST_LINE_CHECKS), today: day }
   })
   return { ...today, lines }
 })
