@@ -233,7 +233,10 @@ describe("tocsin policy test", () => {
       const invalid = yield* tocsin(at, "policy", "test", "good.jsonl", "--policy", "bad.yaml")
       assert.deepStrictEqual([invalid.code, invalid.stdout], [EXIT_CODES.usage.code, ""])
       assert.include(invalid.stderr, "bad.yaml:1: routes[0].to[0] names no receiver")
-      assert.include(invalid.stderr, "name each that the settings of your servers give, such as --notifier messenger")
+      assert.include(
+        invalid.stderr,
+        "name each that the settings of your servers give, such as --notifier messenger",
+      )
     }),
   )
 })

@@ -81,7 +81,7 @@ const mocked = Layer.mergeAll(
   ...[...operationServices, ...queryServices].map((service) =>
     Layer.mock(service as unknown as Context.Service<never, object>, {}),
   ),
-  // Each is of its own service.
+  // Together they are mocks of all these services.
 ) as Layer.Layer<Layer.Success<Mocked>>
 
 /** The services that the API requires, as stubs. */

@@ -13,7 +13,8 @@ const FIND_SERVERS = `SELECT DISTINCT version FROM replica
   WHERE ended_at IS NULL AND abs(seen_at - ${STORAGE_TIME}) < 60000000 ORDER BY version`
 
 /** How long to wait, for tests. */
-interface AwaitOptions {
+export interface AwaitOptions {
+  /** The longest wait for servers that the migration would break. */
   readonly stopWithin?: Duration.Duration
   readonly rest?: Duration.Duration
 }

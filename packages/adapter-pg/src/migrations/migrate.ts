@@ -15,7 +15,7 @@ import { scriptOf, settingStatement } from "../client/PgPoolOptions.ts"
 import { ADVISORY_LOCKS } from "../Database.ts"
 import * as RealTime from "../RealTime.ts"
 import { hiddenRows, isLostRace, toStorageError } from "../toStorageError.ts"
-import { awaitServers } from "./awaitServers.ts"
+import { type AwaitOptions, awaitServers } from "./awaitServers.ts"
 import { advanceSequences } from "./sequences.ts"
 import { migration as first } from "./0001_first.ts"
 import { migration as acceptancesLeave } from "./0002_acceptances_leave.ts"
@@ -207,14 +207,11 @@ const lockTables = Effect.fnUntraced(function* (
 })
 
 /** How to migrate, for tests. */
-interface MigrateOptions {
+interface MigrateOptions extends AwaitOptions {
   readonly known?: ReadonlyArray<Migration>
   /** The longest wait for another process that migrates, and then for all attempts to lock the tables. */
   readonly patience?: Duration.Duration
   readonly attempt?: Duration.Duration
-  /** The longest wait for servers that the migration would break. */
-  readonly stopWithin?: Duration.Duration
-  readonly rest?: Duration.Duration
 }
 
 /** Runs what is missing, in an open transaction that has the lock of migrations. */

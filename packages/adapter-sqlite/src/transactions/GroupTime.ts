@@ -1,7 +1,7 @@
 /** While people read lists, a group takes this long; twice that if it waited longer. */
 const MILLIS = 10
 
-/** While nobody does. Results of one transaction share pages of the log: see docs/decisions/README.md, 0052. */
+/** While nobody reads them: results of one transaction share pages of the log. See docs/decisions/README.md, 0052. */
 const UNREAD_MILLIS = 50
 
 /** People read lists when there were this many pages within that time; what the server itself looks for takes fewer. */

@@ -8,9 +8,8 @@ import {
   phasesOf,
   type Span,
 } from "../../heart/availability/availability.ts"
-import { comparing } from "../../kernel/engine/comparing.ts"
 import { findByCheck } from "../../kernel/model/CheckRef.ts"
-import { findKnown, type KnownCheck } from "../../heart/availability/knownChecks.ts"
+import { byName, findKnown, type KnownCheck } from "../../heart/availability/knownChecks.ts"
 import { noFacts, readFacts, type SharedFacts, windowsIn } from "../../heart/availability/readFacts.ts"
 import type { Policy } from "../../heart/policy/compilePolicy.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
@@ -47,11 +46,6 @@ export interface Sources {
   readonly sha256: (text: string) => string
   readonly policy: Policy
 }
-
-const byName = comparing<LineCheck>(
-  (check) => check.agent_id,
-  (check) => check.check_id,
-)
 
 /** The same, with the checks that have become late since without ever having reported. */
 export const withNeverReported = Effect.fnUntraced(function* (

@@ -12,6 +12,12 @@ export type KnownCheck = CheckRef &
   Pick<CheckRecord, "received_at"> &
   Partial<Pick<CheckRecord, "status" | "incident_key" | "withdrawn_at" | "is_of_place">>
 
+/** The order of lists of checks. */
+export const byName = comparing<CheckRef>(
+  (check) => check.agent_id,
+  (check) => check.check_id,
+)
+
 const fromExpectation = ({
   agent_id,
   check_id,
@@ -37,13 +43,8 @@ export const knownChecks = (storage: Pick<Storage["Service"], "page">): Pages<"c
       const reported: ReadonlyArray<KnownCheck> = yield* storage.page(request)
       if (more.length === 0) return reported
       const nameOf = ({ agent_id, check_id }: KnownCheck) => `${agent_id}/${check_id}`
-      const byName = new Map([...more, ...reported].map((check) => [nameOf(check), check]))
-      const inOrder = Array.from(byName.values()).toSorted(
-        comparing(
-          (check) => check.agent_id,
-          (check) => check.check_id,
-        ),
-      )
+      const named = new Map([...more, ...reported].map((check) => [nameOf(check), check]))
+      const inOrder = Array.from(named.values()).toSorted(byName)
       return (request.isBackward ? inOrder.toReversed() : inOrder).slice(0, request.limit)
     }),
   }

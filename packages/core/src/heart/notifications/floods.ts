@@ -37,7 +37,7 @@ export const isByTurn = ({ is_backfill, rotas }: Pick<OutboxRecord, "is_backfill
 
 /** Another server, whose clock is ahead or which overtook this claim, may have begun it a little later than now. */
 const isPresent = ({ began_at }: FloodMinute, now: Instant.Instant): boolean =>
-  Instant.isRecent(began_at, MINUTE, Instant.max(now, began_at)) && began_at < Instant.plus(now, MINUTE)
+  now < Instant.plus(began_at, MINUTE) && began_at < Instant.plus(now, MINUTE)
 
 /** When what waits is due together; nothing if nothing waits. */
 export const floodEndsAt = (flood: Flood): Instant.Instant | undefined =>
