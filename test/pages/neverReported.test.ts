@@ -168,6 +168,24 @@ describe("a check that is late and never reported", () => {
     }).pipe(Effect.orDie),
   )
 
+  for (const isLateBefore of [true, false])
+    it.effect(`is late once its agent is back, ${isLateBefore ? "as before" : "and not before"}`, () =>
+      Effect.gen(function* () {
+        const { after, alive, declare, incidents, lines, read, states } = yield* open
+        yield* declare(MILD)
+        yield* alive(isLateBefore ? 6 : 1)
+        yield* after("1 hour")
+        yield* incidents.areOpen("a/@heartbeat", ...(isLateBefore ? ["a/@overdue"] : []))
+        assert.strictEqual(yield* states, isLateBefore ? "no_data down down" : "no_data no_data no_data")
+        const [before] = yield* read()
+        yield* alive(6)
+        assert.strictEqual(yield* states, "no_data degraded degraded")
+        const [item] = yield* read()
+        assert.isAbove(item?.seconds.late ?? 0, (before?.seconds.late ?? 0) + 50)
+        assert.deepInclude((yield* lines)[1]?.days.at(-1), { state: isLateBefore ? "down" : "degraded" })
+      }).pipe(Effect.orDie),
+    )
+
   it.effect("has its place by name in pages of the availability, in both directions", () =>
     Effect.gen(function* () {
       const { agent, alive, declare, page: pageOf, read } = yield* open

@@ -17,6 +17,7 @@ import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import type { Policy } from "../../heart/policy/compilePolicy.ts"
 import { occurrenceInForce } from "../../heart/policy/occurrences.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
+import { READ_TOGETHER } from "../../heart/availability/readFacts.ts"
 import { isLate } from "../../heart/overdue/shownState.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { publicUrlOf, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
@@ -68,22 +69,34 @@ const coveredNow = ({ windows }: Policy, now: Instant.Instant) => {
 /** Checks whose states are read in one turn of the event loop: some milliseconds. */
 const CHECKS_TOGETHER = 1_000
 
-/** The present knowledge of each of these checks, and how bad it is while it is late. */
-const readNow = Effect.fnUntraced(function* (storage: Storage["Service"], checks: ReadonlyArray<LineCheck>) {
+/** The present knowledge of each of these checks: how bad it is while it is late, and its gap while its agent is dead. */
+const readNow = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  checks: ReadonlyArray<LineCheck>,
+  gaps: FoldedToday["gaps"],
+) {
   const recordOf = findByCheck<CheckRecord>(yield* storage.checks(checks))
   const expected = checks.filter((check) => {
     const record = recordOf(check)
     return record === undefined || isLate(record)
   })
   const expectationOf = findByCheck(expected.length === 0 ? [] : yield* storage.rows("expectation", expected))
+  const ids = new Set(expected.flatMap((each) => (gaps.get(each)?.isOfAgent === true ? [each.agent_id] : [])))
+  const agents = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
+  const alive = new Set(
+    agents.flatMap((agent) => (agent?.heartbeat_incident_id === undefined ? (agent?.agent_id ?? []) : [])),
+  )
   return (check: LineCheck) => {
     const { expected_from, incident_id, terms } = expectationOf(check) ?? {}
     const late = incident_id === undefined ? undefined : terms?.severity
+    const gap = late !== undefined && alive.has(check.agent_id) ? undefined : gaps.get(check)
     const record = recordOf(check)
     if (record !== undefined)
-      return record.withdrawn_at === undefined && !record.is_of_place ? { last: record, late } : undefined
+      return record.withdrawn_at === undefined && !record.is_of_place
+        ? { last: record, late, gap }
+        : undefined
     // One that never reported counts from when it was expected.
-    return late && expected_from && { last: { received_at: expected_from, status: late }, late }
+    return late && expected_from && { last: { received_at: expected_from, status: late }, late, gap }
   }
 })
 
@@ -99,13 +112,13 @@ const readStates = Effect.fnUntraced(function* (
   const isCovered = coveredNow(policy, yield* Instant.now)
   const stateOf = new Map<LineCheck, LineState>()
   for (const piece of Arr.chunksOf(checks, CHECKS_TOGETHER)) {
-    const nowOf = yield* readNow(storage, piece)
+    const nowOf = yield* readNow(storage, piece, gaps)
     const readAt = yield* Instant.now
     for (const check of piece) {
       const found = nowOf(check)
       if (found === undefined) continue
-      const gap = gaps.get(check)
-      stateOf.set(check, stateNow(found.last, found.late, { at, gap }, isCovered(check), readAt))
+      const { gap, last, late } = found
+      stateOf.set(check, stateNow(last, late, { at, gap }, isCovered(check), readAt))
     }
     yield* Effect.yieldNow
   }

@@ -90,7 +90,8 @@ export const gapAt = (
 
 /**
  * The state of a check now, by its row, by how bad it is while it is late, and by its gap at a moment less than
- * {@link GRACE} ago: one that has begun since, or after a result since, does not count yet.
+ * {@link GRACE} ago: one that has begun since, or after a result since, does not count yet. Late with an agent that is
+ * back, it has none.
  */
 export const stateNow = (
   { received_at, status }: Pick<CheckRecord, "received_at" | "status">,

@@ -148,26 +148,54 @@ const gapsOf = Effect.fnUntraced(function* (
   span: Span,
   known: SharedFacts,
 ): Effect.fn.Return<Pick<AvailabilityFacts, "late" | "silent">, StorageError> {
-  const { agent_id, check_id, received_at } = check
-  let deaths = known.deaths.get(agent_id)
-  if (deaths === undefined) {
-    const { incident_key: key } = heartbeatRef(agent_id)
-    deaths = (yield* incidentsIn(storage, { agent_id, check_id: HEARTBEAT }, span))
-      .filter(({ incident_key, kind }) => kind === "automatic" && incident_key === key)
-      .map(({ opened_at, resolved_at = span.to }) => ({ from: opened_at, to: resolved_at }))
-    known.deaths.set(agent_id, deaths)
-  }
-  const gaps: Array<Gap> = deaths.map(({ from, to }) => ({
-    from,
-    // Its agent is back, maybe since before the span, and the check is not.
-    to: received_at < to ? span.to : to,
-    isOfAgent: true,
-  }))
+  const deaths = yield* deathsOf(storage, check, span, known)
+  const { late, silent } = yield* latenessOf(storage, sha256, check, span, known)
   if (isListed) {
     const [listed] = yield* storage.rows("listed_check", [check])
-    gaps.push(...spansOf(listed, check, span.to))
+    silent.push(...spansOf(listed, check, span.to))
   }
+  for (const { from, to } of deaths) {
+    let since = from
+    // Its agent is back, maybe since before the span, and the check is not: it has no data unless it is late.
+    const isWaiting = check.received_at < to
+    const after = isWaiting ? late.filter((each) => each.to > to) : []
+    for (const each of after.toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
+      silent.push({ from: since, to: Instant.max(each.from, to), isOfAgent: true })
+      since = each.to
+    }
+    if (since < span.to) silent.push({ from: since, to: isWaiting ? span.to : to, isOfAgent: true })
+  }
+  return { silent, late }
+})
+
+/** When the agent of a check was dead. */
+const deathsOf = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  { agent_id }: CheckName,
+  span: Span,
+  { deaths }: SharedFacts,
+): Effect.fn.Return<ReadonlyArray<Span>, StorageError> {
+  const read = deaths.get(agent_id)
+  if (read !== undefined) return read
+  const { incident_key: key } = heartbeatRef(agent_id)
+  const found = (yield* incidentsIn(storage, { agent_id, check_id: HEARTBEAT }, span))
+    .filter(({ incident_key, kind }) => kind === "automatic" && incident_key === key)
+    .map(({ opened_at, resolved_at = span.to }) => ({ from: opened_at, to: resolved_at }))
+  deaths.set(agent_id, found)
+  return found
+})
+
+/** When a check was late; in earlier versions, it had no data then. */
+const latenessOf = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  sha256: (text: string) => string,
+  check: CheckName,
+  span: Span,
+  known: SharedFacts,
+): Effect.fn.Return<{ late: Array<Late>; silent: Array<Gap> }, StorageError> {
+  const { agent_id, check_id } = check
   const late: Array<Late> = []
+  const silent: Array<Gap> = []
   const keys = [overdueRef(agent_id), ownOverdueRef(check, sha256)].map((ref) => ref.incident_key)
   for (const { id, incident_key, kind } of yield* incidentsIn(storage, { agent_id, check_id }, span)) {
     if (kind !== "automatic" || !keys.includes(incident_key)) continue
@@ -182,7 +210,7 @@ const gapsOf = Effect.fnUntraced(function* (
       if (begun === undefined) return
       const { changed_at: from, severity } = begun
       if (isLate) late.push({ from, to, severity })
-      else gaps.push({ from, to })
+      else silent.push({ from, to })
     }
     for (const each of changes.toSorted((a, b) => a.seq - b.seq)) {
       if (each.check_id !== check_id || each.agent_id !== agent_id) continue
@@ -193,7 +221,7 @@ const gapsOf = Effect.fnUntraced(function* (
     }
     end(span.to)
   }
-  return { silent: gaps, late }
+  return { silent, late }
 })
 
 /** The incidents in which a check was a member, and that were open during a span; and the last one before it. */
