@@ -6,44 +6,21 @@ import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import { CliConfig, CliError, CliOutput, Command, Completions, GlobalFlag, type HelpDoc } from "effect/cli"
 import manifest from "../package.json" with { type: "json" }
 import { commandTable } from "./commandTable.ts"
-import { Utc } from "./commands/utc.ts"
 import { type CommandFailure, EXIT_CODES, type ExitName } from "./CommandFailure.ts"
 import { Output } from "./output/Output.ts"
 import { withoutSecrets } from "./output/texts.ts"
-
-type Row = (typeof commandTable)[number]["commands"][number]
-
-/** Stands for a command that is not loaded, in the list of all. */
-const unloaded = (name: string, line: string) => Command.make(name).pipe(Command.withShortDescription(line))
+import { tocsin } from "./tocsin.ts"
 
 /** The texts of all commands together: a bundle has them made, since they load every command. */
 const allTexts = async () => (await import("./commandTexts.ts")).files()
 
-/** The command `tocsin`, with the one of its commands that the arguments name first, or all where `isWhole`. */
-export const tocsin = async (args: ReadonlyArray<string>, isWhole = false) => {
-  const rows = commandTable.flatMap(({ commands }): ReadonlyArray<Row> => commands)
-  const named = args.find((argument) => rows.some(({ name }) => name === argument))
-  const lines: Readonly<Record<string, string>> =
-    named === undefined && !isWhole ? (await allTexts()).lines : {}
-  const commandOf = async ({ load, name }: Row) =>
-    isWhole || name === named ? load() : unloaded(name, lines[name] ?? "")
-  const groups = commandTable.map(async ({ commands, group }) => ({
-    group,
-    commands: await Promise.all(commands.map(commandOf)),
-  }))
-  return Command.make("tocsin").pipe(
-    Command.withDescription(
-      "Receives heartbeats and check results, opens incidents and sends notifications.\n" +
-        "  Commands open the storage that the settings name, whether a server runs on it or not.",
-    ),
-    Command.withExamples([
-      { command: "tocsin", description: "Run the server; npm start does the same in a clone" },
-      { command: "tocsin agents list --state pending" },
-      { command: "npm start -- incidents --state open", description: "The same commands in a clone" },
-    ]),
-    Command.withSubcommands(await Promise.all(groups)),
-    Command.withGlobalFlags([Utc]),
+/** The command `tocsin`, with the one of its commands that the arguments name first. */
+const commandFor = async (args: ReadonlyArray<string>) => {
+  const names = commandTable.flatMap(({ commands }): ReadonlyArray<string> =>
+    commands.map(({ name }) => name),
   )
+  const named = args.find((argument) => names.includes(argument))
+  return tocsin((name) => name === named, named === undefined ? (await allTexts()).lines : {})
 }
 
 /** Writes the script of a shell's completions without loading the commands. */
@@ -154,7 +131,7 @@ const withHelp = ([first, ...rest]: ReadonlyArray<string>): ReadonlyArray<string
 const program = (given: ReadonlyArray<string>) => {
   const args = withHelp(given)
   return Effect.flatMap(
-    Effect.promise(() => tocsin(args)),
+    Effect.promise(() => commandFor(args)),
     (command) => Command.runWith(command, { version: manifest.version })(args),
   )
 }

@@ -1,10 +1,10 @@
 import { Completions } from "effect/cli"
-import { tocsin } from "./commandLine.ts"
 import { settingsText } from "./settings/settingsText.ts"
+import { tocsin } from "./tocsin.ts"
 
 /** Help and completions of all commands. The bundle has the result in a file of its own. */
 export const files = async () => {
-  const whole = await tocsin([], true)
+  const whole = await tocsin(() => true, {})
   const commands = whole.subcommands.flatMap((group) => group.commands)
   return {
     lines: Object.fromEntries(
