@@ -162,6 +162,8 @@ describe("an invitation", () => {
       Effect.gen(function* () {
         const { observatory, readToken } = yield* Tocsin
         expectError(yield* operate("POST", INVITATIONS, { json: {} }), 404, "not_found")
+        const refused = yield* operate("POST", INVITATIONS, { json: { role: "admin" } })
+        assert.include(JSON.stringify(refused.body), "role is not a known field")
         expectError(yield* operate("GET", INVITATIONS), 404, "not_found")
         yield* create()
         expectError(yield* call("POST", INVITATIONS, { token: readToken, json: {} }), 403, "forbidden")

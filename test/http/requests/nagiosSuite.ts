@@ -123,7 +123,7 @@ export const nagiosSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.deepStrictEqual([answer.status, answer.headers["retry-after"]], [429, "60"])
       assert.include(
         answer.text,
-        "<message>this integration has 1 checks, the most that it may have</message>",
+        "<message>this integration has 1 check, the most that it may have</message>",
       )
       assert.deepStrictEqual(yield* post(formOf(key, xmlOf("web1", 1))), TAKEN)
     }),

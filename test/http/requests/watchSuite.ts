@@ -121,6 +121,7 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const url = "https://home.example/"
       for (const [options, message] of [
+        [{ url, status: 200 }, /^http\.status must be an array with a length of at most 100$/],
         [{ url, expect: { json: { "/a": [] } } }, /^http\.expect\.json\["\/a"\] must be a text, a number/],
         [
           { url, expect: { status: ["300-200"] } },

@@ -47,7 +47,9 @@ const tagOf = (types: ReadonlyArray<SchemaAST.AST>): string | undefined => {
 
 const expectedBy = (ast: SchemaAST.AST): string => {
   const annotated = SchemaAST.resolveAt<unknown>("expected")(ast)
-  if (typeof annotated === "string") return annotated
+  // A length alone does not say of which type the value must be.
+  if (typeof annotated === "string")
+    return annotated.replace(/^a value(?= with a length )/u, TYPES[ast._tag] ?? "$&")
   if (ast._tag === "Literal") return String(ast.literal)
   if (ast._tag === "Union") {
     const words = Array.from(new Set(ast.types.map(expectedBy)))
@@ -74,6 +76,8 @@ const predicate = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf, ofCheck: string 
       return UNKNOWN_FIELD
     case "InvalidType":
     case "AnyOf":
+      // A record without any fields refuses each by its value.
+      if (issue.ast._tag === "Never") return UNKNOWN_FIELD
       return `must be ${expectedBy(issue.ast)}`
     case "InvalidValue":
       return (

@@ -142,6 +142,12 @@ function* countOf(unit: UnitOfWork, { agent, kind }: Accepted): Decision<number>
   return checkCount(agent) + unreported.length
 }
 
+/** Why an integration with so many checks makes no further one. */
+export const refusalOfFull = (most: number): Refusal => ({
+  refused: "too_many_checks",
+  message: `this integration has ${most === 1 ? "1 check" : `${most} checks`}, the most that it may have`,
+})
+
 /** Why a report on a check that is not known yet is refused, if it is. */
 function* refusalOfNew(unit: UnitOfWork, accepted: Accepted, created: number): Decision<Refusal | undefined> {
   const {
@@ -151,8 +157,7 @@ function* refusalOfNew(unit: UnitOfWork, accepted: Accepted, created: number): D
   if (options.create === false) return { refused: "not_found", message: "this integration creates no checks" }
   const { max_checks: most = KINDS[kind].mostChecks } = options
   if ((yield* countOf(unit, accepted)) + created < most) return undefined
-  const message = `this integration has ${most} checks, the most that it may have`
-  return { refused: "too_many_checks", message }
+  return refusalOfFull(most)
 }
 
 /** A report that is taken, with what it needs beyond its check. */

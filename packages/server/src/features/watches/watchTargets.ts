@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import { isRefusedAddress, OWN_MACHINE, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
+import { isRefusedAddress, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import type { FieldProblem } from "@tocsin/contract/formats/describeIssue"
 import { addressOfServer, withoutBrackets } from "@tocsin/contract/formats/hosts"
 import type { ProbeTarget } from "@tocsin/contract/watches/WatchProbe"
@@ -36,7 +36,9 @@ export const refusalOf = (address: string, policy: TargetPolicy): string | undef
   if (!isRefusedAddress(address, policy)) return undefined
   if (isRefusedAddress(address, { denyPrivateTargets: false }))
     return "is a link-local or metadata address, which no watch may reach"
-  return policy.denyPrivateTargets ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set" : OWN_MACHINE
+  return policy.denyPrivateTargets
+    ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"
+    : "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it, or run tocsin settings set watch_loopback true if it only reads"
 }
 
 /** Names that stand for the machine itself (RFC 6761). */

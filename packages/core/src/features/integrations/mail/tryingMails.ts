@@ -11,7 +11,7 @@ import { load, readRow } from "../../../kernel/unitOfWork/load.ts"
 import { Hashing } from "../../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../../kernel/ports/Ids.ts"
 import { RuleSettings } from "../../../kernel/ports/RuleSettings.ts"
-import { checkCount } from "../applyReports.ts"
+import { checkCount, refusalOfFull } from "../applyReports.ts"
 import { type IntegrationRecord } from "../IntegrationRecord.ts"
 import { KINDS, optionProblem } from "../kinds.ts"
 import type { MailDecision } from "./decideMail.ts"
@@ -71,10 +71,7 @@ const readCheck = commandOf(function* (
     return { outcome: "ignored", reason: "no check is to become ok by this subject" } as const
   return checkCount(agent) < most
     ? ({ outcome: "applied" } as const)
-    : ({
-        outcome: "refused",
-        reason: `this integration has ${most} checks, the most that it may have`,
-      } as const)
+    : ({ outcome: "refused", reason: refusalOfFull(most).message } as const)
 })
 
 /** Kept mails of integrations, and trials of mails (docs/rules.md#mail). */
