@@ -36,7 +36,7 @@ END
 chmod 755 /usr/local/bin/backup
 rm -f /etc/cron.d/* /etc/cron.daily/*
 printf "MAILTO=${address}\\nPATH=/usr/bin:/bin:/usr/local/bin\\n* * * * * root backup\\n" >/etc/crontab
-cron
+cron -L 5
 `
 
 /** Looks for a file, and says each two seconds that it is missing. */
