@@ -7,7 +7,6 @@ import { MARK, secretOf } from "../processes/secrecy.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { metricDefinitions } from "./metricSubjects.ts"
 import { valueOf } from "./Exposition.ts"
-import { promtool, withoutPromtool } from "./promtool.ts"
 import { untilScraped, use } from "./usedServer.ts"
 
 const READ_TOKEN = secretOf("reader")
@@ -86,8 +85,6 @@ describe("metrics of a server", () => {
       const { text } = yield* Effect.orDie(call(server, "GET", "/metrics"))
       assert.notInclude(text, MARK)
       assert.notInclude(text, "web-1")
-      if (withoutPromtool === undefined)
-        assert.deepStrictEqual(promtool(["check", "metrics"], { input: text }), { status: 0, output: "" })
     }),
   )
 

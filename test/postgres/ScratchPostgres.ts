@@ -69,7 +69,8 @@ const build = (options: PgPoolOptions): Effect.Effect<Replica, SqlError.SqlError
 const create = Effect.fnUntraced(function* (serverUrl: string) {
   const { sql } = yield* build({ url: Redacted.make(serverUrl), maxConnections: 1, ...PATIENCE })
   const name = `tocsin_test_${randomBytes(8).toString("hex")}`
-  yield* Effect.acquireRelease(sql`CREATE DATABASE ${sql(name)}`, () =>
+  // Copies files, for a third of the processor time that writing each page to the log takes.
+  yield* Effect.acquireRelease(sql`CREATE DATABASE ${sql(name)} STRATEGY FILE_COPY`, () =>
     Effect.orDie(sql`DROP DATABASE ${sql(name)} WITH (FORCE)`),
   )
   const url = Redacted.make(Object.assign(new URL(serverUrl), { pathname: name }).href)

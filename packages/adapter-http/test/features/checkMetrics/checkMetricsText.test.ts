@@ -116,7 +116,7 @@ it.live(
           ),
         numbersOf: () => [{ name: "used", unit: "%", value: 42 }],
       }
-      let most = 0
+      const more: Array<number> = []
       let pieces = 0
       const counts = new Map<string, number>()
       const decoder = new TextDecoder()
@@ -126,14 +126,15 @@ it.live(
           Effect.sync(() => {
             pieces += 1
             // A collection looks at the whole process, which has run other files.
-            if (pieces % 100 === 0) most = Math.max(most, held() - before)
+            if (pieces % 100 === 0) more.push(held() - before)
             for (const [, name = ""] of decoder.decode(bytes).matchAll(/^(\w+)\{/gm))
               counts.set(name, (counts.get(name) ?? 0) + 1)
           }),
       )
       assert.deepStrictEqual(Array.from(new Set(counts.values())), [20_000])
       assert.strictEqual(counts.size, 5)
-      assert.isAbove(most, 0)
-      assert.isBelow(most, 8 * 1_048_576)
+      // What earlier files left may go meanwhile, so each may be below zero.
+      assert.isAtLeast(more.length, 3)
+      assert.isBelow(Math.max(...more), 8 * 1_048_576)
     }),
 )
