@@ -15,7 +15,11 @@ import { until } from "../processes/until.ts"
 import { agentHost } from "./AgentProcess.ts"
 
 const NETWORK = `tocsin-${process.pid}`
-const HERE = "198.18.77.1"
+/** Names of links have 15 characters at most. */
+const LINK = `veth${process.pid}`
+/** Of addresses for trials alone (RFC 2544), so that two runs at once seldom share one. */
+const SUBNET = `198.18.${process.pid % 256}`
+const HERE = `${SUBNET}.1`
 
 const run = (line: string): string => {
   const [program = "", ...args] = line.split(" ")
@@ -34,14 +38,18 @@ const skipped = lacking("ip", "nft") ?? obstacle()
 
 /** A network of one host beside this one, with a firewall that drops what the rules say. */
 const network = Effect.acquireRelease(
-  Effect.sync(() => {
+  Effect.void,
+  // The pair of links goes with it.
+  () => Effect.sync(() => run(`ip netns del ${NETWORK}`)),
+).pipe(
+  Effect.map(() => {
     const within = `ip netns exec ${NETWORK}`
     const made = [
       `ip netns add ${NETWORK}`,
-      `ip link add veth77 type veth peer name eth0 netns ${NETWORK}`,
-      `ip addr add ${HERE}/30 dev veth77`,
-      "ip link set veth77 up",
-      `${within} ip addr add 198.18.77.2/30 dev eth0`,
+      `ip link add ${LINK} type veth peer name eth0 netns ${NETWORK}`,
+      `ip addr add ${HERE}/30 dev ${LINK}`,
+      `ip link set ${LINK} up`,
+      `${within} ip addr add ${SUBNET}.2/30 dev eth0`,
       `${within} ip link set eth0 up`,
       `${within} nft add table inet wall`,
       `${within} nft add chain inet wall out { type filter hook output priority 0 ; }`,
@@ -57,7 +65,6 @@ const network = Effect.acquireRelease(
       open: rule("flush chain inet wall out"),
     }
   }),
-  () => Effect.sync(() => run(`ip netns del ${NETWORK}`)),
 )
 
 const startPage = Effect.acquireRelease(

@@ -4,8 +4,8 @@ import { whyNotAtLength } from "../properties/atLength.ts"
 
 storageSuite({
   name: "PostgreSQL",
-  // Its server keeps them, whichever client has closed; of SQLite, each run shows that they are kept.
-  ...(whyNotAtLength !== undefined && { keepsNothing: whyNotAtLength }),
+  // Its server keeps rows, whichever client has closed; of SQLite, each run shows that they are kept.
+  ...(whyNotAtLength !== undefined && { reopensLittle: whyNotAtLength }),
   place: EmptiedPostgres.layerOfFile(),
   client: EmptiedPostgres.client,
 })

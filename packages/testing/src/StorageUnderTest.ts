@@ -26,6 +26,8 @@ export interface StorageUnderTest<Place, E = unknown> {
    * again are skipped and print this. Absent where rows are kept.
    */
   readonly keepsNothing?: string
+  /** Why `reopenSuite`, the dearest, is skipped all the same; the others open their storage again. */
+  readonly reopensLittle?: string
   /** Why clients at one place do not hear of each other by `Storage.hints`. Absent where they do. */
   readonly noHints?: string
 }
