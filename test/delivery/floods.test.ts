@@ -12,6 +12,9 @@ import { drawsOf } from "../system/Draws.ts"
 
 let starts = 0
 
+const warnings = (count: number) =>
+  criticalChecks(count).map((one) => ({ ...one, status: "warning" as const }))
+
 /** A service of so many servers whose messenger is defined so in its policy. */
 const openMessenger = Effect.fnUntraced(function* (receiver: object = {}, servers = 1) {
   const receivers = { messenger: { kind: "messenger", url_env: "CHAT", ...receiver } }
@@ -95,12 +98,43 @@ describe("many messages of one minute (docs/rules.md#floods)", () => {
   it.effect("let one pass that is more severe than those before", () =>
     Effect.gen(function* () {
       const { messages, passes, reports } = yield* openMessenger()
-      yield* reports(criticalChecks(8).map((one) => ({ ...one, status: "warning" as const })))
+      yield* reports(warnings(8))
       yield* passes("10 seconds")
       yield* reports([{ check: "fire", status: "critical" }])
       assert.deepStrictEqual(messages(), [6])
       yield* passes("50 seconds")
       assert.deepStrictEqual(messages(), [6, 3])
+    }),
+  )
+
+  it.effect("hide nothing more severe, and no resolved, however many wait", () =>
+    Effect.gen(function* () {
+      const { messages, passes, reports, seen } = yield* openMessenger()
+      yield* reports(warnings(250))
+      yield* passes("10 seconds")
+      assert.deepStrictEqual(messages(), [5])
+      yield* reports([{ check: "fire", status: "critical" }])
+      assert.deepStrictEqual(messages(), [6])
+      yield* reports([{ check: "check-0", status: "ok" }])
+      assert.deepStrictEqual(messages(), [7])
+      assert.strictEqual(seen.arrivals.at(-1)?.notification.event_type, "resolved")
+      yield* passes("50 seconds")
+      assert.deepStrictEqual(messages(), [7, 100, 100, 45])
+    }),
+  )
+
+  it.effect("let one of them pass as it becomes more severe than those before", () =>
+    Effect.gen(function* () {
+      const { messages, passes, reports, seen } = yield* openMessenger()
+      yield* reports(warnings(8))
+      yield* passes("10 seconds")
+      yield* reports([{ check: "check-7", status: "critical" }])
+      assert.deepStrictEqual(
+        seen.arrivals.slice(5).map(({ notification }) => notification.severity),
+        ["warning", "critical"],
+      )
+      yield* passes("50 seconds")
+      assert.deepStrictEqual(messages(), [7, 2])
     }),
   )
 

@@ -187,6 +187,8 @@ const outboxMoves = (observed: Observation): ReadonlyArray<StateMove> =>
       // Nobody acts in these scenarios, so nothing is held.
       held: false,
       hold_ended: false,
+      // No receiver is a messenger of a policy.
+      gathered: false,
       released: false,
       coalesced: false,
       unnamed: false,

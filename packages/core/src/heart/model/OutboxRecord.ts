@@ -129,9 +129,7 @@ export type OutboxRecord = RecordOf<typeof outbox>
 /** The states of a notification that may still be sent. */
 export const UNENDED = ["pending", "sending", "retry"] as const satisfies ReadonlyArray<OutboxState>
 
-const unended: ReadonlySet<OutboxState> = new Set(UNENDED)
-
-export const isUnended = ({ state }: Pick<OutboxRecord, "state">): boolean => unended.has(state)
+export const isUnended = ({ state }: { state: OutboxState }): boolean => UNENDED.some((one) => one === state)
 
 /** Whether an item ended at a shadow receiver, which counts as sent for every rule. */
 export const isShadow = ({ discarded_because }: Pick<OutboxRecord, "discarded_because">): boolean =>
@@ -244,8 +242,10 @@ export const OutboxTransitions = stateTable({
       "the held firing of its open incident and receiver, when an evaluation finds no hold any more | due immediately with the incident's present severity and summary; age starts again; the cause by what its receiver knows",
     "released -> pending":
       "an operator releases it: a held firing of an open incident | due immediately with the incident's present severity and summary; age starts again; cause as when a hold ends; nothing holds it any more",
-    "coalesced -> discarded":
-      "a held firing, when another one of the same incident and receiver states what it would",
+    "gathered -> pending":
+      "a claim finds it after the fifth of a minute | due at its end (docs/rules.md#floods)",
+    "followed -> pending": "as for retry, while it waits for the end of a minute | due immediately",
+    "coalesced -> discarded": "a held firing, when another one of its incident and receiver states the same",
     "unnamed -> discarded":
       "a held reminder, or another one that is sent whatever its receiver knows, when no route names the receiver any more",
     "agent_gone -> discarded": AGENT_GONE,
@@ -268,10 +268,10 @@ export const OutboxTransitions = stateTable({
       "a firing up to the severity of an acknowledgement, while that is in force, as found when it is claimed | no attempt before the acknowledgement ends; attempts stay counted",
     "released -> retry":
       "an operator releases it: a firing that an acknowledgement holds | due immediately; nothing holds it any more",
+    "gathered -> retry": "as for pending | due at the end of the minute",
     "coalesced -> discarded":
       "a firing that an acknowledgement held, when that has ended: its receiver may know its id, so a row of its own takes its place",
-    "followed -> retry":
-      "a later item of its incident and receiver becomes due, which is sent after it | due immediately",
+    "followed -> retry": "a later item of its incident and receiver becomes due | due immediately",
     "incident_resolved -> discarded":
       "a firing whose incident resolved, at a receiver with resolved: false or of type apprise; also during the attempt that failed",
     "agent_gone -> discarded": `${AGENT_GONE}; also during the attempt that failed`,

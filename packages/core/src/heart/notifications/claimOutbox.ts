@@ -14,7 +14,7 @@ import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
 import { heldAtClaim } from "../firings/Hold.ts"
 import { type DeliveryAttempt, incidentFacts } from "./Notifiers.ts"
 import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
-import { chooseInFlood, floodEndsAt, isByTurn, loadFlood, MOST_IN_DIGEST } from "./floods.ts"
+import { chooseInFlood, gathered, isByTurn, loadFlood, MOST_IN_DIGEST } from "./floods.ts"
 import { findPhone } from "./phoneTurns.ts"
 import type { Claim, Sending } from "./recordResults.ts"
 
@@ -60,8 +60,8 @@ export interface Claimed {
   readonly items: ReadonlyArray<ClaimedItem>
   /** Claims whose lease has expired. Another transaction ends them, since incidents are locked before their items. */
   readonly expired: ReadonlyArray<Claim>
-  /** When what waits in a flood is due together. */
-  readonly endsAt?: Instant.Instant | undefined
+  /** Whether more may be due than the claim read. */
+  readonly isCut: boolean
 }
 
 /**
@@ -73,7 +73,7 @@ export const claimOutbox = loneCommandOf(function* (unit, input: ClaimInput): Lo
   const { digestOver, isFlooded, isPhone, receivers } = input
   const [receiver = ""] = receivers
   const phone = isPhone === true ? yield* findPhone(unit, receiver, now) : undefined
-  if (phone?.isResting === true) return { items: [], expired: [] }
+  if (phone?.isResting === true) return { items: [], expired: [], isCut: false }
   const isSingle = digestOver === undefined && isFlooded !== true
   const limit = isSingle ? input.limit : Math.max(input.limit, MOST_IN_DIGEST, (digestOver ?? 0) + 1)
   const { due, expired, free, held, storageTime } = yield* search(unit, { ...input, limit }, now)
@@ -84,6 +84,7 @@ export const claimOutbox = loneCommandOf(function* (unit, input: ClaimInput): Lo
   const flood = isFlooded === true && free.length > 0 ? yield* loadFlood(unit, receiver) : undefined
   const chosen = flood && chooseInFlood(wanted, flood.before, now)
   if (chosen !== undefined) flood?.keep(chosen.flood)
+  for (const [{ row }, until] of chosen?.waiting ?? []) unit.outbox.put(gathered(row, until, now))
   const together = new Set(isDigest ? wanted : chosen?.together)
   const taken = chosen
     ? [...chosen.together, ...chosen.singly]
@@ -102,7 +103,7 @@ export const claimOutbox = loneCommandOf(function* (unit, input: ClaimInput): Lo
       worst: found.worst,
     }
   })
-  return { items, expired, endsAt: chosen && floodEndsAt(chosen.flood) }
+  return { items, expired, isCut: chosen === undefined ? items.length >= input.limit : free.length >= limit }
 })
 
 /** The firings, or the resolved if there are none. */

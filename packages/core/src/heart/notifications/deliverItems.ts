@@ -101,18 +101,11 @@ const POLL_EVERY = Duration.seconds(15)
  */
 export const waitForMore = Effect.fnUntraced(function* (
   receiver: NotifierName,
-  {
-    at,
-    endsAt,
-    seen,
-  }: { readonly seen: number; readonly at: Instant.Instant; readonly endsAt?: Instant.Instant | undefined },
+  { at, seen }: { readonly seen: number; readonly at: Instant.Instant },
 ) {
   const storage = yield* Storage
   const signal = yield* OutboxSignal
-  const next = yield* storage.untilNextDue([receiver], at)
-  // In a flood, what is due waits for the end of its minute.
-  const untilEnd = endsAt && Duration.micros(Instant.max(endsAt, at) - at)
-  const untilDue = next && untilEnd ? Duration.min(next, untilEnd) : (next ?? untilEnd)
+  const untilDue = yield* storage.untilNextDue([receiver], at)
   const passed = Duration.micros((yield* Instant.now) - at)
   const wait =
     untilDue !== undefined && Duration.isLessThan(untilDue, POLL_EVERY)
@@ -197,7 +190,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
   ) {
     const holds = { policy, staleAfter }
     const command = claimOutbox({ ...asked, receivers: [receiver], lease, holds })
-    const { endsAt, expired, items: claimed } = yield* commits.transact(command)
+    const { expired, isCut, items: claimed } = yield* commits.transact(command)
     const takesDetails = options().hasDetails && receivers.current().get(receiver)?.takesDetails
     const items = yield* addTitles(takesDetails ? yield* addDetails(claimed) : claimed)
     const beginBy = Instant.plus(yield* Instant.now, beginWithin(lease))
@@ -209,7 +202,7 @@ export const deliverItems = Effect.fnUntraced(function* ({
       yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempt)))
     }
     if (expired.length > 0) yield* attempts.endExpired(expired)
-    return { endsAt, found: claimed.length }
+    return { isCut, found: claimed.length }
   }, Effect.uninterruptible)
 
   const round = Effect.gen(function* () {
@@ -228,12 +221,11 @@ export const deliverItems = Effect.fnUntraced(function* ({
     const isIdle = unsettled === 0
     const at = yield* Instant.now
     const isInMinutes = isFlooded === true && singles === 0
-    const { endsAt, found } = yield* claim(free, { limit, digestOver, isPhone, isFlooded: isInMinutes })
+    const { found, isCut } = yield* claim(free, { limit, digestOver, isPhone, isFlooded: isInMinutes })
     // Others may have taken them: what comes later may be a digest again.
     const isDrained = isIdle && found < limit
     if (digestOver === undefined && !isInMinutes) singles = isDrained ? 0 : Math.max(0, singles - found)
-    // Where a claim finds as much as it asks for, there may be more.
-    if (endsAt !== undefined || found < limit) yield* waitForMore(receiver, { seen, at, endsAt })
+    if (!isCut) yield* waitForMore(receiver, { seen, at })
   })
   return yield* keepRepeating(round, "cannot read the outbox; delivery resumes when the storage recovers")
 })

@@ -79,15 +79,17 @@ const enqueue = (
 }
 
 /**
- * Puts an item. Unless it is held, earlier ones of its incident and receiver that wait for a retry are due too: it is
+ * Puts an item. Unless it is held, earlier ones of its incident and receiver that wait for a moment are due too: it is
  * sent after them.
  */
 export const putInOrder = (unit: UnitOfWork, item: OutboxRecord, now: Instant.Instant): void => {
   unit.outbox.put(item)
   if (isHeld(item)) return
   for (const other of unit.outbox.group(item.incident_id)) {
-    if (other.state !== "retry" || isReplaced(other) || !isBehind(item, other)) continue
-    const state = move(OutboxTransitions, other.state, "followed")
+    const { next_attempt_at = now, state: before } = other
+    const waits = before === "retry" || (before === "pending" && next_attempt_at > now)
+    if (!waits || isReplaced(other) || !isBehind(item, other)) continue
+    const state = move(OutboxTransitions, before, "followed")
     unit.outbox.put({ ...other, state, next_attempt_at: now, updated_at: now })
   }
 }

@@ -1,10 +1,12 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { type NotificationType, type NotifierName, SEVERITY_RANK } from "@tocsin/contract/formats/Status"
+import { move } from "@tocsin/contract/formats/TransitionTable"
 import { load } from "../../kernel/unitOfWork/load.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { FloodMinuteRecord } from "../model/FloodMinuteRecord.ts"
-import type { OutboxRecord } from "../model/OutboxRecord.ts"
+import type { IncidentRecord } from "../model/IncidentRecord.ts"
+import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 
 /** So many messages of a minute come singly; then they are read together. */
 const MOST_SINGLY = 5
@@ -21,14 +23,17 @@ export type Flood = ReadonlyArray<FloodMinute>
 interface Chosen<Item> {
   readonly singly: ReadonlyArray<Item>
   readonly together: ReadonlyArray<Item>
+  /** Those that go out together at the end of their minute, and that end. */
+  readonly waiting: ReadonlyArray<readonly [item: Item, until: Instant.Instant]>
   readonly flood: Flood
 }
 
 interface Due {
   readonly row: Pick<
     OutboxRecord,
-    "event_type" | "id" | "is_backfill" | "next_attempt_at" | "rotas" | "severity"
+    "event_type" | "id" | "is_backfill" | "next_attempt_at" | "rotas" | "severity" | "state"
   >
+  readonly incident: Pick<IncidentRecord, "announced">
 }
 
 /** Whether a change of who is on call made it owed. */
@@ -39,15 +44,16 @@ export const isByTurn = ({ is_backfill, rotas }: Pick<OutboxRecord, "is_backfill
 const isPresent = ({ began_at }: FloodMinute, now: Instant.Instant): boolean =>
   now < Instant.plus(began_at, MINUTE) && began_at < Instant.plus(now, MINUTE)
 
-/** When what waits is due together; nothing if nothing waits. */
-export const floodEndsAt = (flood: Flood): Instant.Instant | undefined =>
-  Instant.earliest(flood.map(({ began_at, waits }) => (waits ? Instant.plus(began_at, MINUTE) : undefined)))
-
 /** Whether some of these waited for the end of a minute, and did not become due after it. */
 const haveWaited = (due: ReadonlyArray<Due>, { began_at, waits }: FloodMinute): boolean => {
   const end = Instant.plus(began_at, MINUTE)
   return waits && due.some(({ row: { next_attempt_at: at } }) => at === undefined || at <= end)
 }
+
+/** Whether something of the incident is more severe than all of a minute: it comes behind an earlier item. */
+const isWorseThan = ({ incident, row }: Due, { event_type, worst }: FloodMinute): boolean =>
+  event_type === "firing" &&
+  [row.severity, incident.announced ?? row.severity].some((one) => SEVERITY_RANK[one] > SEVERITY_RANK[worst])
 
 /** Chooses which due messages of one type go out now. */
 const chooseOf = <Item extends Due>(
@@ -58,17 +64,16 @@ const chooseOf = <Item extends Due>(
 ): Chosen<Item> => {
   if (before !== undefined && !isPresent(before, now) && haveWaited(due, before)) {
     // Another message has the rest, also that of a claim of another server.
-    return { singly: [], together: due, flood: [before] }
+    return { singly: [], together: due, waiting: [], flood: [before] }
   }
   const byTurn = due.filter(({ row }) => isByTurn(row))
-  const together = byTurn.length > MOST_SINGLY ? byTurn : []
+  const together = new Set(byTurn.length > MOST_SINGLY ? byTurn : [])
   let minute = before !== undefined && isPresent(before, now) ? before : undefined
   const singly: Array<Item> = []
+  const waiting: Array<readonly [Item, Instant.Instant]> = []
   for (const item of due) {
-    if (together.includes(item)) continue
+    if (together.has(item)) continue
     const { id, severity } = item.row
-    const isWorse =
-      type === "firing" && minute !== undefined && SEVERITY_RANK[severity] > SEVERITY_RANK[minute.worst]
     const present: FloodMinute = minute ?? {
       event_type: type,
       began_at: now,
@@ -77,16 +82,17 @@ const chooseOf = <Item extends Due>(
       worst: severity,
     }
     const isAgain = present.singly.includes(id)
-    if (present.singly.length >= MOST_SINGLY && !isAgain && !isWorse) {
+    if (present.singly.length >= MOST_SINGLY && !isAgain && !isWorseThan(item, present)) {
+      waiting.push([item, Instant.plus(present.began_at, MINUTE)])
       minute = present.waits ? present : { ...present, waits: true }
       continue
     }
     singly.push(item)
-    minute = isAgain
-      ? present
-      : { ...present, singly: [...present.singly, id], worst: isWorse ? severity : present.worst }
+    const worst = SEVERITY_RANK[severity] > SEVERITY_RANK[present.worst] ? severity : present.worst
+    minute = isAgain ? present : { ...present, singly: [...present.singly, id], worst }
   }
-  return { singly, together, flood: minute === undefined ? [] : [minute] }
+  const flood = minute === undefined ? [] : [minute]
+  return { singly, together: Array.from(together), waiting, flood }
 }
 
 /** Chooses which due messages go out now, each alone or together, and the minutes after that. */
@@ -106,8 +112,17 @@ export const chooseInFlood = <Item extends Due>(
   return {
     singly: types.flatMap(({ singly }) => singly),
     together: types.flatMap(({ together }) => together),
+    waiting: types.flatMap(({ waiting }) => waiting),
     flood: types.flatMap(({ flood: after }) => after),
   }
+}
+
+/** An item that waits for the end of a minute: claims pass it over until then, and find what else is due. */
+export const gathered = (item: OutboxRecord, until: Instant.Instant, now: Instant.Instant): OutboxRecord => {
+  if (item.state !== "pending" && item.state !== "retry")
+    throw new Error(`outbox item ${item.id} is not waiting`)
+  const state = move(OutboxTransitions, item.state, "gathered")
+  return { ...item, state, next_attempt_at: until, updated_at: now }
 }
 
 /**

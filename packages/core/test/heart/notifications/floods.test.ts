@@ -1,15 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { NotificationType, Severity } from "@tocsin/contract/formats/Status"
+import type { NotificationType, OutboxState, Severity } from "@tocsin/contract/formats/Status"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
 import { Duration } from "effect"
-import {
-  chooseInFlood,
-  type Flood,
-  floodEndsAt,
-  MOST_IN_DIGEST,
-} from "../../../src/heart/notifications/floods.ts"
+import { chooseInFlood, type Flood, MOST_IN_DIGEST } from "../../../src/heart/notifications/floods.ts"
 
 const START = Instant.fromMillis(1_769_848_200_000)
 const after = (seconds: number) => Instant.plus(START, Duration.seconds(seconds))
@@ -22,7 +17,9 @@ interface Item {
     readonly is_backfill: boolean
     readonly rotas: ReadonlyArray<string> | undefined
     readonly next_attempt_at: Instant.Instant | undefined
+    readonly state: OutboxState
   }
+  readonly incident: { readonly announced: Severity | undefined }
 }
 
 let made = 0
@@ -34,6 +31,8 @@ const items = (
     byTurn = false,
     dueAt = undefined as Instant.Instant | undefined,
     type = "firing" as NotificationType,
+    state = "pending" as OutboxState,
+    announced = severity,
   } = {},
 ): ReadonlyArray<Item> =>
   Array.from({ length: count }, () => ({
@@ -44,7 +43,9 @@ const items = (
       is_backfill: byTurn,
       rotas: byTurn ? ["primary"] : undefined,
       next_attempt_at: dueAt,
+      state,
     },
+    incident: { announced },
   }))
 
 /** Chooses in turn at each of these seconds from what waits and what becomes due then: how many singly and together. */
@@ -151,10 +152,24 @@ describe("a flood (docs/rules.md#floods)", () => {
     assert.deepStrictEqual(played([0, items(5, "warning", { byTurn: true })]), [[5, 0]])
   })
 
-  it("ends a minute after it began, if something waits", () => {
-    const { flood } = chooseInFlood(items(6), [], START)
-    assert.strictEqual(floodEndsAt(flood), after(60))
-    assert.isUndefined(floodEndsAt(chooseInFlood(items(5), [], START).flood))
+  it("has others wait until a minute after it began", () => {
+    const all = items(7)
+    assert.deepStrictEqual(
+      chooseInFlood(all, [], START).waiting,
+      all.slice(5).map((item) => [item, after(60)] as const),
+    )
+  })
+
+  it("lets what waits pass before something more severe of its incident", () => {
+    const worse = { announced: "critical" } as const
+    assert.deepStrictEqual(
+      played([0, [...items(6), ...items(1, "warning", worse)]], [1, items(1, "critical")], [60, []]),
+      [
+        [6, 0],
+        [1, 0],
+        [0, 1],
+      ],
+    )
   })
 
   it("begins again where a clock was set back", () => {
