@@ -138,6 +138,22 @@ describe("many messages of one minute (docs/rules.md#floods)", () => {
     }),
   )
 
+  it.effect("are one again where the one about several is tried again", () =>
+    Effect.gen(function* () {
+      const { messages, passes, reports, restarts, seen } = yield* openMessenger()
+      yield* reports(criticalChecks(15))
+      seen.answerDigestsWith(deferred)
+      yield* passes("61 seconds")
+      seen.answerDigestsWith(delivered)
+      yield* restarts
+      yield* reports([{ check: "other", status: "critical" }])
+      yield* passes("10 seconds")
+      assert.deepStrictEqual(messages(), [6, 10, 10])
+      yield* passes("10 minutes")
+      assert.deepStrictEqual(messages(), [6, 10, 10])
+    }),
+  )
+
   it.effect("count once, however often they are attempted", () =>
     Effect.gen(function* () {
       const { messages, passes, reports, seen } = yield* openMessenger()

@@ -50,6 +50,16 @@ const haveWaited = (due: ReadonlyArray<Due>, { began_at, waits }: FloodMinute): 
   return waits && due.some(({ row: { next_attempt_at: at } }) => at === undefined || at <= end)
 }
 
+/** Those of a message about several that failed, which are due again at one moment. */
+const triedTogether = <Item extends Due>(
+  due: ReadonlyArray<Item>,
+  before: FloodMinute | undefined,
+): ReadonlyArray<Item> => {
+  const tried = due.filter(({ row }) => row.state === "retry" && before?.singly.includes(row.id) !== true)
+  const byTime = Map.groupBy(tried, ({ row }) => row.next_attempt_at)
+  return Array.from(byTime.values()).flatMap((some) => (some.length > 1 ? some : []))
+}
+
 /** Whether something of the incident is more severe than all of a minute: it comes behind an earlier item. */
 const isWorseThan = ({ incident, row }: Due, { event_type, worst }: FloodMinute): boolean =>
   event_type === "firing" &&
@@ -67,7 +77,8 @@ const chooseOf = <Item extends Due>(
     return { singly: [], together: due, waiting: [], flood: [before] }
   }
   const byTurn = due.filter(({ row }) => isByTurn(row))
-  const together = new Set(byTurn.length > MOST_SINGLY ? byTurn : [])
+  const together = new Set(triedTogether(due, before))
+  if (byTurn.length > MOST_SINGLY) for (const item of byTurn) together.add(item)
   let minute = before !== undefined && isPresent(before, now) ? before : undefined
   const singly: Array<Item> = []
   const waiting: Array<readonly [Item, Instant.Instant]> = []

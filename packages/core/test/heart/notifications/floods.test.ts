@@ -172,6 +172,20 @@ describe("a flood (docs/rules.md#floods)", () => {
     )
   })
 
+  it("repeats together what failed as one message", () => {
+    const tried = { state: "retry", dueAt: after(65) } as const
+    const failed = items(6, "warning", tried)
+    assert.deepStrictEqual(played([0, items(5)], [65, [...failed, ...items(1)]], [66, items(5)]), [
+      [5, 0],
+      [1, 6],
+      [4, 0],
+    ])
+    assert.deepStrictEqual(played([0, items(1)], [65, items(1, "warning", tried)]), [
+      [1, 0],
+      [1, 0],
+    ])
+  })
+
   it("begins again where a clock was set back", () => {
     const { flood } = chooseInFlood(items(6), [], after(3_600))
     assert.strictEqual(chooseInFlood(items(1), flood, START).together.length, 1)
