@@ -1,6 +1,7 @@
 import {
   type CST,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -50,13 +51,13 @@ export const endOf = (node: unknown): number => {
   if (isPair(node)) return endOf(node.value ?? node.key)
   const last = isList(node) && node.flow !== true ? node.items.at(-1) : undefined
   if (last !== undefined) return endOf(last)
-  return ((isList(node) || isScalar(node)) && node.range?.[1]) || 0
+  return (isNode(node) && node.range?.[1]) || 0
 }
 
 /** Where a node begins; of a pair, its key. */
 export const startOf = (node: unknown): number => {
   if (isPair(node)) return startOf(node.key)
-  return ((isList(node) || isScalar(node)) && node.range?.[0]) || 0
+  return (isNode(node) && node.range?.[0]) || 0
 }
 
 export const pairIn = (map: unknown, name: string): Pair | undefined =>

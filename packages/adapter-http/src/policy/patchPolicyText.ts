@@ -138,14 +138,17 @@ const firstLine = (operation: PatchOperation, path: Path, eol: string): string =
 
 const parse = (text: string) => {
   const yaml = parseDocument(text, { keepSourceTokens: true, uniqueKeys: false, prettyErrors: false })
-  const value: unknown = yaml.toJS()
-  return { yaml, value: value ?? {}, isEmpty: yaml.contents === null || value === null }
+  // An alias whose anchor is missing shows here alone.
+  const read = Result.try((): unknown => yaml.toJS())
+  const value = Result.getOrUndefined(read)
+  const isBroken = yaml.errors.length > 0 || Result.isFailure(read)
+  return { yaml, value: value ?? {}, isBroken, isEmpty: yaml.contents === null || value === null }
 }
 
 /** Makes one change in a text, of which all else stays. */
 const patched = (text: string, operation: PatchOperation): Result.Result<string, PatchRefusal> => {
-  const { isEmpty, value, yaml } = parse(text)
-  if (yaml.errors.length > 0) return refuse(`the stored policy ${UNFIT}`)
+  const { isBroken, isEmpty, value, yaml } = parse(text)
+  if (isBroken) return refuse(`the stored policy ${UNFIT}`)
   return Result.flatMap(targetOf(value, operation), (target) => {
     const { path, present } = target
     if (operation.op === "test" && !isDeepStrictEqual(present?.value, operation.value))
@@ -158,7 +161,8 @@ const patched = (text: string, operation: PatchOperation): Result.Result<string,
     const after = isEmpty
       ? text + firstLine(operation, path, "\n")
       : applied(text, editsOf(text, yaml, target, operation))
-    return isDeepStrictEqual(parse(after).value, states)
+    const made = parse(after)
+    return !made.isBroken && isDeepStrictEqual(made.value, states)
       ? Result.succeed(after)
       : refuse(`${operation.path} ${UNFIT}`)
   })
