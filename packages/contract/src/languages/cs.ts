@@ -92,7 +92,7 @@ export const cs = {
     },
     agent: "Agent: {name}",
     check: "Kontrola: {name}",
-    acknowledge: "Potvrdit, doba: {length}",
+    acknowledge: "Potvrdit na {length}",
     incident: "Výpadek",
     runbook: "Návod",
     labelled: "{name}: {value}",

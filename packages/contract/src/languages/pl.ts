@@ -76,7 +76,7 @@ export const pl = {
     },
     over: "{title} (już rozwiązano)",
     headed: "{title}: {line}",
-    test: "TEST: powiadomienia z Tocsin docierają tutaj. Nic się nie stało.",
+    test: "TEST: Tutaj docierają powiadomienia z Tocsin. Nic się nie stało.",
     why: {
       not_reached: "Nie udało się dotrzeć do: {names}",
       on_call: "Dyżur {rota} od: {time}",

@@ -66,7 +66,7 @@ export const pt = {
     },
     over: "{title} (já resolvido)",
     headed: "{title}: {line}",
-    test: "TESTE: o Tocsin avisa você aqui. Não há nada de errado.",
+    test: "TESTE: Você recebe aqui os avisos do Tocsin. Não há nada de errado.",
     why: {
       not_reached: "Não foi possível contatar {names}",
       on_call: "De plantão em {rota} desde: {time}",
