@@ -47,7 +47,30 @@ export const isAuth = (text: string): boolean => bytesOf(text).length === AUTH_B
 const derived = (secret: Buffer, salt: Buffer, info: Buffer | string, length: number): Buffer =>
   Buffer.from(hkdfSync("sha256", secret, salt, info, length))
 
-export interface Encryption {
+interface Keys {
+  readonly secret: Buffer
+  readonly salt: Buffer
+  readonly keyId: Buffer
+}
+
+/** Bytes as a body of `aes128gcm` with one record (RFC 8188). */
+export const encrypted = (content: Buffer, { keyId, salt, secret }: Keys): Buffer => {
+  const key = derived(secret, salt, "Content-Encoding: aes128gcm\0", KEY_BYTES)
+  const nonce = derived(secret, salt, "Content-Encoding: nonce\0", NONCE_BYTES)
+  const cipher = createCipheriv("aes-128-gcm", key, nonce, { authTagLength: TAG_BYTES })
+  const size = Buffer.alloc(4)
+  size.writeUInt32BE(RECORD_BYTES)
+  const head = [salt, size, Buffer.of(keyId.length), keyId]
+  return Buffer.concat([
+    ...head,
+    cipher.update(content),
+    cipher.update(LAST),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ])
+}
+
+interface Encryption {
   /** The keys of the browser, as base64url. */
   readonly p256dh: string
   readonly auth: string
@@ -56,7 +79,7 @@ export interface Encryption {
   readonly privateKey?: Buffer
 }
 
-/** Encrypts bytes for one browser as a body of `aes128gcm` with one record (RFC 8291, RFC 8188). */
+/** Encrypts bytes for one browser (RFC 8291). */
 export const encryptFor = (
   content: Buffer,
   { auth, p256dh, privateKey, salt = randomBytes(SALT_BYTES) }: Encryption,
@@ -64,21 +87,10 @@ export const encryptFor = (
   const [browser, pair] = [bytesOf(p256dh), createECDH(CURVE)]
   if (privateKey === undefined) pair.generateKeys()
   else pair.setPrivateKey(privateKey)
-  const own = pair.getPublicKey()
-  const info = Buffer.concat([Buffer.from("WebPush: info\0"), browser, own])
+  const keyId = pair.getPublicKey()
+  const info = Buffer.concat([Buffer.from("WebPush: info\0"), browser, keyId])
   const secret = derived(pair.computeSecret(browser), bytesOf(auth), info, SECRET_BYTES)
-  const key = derived(secret, salt, "Content-Encoding: aes128gcm\0", KEY_BYTES)
-  const nonce = derived(secret, salt, "Content-Encoding: nonce\0", NONCE_BYTES)
-  const cipher = createCipheriv("aes-128-gcm", key, nonce, { authTagLength: TAG_BYTES })
-  const sealed = Buffer.concat([
-    cipher.update(content),
-    cipher.update(LAST),
-    cipher.final(),
-    cipher.getAuthTag(),
-  ])
-  const size = Buffer.alloc(4)
-  size.writeUInt32BE(RECORD_BYTES)
-  return Buffer.concat([salt, size, Buffer.of(own.length), own, sealed])
+  return encrypted(content, { secret, salt, keyId })
 }
 
 /** A JSON text in as many bytes as every other one has, so that its length says nothing. */

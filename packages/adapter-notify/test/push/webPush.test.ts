@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { createPublicKey, verify } from "node:crypto"
 import { decryptBy } from "./PushBrowser.ts"
 import {
+  encrypted,
   encryptFor,
   isAuth,
   isPoint,
@@ -32,6 +33,19 @@ describe("the encryption of a message", () => {
       privateKey: Buffer.from(RFC.privateKey, "base64url"),
     })
     assert.strictEqual(body.toString("base64url"), RFC.body)
+  })
+
+  it("has the record of the example of RFC 8188, section 3.1", () => {
+    const bytesOf = (text: string) => Buffer.from(text, "base64url")
+    const body = encrypted(Buffer.from("I am the walrus"), {
+      secret: bytesOf("yqdlZ-tYemfogSmv7Ws5PQ"),
+      salt: bytesOf("I1BsxtFttlv3u_Oo94xnmw"),
+      keyId: Buffer.alloc(0),
+    })
+    assert.strictEqual(
+      body.toString("base64url"),
+      "I1BsxtFttlv3u_Oo94xnmwAAEAAA-NAVub2qFgBEuQKRapoZu-IxkIva3MEB1PD-ly8Thjg",
+    )
   })
 
   it("is read by the browser of that example alone", () => {
