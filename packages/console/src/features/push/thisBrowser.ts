@@ -117,13 +117,19 @@ const TEST_MILLIS = 30_000
 export const testBrowser = (id: string): Promise<NotifierTest> =>
   call<NotifierTest>("POST", `ops/v1/subscriptions/${segment(id)}/test`, { timeoutMillis: TEST_MILLIS })
 
+/** Ends what the push service has of this browser. */
+const unsubscribe = async (): Promise<void> => {
+  const registration = await attempt(() => navigator.serviceWorker.getRegistration(base))
+  const subscription = await registration?.pushManager.getSubscription()
+  await subscription?.unsubscribe()
+}
+
 /** Removes a browser; of this one, what it keeps too. */
 export const removeBrowser = async (id: string): Promise<void> => {
   await call("DELETE", `ops/v1/subscriptions/${segment(id)}`)
   if (ownRow()?.id !== id) return
   forget("localStorage", KEY)
-  const subscription = await (await registered()).pushManager.getSubscription()
-  await subscription?.unsubscribe()
+  await unsubscribe()
 }
 
 /**
@@ -137,9 +143,7 @@ export const renew = async (): Promise<void> => {
   const { items } = await call<{ readonly items: ReadonlyArray<Subscription> }>(
     "GET",
     "ops/v1/subscriptions",
-    {
-      query: { operator: own.operator },
-    },
+    { query: { operator: own.operator } },
   )
   const { public_key } = await readState()
   if (public_key === undefined) return
@@ -155,12 +159,5 @@ whenSignedOut(async (send) => {
   const own = ownRow()
   if (own === undefined || own.operator !== me.peek()?.name) return
   forget("localStorage", KEY)
-  const registration = attempt(() => navigator.serviceWorker.getRegistration(base))
-  await Promise.all([
-    send("DELETE", `ops/v1/subscriptions/${segment(own.id)}`),
-    registration?.then(async (found) => {
-      const subscription = await found?.pushManager.getSubscription()
-      await subscription?.unsubscribe()
-    }),
-  ])
+  await Promise.all([send("DELETE", `ops/v1/subscriptions/${segment(own.id)}`), unsubscribe()])
 })
