@@ -119,7 +119,8 @@ const acknowledge = async (message: Message, link: string): Promise<void> => {
 const open = async (place: string): Promise<void> => {
   const address = addressOf(place)
   const pages = await worker.clients.matchAll({ type: "window", includeUncontrolled: true })
-  const page = pages.find(({ url }) => url.startsWith(worker.registration.scope) && !url.includes("/a/"))
+  const { scope } = worker.registration
+  const page = pages.find(({ url }) => url.startsWith(scope) && !url.startsWith(`${scope}a/`))
   try {
     if (page === undefined || place.startsWith("a/")) throw new Error("another page")
     await page.focus()
