@@ -5,6 +5,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { decideMail } from "@tocsin/core/features/integrations/mail/decideMail"
 import { seenMail } from "@tocsin/core/features/integrations/mail/SeenMail"
 import { parseMail } from "@tocsin/adapter-mail/parseMail"
+import { DELIVERY_REPORTS, RETURNED } from "./deliveryReports.ts"
 import { SEEN_MAILS } from "./seenMails.ts"
 
 const folder = new URL("mails/", import.meta.url)
@@ -41,5 +42,14 @@ describe("a mail that a real program sent", () => {
       files,
       SEEN_MAILS.map(([file]) => file),
     )
+  })
+})
+
+describe("the delivery report of a real mail server", () => {
+  it.each(DELIVERY_REPORTS)("of %s returns our mail", async (_, report) => {
+    const { bounce, isReport } = await parseMail(Buffer.from(report))
+    assert.isTrue(isReport)
+    assert.strictEqual(bounce?.message_id, RETURNED)
+    assert.match(bounce?.status ?? "", /^5\.[01]\.[01]$/)
   })
 })

@@ -11,6 +11,8 @@ export const SEEN_MAILS: ReadonlyArray<
 > = [
   ["anacron-job-fine-on-vm", "anacron", "vm:anacron:fine", "warning", "vm"],
   ["anacron-job-nightly-backup-on-vm", "anacron", "vm:anacron:nightly-backup", "warning", "vm"],
+  ["backupninja-vm", "backupninja", "vm:backupninja", "ok", "vm"],
+  ["backupninja-vm-warning", "backupninja", "vm:backupninja", "warning", "vm"],
   ["backupninja-vm-error", "backupninja", "vm:backupninja", "critical", "vm"],
   ["changed-ethernet-address-10-9-8-7-from-file", "arpwatch", "vm:arpwatch:10.9.8.7", "warning", "vm"],
   [

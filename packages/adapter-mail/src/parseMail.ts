@@ -68,10 +68,14 @@ const textOf = async (leaves: ReadonlyArray<Part>): Promise<string> => {
   return html === undefined ? "" : plainLines(await htmlText(plainLines(textIn(html))))
 }
 
+/** The parts of a delivery report, the latter of each for a mail with addresses in UTF-8 (RFC 6533). */
+const STATUSES = ["message/delivery-status", "message/global-delivery-status"]
+const RETURNED = ["message/rfc822", "text/rfc822-headers", "message/global", "message/global-headers"]
+
 /** The mail that a delivery report returns because it has failed for good. */
 const bounceOf = (leaves: ReadonlyArray<Part>): Bounce | undefined => {
-  const status = leaves.find((part) => typeOf(part) === "message/delivery-status")
-  const returned = leaves.find((part) => ["message/rfc822", "text/rfc822-headers"].includes(typeOf(part)))
+  const status = leaves.find((part) => STATUSES.includes(typeOf(part)))
+  const returned = leaves.find((part) => RETURNED.includes(typeOf(part)))
   if (status === undefined || returned === undefined) return undefined
   const stated = decodeBytes(bytesOf(status))
   if (!/^Action:[ \t]*failed\b/imu.test(stated)) return undefined
@@ -83,9 +87,11 @@ const bounceOf = (leaves: ReadonlyArray<Part>): Bounce | undefined => {
   return inner === undefined ? undefined : { message_id: inner, status: code }
 }
 
-const isReportOf = ({ contentType }: Part): boolean =>
-  contentType.multipart === "report" &&
-  (contentType.parsed.params["report-type"] ?? "delivery-status").toLowerCase() === "delivery-status"
+/** Whether a mail is a delivery report: by its type, or by a part alone, as OpenSMTPD sends them. */
+const isReportOf = ({ childNodes, contentType }: Part): boolean =>
+  contentType.multipart === "report"
+    ? (contentType.parsed.params["report-type"] ?? "delivery-status").toLowerCase() === "delivery-status"
+    : childNodes.some((part) => STATUSES.includes(typeOf(part)))
 
 /** Reads a mail. Runs in a thread, as hostile mails take long. */
 export const parseMail = async (mail: Uint8Array): Promise<ParsedMail> => {

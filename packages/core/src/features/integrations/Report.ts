@@ -112,6 +112,12 @@ export interface Refusal {
   readonly message: string
 }
 
+/** Why an integration with so many checks makes no further one. */
+export const refusalOfFull = (most: number): Refusal => ({
+  refused: "too_many_checks",
+  message: `this integration has ${most === 1 ? "1 check" : `${most} checks`}, the most that it may have`,
+})
+
 /** A report as the result of a check. */
 export const eventOf = (report: Report, now: Instant.Instant): CheckResult => {
   const { incident_key, output = report.otherwise } = report

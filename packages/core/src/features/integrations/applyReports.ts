@@ -37,6 +37,7 @@ import {
   eventOf,
   type Reading,
   type Refusal,
+  refusalOfFull,
   type Report,
   type SenderRequest,
 } from "./Report.ts"
@@ -141,12 +142,6 @@ function* countOf(unit: UnitOfWork, { agent, kind }: Accepted): Decision<number>
   const unreported = checksOf(agent, check_ids).filter((ref) => unit.checks.get(ref) === undefined)
   return checkCount(agent) + unreported.length
 }
-
-/** Why an integration with so many checks makes no further one. */
-export const refusalOfFull = (most: number): Refusal => ({
-  refused: "too_many_checks",
-  message: `this integration has ${most === 1 ? "1 check" : `${most} checks`}, the most that it may have`,
-})
 
 /** Why a report on a check that is not known yet is refused, if it is. */
 function* refusalOfNew(unit: UnitOfWork, accepted: Accepted, created: number): Decision<Refusal | undefined> {

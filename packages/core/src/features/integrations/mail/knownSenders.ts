@@ -186,8 +186,9 @@ const KNOWN_SENDERS: Readonly<Record<string, ReadonlyArray<Reader>>> = {
     }),
   ],
   backupninja: [
-    bySubject(/^backupninja: (\S+) (\S+)$/u, ([host = "", word = ""]) =>
-      ofHost(host, "backupninja", ENDS_OF_BACKUPNINJA[word.toUpperCase()] ?? "critical"),
+    // Version 1.2 has no word after the host where all went well.
+    bySubject(/^backupninja: (\S+)(?: (\S+))?$/u, ([host = "", word]) =>
+      ofHost(host, "backupninja", word ? (ENDS_OF_BACKUPNINJA[word.toUpperCase()] ?? "critical") : "ok"),
     ),
   ],
   icinga: [
