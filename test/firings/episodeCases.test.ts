@@ -277,6 +277,16 @@ const BEGINNINGS: Readonly<Record<string, Case>> = {
     ],
     expected: ["320 pager firing escalation warning", "1040 pager firing escalation warning"],
   },
+  "a window begins and ends while quiet hours alone hold a firing": {
+    policy: {
+      routes: [{ steps: [{ to: ["chat"] }, { after: 1_400, to: ["pager"] }] }],
+      quiet: { chat: { from: 30_600, to: 36_000, below: "critical" } },
+      windows: [{ for: 120, match: ["agent_id = a"], every: 1_800 }],
+    },
+    steps: [[600, disk("warning")]],
+    expected: ["3320 pager firing escalation warning"],
+    tail: 3_000,
+  },
   "a window ends while no server runs": {
     policy: { ...STEPS, windows: [{ for: 240, match: ["agent_id = a"], every: 1_800 }] },
     steps: [

@@ -20,7 +20,7 @@ export interface Hold extends Pick<StoredHold, "hasEnded" | "wasDue"> {
   readonly by: HoldName
   readonly until: Instant.Instant
   readonly since?: Instant.Instant
-  /** When it may have ended earlier, unnoticed. */
+  /** When it may have ended earlier, unnoticed; or when another one may begin whose end begins steps. */
   readonly lookAgainAt?: Instant.Instant | undefined
 }
 

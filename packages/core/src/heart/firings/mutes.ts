@@ -3,7 +3,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { MatchedFacts, Matcher } from "@tocsin/contract/labels/Matcher"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { type FindMatching, indexMatchers } from "../policy/indexMatchers.ts"
-import { occurrenceInForce } from "../policy/occurrences.ts"
+import { occurrenceAround, occurrenceInForce } from "../policy/occurrences.ts"
 import { type SilenceRecord, silenceState } from "../model/SilenceRecord.ts"
 import type { Hold } from "./Hold.ts"
 import type { LoudFacts } from "./loudMembers.ts"
@@ -100,20 +100,29 @@ export const mutingHolds = ({ find, mutes }: Mutes, loud: LoudFacts): ReadonlyAr
 export const mutesOf = ({ find, mutes }: Mutes, facts: Partial<MatchedFacts>): ReadonlyArray<Mute["by"]> =>
   find(facts).flatMap((position) => mutes[position]?.by ?? [])
 
-/** The receivers that are quiet at a moment: below which severity, and until when. */
+/** The receivers that are quiet at a moment: below which severity, until when, and when the next window begins. */
 export type QuietReceivers = ReadonlyMap<
   NotifierName,
-  { readonly below: Severity; readonly until: Instant.Instant }
+  {
+    readonly below: Severity
+    readonly until: Instant.Instant
+    readonly lookAgainAt: Instant.Instant | undefined
+  }
 >
 
 /** The receivers in whose quiet hours a moment is. */
-export const quietReceivers = ({ receivers }: Policy, now: Instant.Instant): QuietReceivers =>
-  new Map(
+export const quietReceivers = ({ receivers, windows }: Policy, now: Instant.Instant): QuietReceivers => {
+  const isQuiet = Array.from(receivers.values()).some(({ quiet }) => quiet && occurrenceInForce(quiet, now))
+  if (!isQuiet) return new Map()
+  // Steps begin at the end of a window too that began and ended within them.
+  const lookAgainAt = Instant.earliest(windows.map((window) => occurrenceAround(window, now).next))
+  return new Map(
     Array.from(receivers).flatMap(([name, { quiet }]) => {
       const until = quiet && occurrenceInForce(quiet, now)?.ends_at
-      return quiet && until !== undefined ? [[name, { below: quiet.below, until }] as const] : []
+      return quiet && until !== undefined ? [[name, { below: quiet.below, until, lookAgainAt }] as const] : []
     }),
   )
+}
 
 /**
  * The quiet hours that hold a firing for these receivers (docs/rules.md#quiet-hours): where each of them is quiet,
@@ -125,11 +134,13 @@ export const quietHolds = (
   { severity, announced = severity }: IncidentRecord,
 ): ReadonlyArray<Hold> => {
   const ends: Array<Instant.Instant> = []
+  let lookAgainAt: Instant.Instant | undefined
   for (const name of named) {
     const quiet = receivers.get(name)
     if (quiet === undefined || !isBelow(announced, quiet.below)) return []
     ends.push(quiet.until)
+    lookAgainAt = quiet.lookAgainAt
   }
   const until = Instant.earliest(ends)
-  return until === undefined ? [] : [{ by: "quiet", until }]
+  return until === undefined ? [] : [{ by: "quiet", until, lookAgainAt }]
 }
