@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { Effect } from "effect"
+import { until } from "../processes/until.ts"
 import { openFirefox } from "./WebDriver.ts"
 
 /** Of RFC 6455. */
@@ -37,21 +38,21 @@ const unframed = (bytes: Buffer): { readonly texts: ReadonlyArray<string>; reado
  */
 export const startAutopush = Effect.gen(function* () {
   const sockets = new Set<Socket>()
-  const counts = { taken: 0 }
+  const state = { taken: 0, isLosing: false }
   const server = createServer((request, response) => {
     const parts: Array<Buffer> = []
     request.on("data", (part: Buffer) => parts.push(part))
     request.on("end", () => {
       const channelID = request.url?.split("/").at(-1) ?? ""
-      counts.taken += 1
+      state.taken += 1
       const message = {
         messageType: "notification",
         channelID,
-        version: String(counts.taken),
+        version: String(state.taken),
         data: Buffer.concat(parts).toString("base64url"),
         headers: { encoding: String(request.headers["content-encoding"]) },
       }
-      for (const socket of sockets) socket.write(framed(message))
+      if (!state.isLosing) for (const socket of sockets) socket.write(framed(message))
       response.writeHead(201).end()
     })
   })
@@ -95,7 +96,7 @@ export const startAutopush = Effect.gen(function* () {
       }),
   )
   const { port } = server.address() as AddressInfo
-  return { origin: `http://127.0.0.1:${port}`, socket: `ws://127.0.0.1:${port}/`, counts }
+  return { origin: `http://127.0.0.1:${port}`, socket: `ws://127.0.0.1:${port}/`, state }
 })
 
 /** Keeps all that the desktop would show: a machine without a window has no service of notifications. */
@@ -128,6 +129,8 @@ export interface Notice {
   readonly actions: ReadonlyArray<{ readonly action: string; readonly title: string }>
 }
 
+const PATIENCE = "2 minutes"
+
 /** A Firefox that gets its messages from a push service of ours, and whose notifications a test sees and presses. */
 export const openRingingFirefox = Effect.fnUntraced(function* (socket: string) {
   const tab = yield* openFirefox(false, {
@@ -140,14 +143,40 @@ export const openRingingFirefox = Effect.fnUntraced(function* (socket: string) {
   })
   yield* Effect.promise(() => tab.runInBrowser(DESKTOP))
   const window = "Services.wm.getMostRecentWindow(null).tocsinShown"
+  const look = <A>(body: string) => Effect.promise(() => tab.run<A>(body))
+  const text = look<string>(`return document.body?.innerText ?? ""`)
+  /** All that was shown until now. */
+  const notices: Effect.Effect<ReadonlyArray<Notice>> = Effect.promise(async () =>
+    JSON.parse(await tab.runInBrowser<string>(`return JSON.stringify(${window}.map(({ facts }) => facts))`)),
+  )
   return {
-    ...tab,
-    /** All that was shown until now. */
-    notices: Effect.promise(async () =>
-      JSON.parse(
-        await tab.runInBrowser<string>(`return JSON.stringify(${window}.map(({ facts }) => facts))`),
+    look,
+    go: (address: string) => Effect.promise(() => tab.go(address)),
+    /** Waits until the page has these words. */
+    says: (words: string) =>
+      until(
+        words,
+        Effect.map(text, (all) => all.includes(words)),
+        PATIENCE,
       ),
-    ) as Effect.Effect<ReadonlyArray<Notice>>,
+    click: (label: string) =>
+      until(
+        `the button ${label}`,
+        look<boolean>(
+          `const found = [...document.querySelectorAll("button")].find((each) => each.innerText.startsWith(${JSON.stringify(label)})); found?.click(); return found !== undefined`,
+        ),
+        PATIENCE,
+      ),
+    /** Waits until the latest notification has this title, and its text begins so. */
+    latest: (title: string, begins = "") =>
+      until(
+        `the notification ${title} ${begins}`,
+        Effect.map(notices, (all) => {
+          const notice = all.at(-1)
+          return notice?.title.startsWith(title) === true && notice.text.startsWith(begins) && notice
+        }),
+        PATIENCE,
+      ),
     /** Presses a button of the latest notification. */
     press: (action: string) =>
       Effect.promise(() =>
