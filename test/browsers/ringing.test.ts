@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, type Scope } from "effect"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 import { lacking } from "../../scripts/programs.mjs"
 import { enroll, report } from "../processes/Agent.ts"
@@ -119,7 +120,7 @@ const meets = Effect.gen(function* () {
   yield* subscribe
   yield* operate(here, "PUT", "/ops/v1/policy", { text: JSON.stringify(POLICY) })
   const agent = yield* enroll(here, "web-1")
-  const turns = (check_id: string, status: string) => report(here, agent, { check_id, status })
+  const turns = (check_id: string, status: CheckStatus) => report(here, agent, { check_id, status })
 
   // A worse one takes its place.
   yield* turns("disk", "warning")

@@ -10,16 +10,18 @@ const PNG = Buffer.from("\x89PNG", "latin1").toString("base64")
 const icons = { "icon-192.png": PNG, "icon-512.png": PNG, "icon-maskable.png": PNG }
 const PATHS = ["/manifest.webmanifest", "/sw.js", "/console/icon-192.png"]
 
-const served = (
+const served = <E>(
   console: PageOptions["console"],
-  test: Effect.Effect<void, never, Layer.Success<ReturnType<typeof ApiServer.layerWithPages>>>,
+  test: Effect.Effect<void, E, Layer.Success<ReturnType<typeof ApiServer.layerWithPages>>>,
 ) => {
   const server = ApiServer.layerWithPages(
     { host: "127.0.0.1", port: 0, operatorTokens: [Redacted.make("operator-token")], trustedHops: 1 },
     { version: "1.2.3", storage: "SQLite" },
     console,
   )
-  const health = Layer.succeed(HealthExamination, { examine: () => Effect.succeed({ state: "well" } as const) })
+  const health = Layer.succeed(HealthExamination, {
+    examine: () => Effect.succeed({ state: "well" } as const),
+  })
   return Effect.provide(test, Layer.fresh(Layer.provide(server, [stubServices({}), health])))
 }
 

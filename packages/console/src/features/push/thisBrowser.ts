@@ -4,6 +4,7 @@ import { askToNotify, notificationPermission } from "../../state/browser.ts"
 import { base } from "../../state/base.ts"
 import { attempt, BROWSER_KEY as KEY, forget, keep, kept } from "../../state/kept.ts"
 import { call, me, whenSignedOut } from "../../state/session.ts"
+import { obstacleIn } from "./obstacle.ts"
 
 /** The row of this browser, and whose it is. */
 interface Own {
@@ -25,18 +26,15 @@ interface AppleNavigator {
 
 /** Why this browser cannot show notifications of this page; nothing if it can. */
 export const obstacle = (): string | undefined => {
-  if (!isSecureContext)
-    return "This page is not secure, so browsers let it notify nobody. Open it by an address that begins with https."
   const permission = notificationPermission()
-  const isPossible = "serviceWorker" in navigator && "PushManager" in window && permission !== undefined
   // Only Safari says whether a page stands on its own.
   const { standalone } = navigator as AppleNavigator
-  if (!isPossible && standalone === false && navigator.maxTouchPoints > 1)
-    return "On an iPhone or iPad, put this page on the home screen first: press Share, then Add to Home Screen, and open it from there."
-  if (!isPossible) return "This browser cannot receive notifications. Private windows cannot either."
-  return permission === "denied"
-    ? "This browser blocks notifications of this page. Allow them in the browser's settings of this page, then load it again."
-    : undefined
+  return obstacleIn({
+    isSecure: isSecureContext,
+    isPossible: "serviceWorker" in navigator && "PushManager" in window && permission !== undefined,
+    isRefused: permission === "denied",
+    isTabOfPhone: standalone === false && navigator.maxTouchPoints > 1,
+  })
 }
 
 /** Pages run no script of an address that is not said to be trusted. */
