@@ -69,8 +69,9 @@ const compareSimulation = (what: string, story: Story, tail: number): ReadonlyAr
 const compareTrial = (what: string, story: Story, tail: number): ReadonlyArray<string> => {
   if (isBeyondTrials(story)) return []
   const played = playModel(story, tail)
-  // A course that ends because an instant is uncertain says nothing about the messages of that instant.
-  const course = played.isCertain ? played : { ...played, until: played.until - 1 }
+  // A course that ends because an instant is uncertain says nothing about that instant: what happens then is left out.
+  const before = { until: played.until - 1, steps: played.steps.filter(({ at }) => at < played.until) }
+  const course = played.isCertain ? played : { ...played, ...before }
   const counts = tryStory(story, course)
   const wrong = story.receivers.filter((receiver) => {
     const own = course.messages.filter((message) => message.receiver === receiver)
