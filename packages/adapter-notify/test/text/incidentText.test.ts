@@ -96,6 +96,11 @@ describe("the text of a notification", () => {
     )
   })
 
+  it("counts late checks as late", () => {
+    const incident = { ...shared.incident, incident_key: IncidentKey.make("web-1/@overdue") }
+    assert.include(text({ ...shared, incident }), "\n5 checks are late\n")
+  })
+
   it("has one title for the life of a shared incident, and names its check while it has one", () => {
     const incident = { ...firing.incident, incident_key: IncidentKey.make("storage") }
     const several = { ...incident, agent_id: undefined, check_id: undefined, members: 2 }

@@ -28,7 +28,7 @@ const decide = (
   result: Partial<LastResult>,
   labels: Labels | undefined = undefined,
   runbook: DeliveryAttempt["runbook"] = undefined,
-) => decideDetails({ member, agent, labels }, { ...last, ...result }, runbook)
+) => decideDetails({ member, agent, labels }, { ...last, ...result }, { ...firing, runbook })
 
 describe("the details of a check", () => {
   it("have at most ten labels, of 500 characters together, by name", () => {
@@ -61,6 +61,15 @@ describe("the details of a check", () => {
     )
     assert.isUndefined(decide({ duration_ms: 0 }).duration_seconds)
     assert.isUndefined(decide({}).last_status)
+  })
+
+  it("say nothing of how long the last result of a late check took", () => {
+    const result = { ...last, duration_ms: 250 }
+    const incident = { ...firing.incident, incident_key: IncidentKey.make("web-1/@overdue") }
+    const ofAgent = decideDetails({ member, agent, labels: {} }, result, { ...firing, incident })
+    const own = { ...member, is_own: true }
+    const alone = decideDetails({ member: own, agent, labels: {} }, result, firing)
+    assert.deepStrictEqual([ofAgent.duration_seconds, alone.duration_seconds], [undefined, undefined])
   })
 })
 

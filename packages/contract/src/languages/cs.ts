@@ -90,6 +90,12 @@ export const cs = {
       many: "{n} kontroly není v pořádku",
       other: "{n} kontrol není v pořádku",
     },
+    late: {
+      one: "{n} kontrola má zpoždění",
+      few: "{n} kontroly mají zpoždění",
+      many: "{n} kontroly má zpoždění",
+      other: "{n} kontrol má zpoždění",
+    },
     agent: "Agent: {name}",
     check: "Kontrola: {name}",
     acknowledge: "Potvrdit na {length}",

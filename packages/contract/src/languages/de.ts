@@ -78,6 +78,7 @@ export const de = {
       one: "{n} Prüfung ist nicht in Ordnung",
       other: "{n} Prüfungen sind nicht in Ordnung",
     },
+    late: { one: "{n} Prüfung ist überfällig", other: "{n} Prüfungen sind überfällig" },
     agent: "Agent: {name}",
     check: "Prüfung: {name}",
     acknowledge: "Für {length} bestätigen",

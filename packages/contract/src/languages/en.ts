@@ -83,6 +83,7 @@ export const en = {
     span: "From {from} to {to} ({length})",
     span_over: "From {from} to {to} ({length}): resolved by now",
     members: { one: "{n} check is not ok", other: "{n} checks are not ok" },
+    late: { one: "{n} check is late", other: "{n} checks are late" },
     agent: "Agent: {name}",
     check: "Check: {name}",
     acknowledge: "Acknowledge for {length}",

@@ -83,6 +83,11 @@ export const es = {
       many: "{n} de comprobaciones con problemas",
       other: "{n} comprobaciones con problemas",
     },
+    late: {
+      one: "{n} comprobación con retraso",
+      many: "{n} de comprobaciones con retraso",
+      other: "{n} comprobaciones con retraso",
+    },
     agent: "Agente: {name}",
     check: "Comprobación: {name}",
     acknowledge: "Confirmar durante {length}",

@@ -83,6 +83,11 @@ export const fr = {
       many: "{n} de contrôles en défaut",
       other: "{n} contrôles en défaut",
     },
+    late: {
+      one: "{n} contrôle en retard",
+      many: "{n} de contrôles en retard",
+      other: "{n} contrôles en retard",
+    },
     agent: "Agent : {name}",
     check: "Contrôle : {name}",
     acknowledge: "Acquitter pour {length}",

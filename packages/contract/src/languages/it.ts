@@ -83,6 +83,11 @@ export const it = {
       many: "{n} di controlli non regolari",
       other: "{n} controlli non regolari",
     },
+    late: {
+      one: "{n} controllo in ritardo",
+      many: "{n} di controlli in ritardo",
+      other: "{n} controlli in ritardo",
+    },
     agent: "Agente: {name}",
     check: "Controllo: {name}",
     acknowledge: "Conferma per {length}",

@@ -75,6 +75,7 @@ export const ja = {
     span: "{from} から {to} まで（{length}）",
     span_over: "{from} から {to} まで（{length}）、その後解決",
     members: { other: "異常のある監視項目：{n}件" },
+    late: { other: "報告が遅れている監視項目：{n}件" },
     agent: "エージェント：{name}",
     check: "監視項目：{name}",
     acknowledge: "確認済みにする（{length}）",

@@ -75,6 +75,7 @@ export const nl = {
     span: "Van {from} tot {to} ({length})",
     span_over: "Van {from} tot {to} ({length}), inmiddels opgelost",
     members: { one: "{n} controle is niet in orde", other: "{n} controles zijn niet in orde" },
+    late: { one: "{n} controle is te laat", other: "{n} controles zijn te laat" },
     agent: "Agent: {name}",
     check: "Controle: {name}",
     acknowledge: "Bevestigen voor {length}",

@@ -95,6 +95,12 @@ export const pl = {
       many: "{n} kontroli z problemem",
       other: "{n} kontroli z problemem",
     },
+    late: {
+      one: "{n} kontrola z opóźnieniem",
+      few: "{n} kontrole z opóźnieniem",
+      many: "{n} kontroli z opóźnieniem",
+      other: "{n} kontroli z opóźnieniem",
+    },
     agent: "Agent: {name}",
     check: "Kontrola: {name}",
     acknowledge: "Potwierdź na {length}",

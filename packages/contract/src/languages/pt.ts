@@ -84,6 +84,11 @@ export const pt = {
       many: "{n} de verificações com problema",
       other: "{n} verificações com problema",
     },
+    late: {
+      one: "{n} verificação em atraso",
+      many: "{n} de verificações em atraso",
+      other: "{n} verificações em atraso",
+    },
     agent: "Agente: {name}",
     check: "Verificação: {name}",
     acknowledge: "Confirmar durante {length}",

@@ -75,6 +75,7 @@ export const sv = {
     span: "Från {from} till {to} ({length})",
     span_over: "Från {from} till {to} ({length}), redan löst",
     members: { one: "{n} kontroll är inte normal", other: "{n} kontroller är inte normala" },
+    late: { one: "{n} kontroll är försenad", other: "{n} kontroller är försenade" },
     agent: "Agent: {name}",
     check: "Kontroll: {name}",
     acknowledge: "Kvittera i {length}",

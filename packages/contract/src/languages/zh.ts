@@ -75,6 +75,7 @@ export const zh = {
     span: "{from} 至 {to}（{length}）",
     span_over: "{from} 至 {to}（{length}），现已解决",
     members: { other: "{n} 项检查异常" },
+    late: { other: "{n} 项检查逾期" },
     agent: "代理：{name}",
     check: "检查：{name}",
     acknowledge: "确认（有效期{length}）",

@@ -161,6 +161,10 @@ export const automaticRef = (name: string, sha256: (text: string) => string): In
   return { kind: "automatic", incident_key: key as IncidentKey }
 }
 
+/** Whether an incident is of late checks, unless its key is too long to show. */
+export const isOfLate = ({ incident_key }: Pick<IncidentRef, "incident_key">): boolean =>
+  incident_key.endsWith("/@overdue")
+
 /** One change of an incident's membership, never edited. */
 export const incident_change = storedTable({
   name: "incident_change",

@@ -8,6 +8,7 @@ import { cutHeadline } from "./cutHeadline.ts"
 import { headlineNow, resolutionText } from "./resolutionText.ts"
 import { cutText, plain, type TextMedium } from "./cutText.ts"
 import { detailLines } from "./messageDetails.ts"
+import { isOfLate } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import type { DeliveryAttempt } from "./Notifiers.ts"
 import { type Reader, readerTexts, type TextForm } from "./readerTexts.ts"
@@ -104,11 +105,12 @@ const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   const { event_type, incident } = notification
   const check = checkOf(notification)
   const { counted, words } = readerTexts(notification)
-  const { agent, check: named, members } = words.notification
+  const { agent, check: named, late, members } = words.notification
+  const count = isOfLate(incident) ? late : members
   return [
     ...[acknowledgedIn(notification) ?? []].flat(),
     timeOf(notification),
-    ...(event_type === "firing" && incident.members > 1 ? [counted(members, incident.members)] : []),
+    ...(event_type === "firing" && incident.members > 1 ? [counted(count, incident.members)] : []),
     ...(check === undefined
       ? []
       : [fill(incident.opener_check_id === HEARTBEAT ? agent : named, { name: check })]),

@@ -6,6 +6,7 @@ import { fill } from "@tocsin/contract/languages/Words"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { RUNBOOK_URL } from "@tocsin/contract/policy/PolicyDocument"
 import type { LastResult } from "../../kernel/model/LastResult.ts"
+import { isOfLate } from "../model/IncidentRecord.ts"
 import { severityOf } from "../model/MemberRecord.ts"
 import type { DeliveryAttempt, MessageDetails } from "./Notifiers.ts"
 import type { LoudMember } from "../../kernel/unitOfWork/Search.ts"
@@ -51,7 +52,7 @@ const shownLabels = (labels: Labels, runbook: DeliveryAttempt["runbook"]): Label
 export const decideDetails = (
   { labels = {}, member }: LoudMember,
   { address, changed_at, duration_ms = 0, output = "", status }: LastResult,
-  runbook: DeliveryAttempt["runbook"],
+  { incident, runbook }: Pick<DeliveryAttempt, "incident" | "runbook">,
 ): MessageDetails => ({
   check: { agent_id: member.agent_id, check_id: member.check_id },
   severity: member.severity,
@@ -61,7 +62,9 @@ export const decideDetails = (
   isJob: isJobOutput(output),
   source: address,
   since: changed_at ?? member.joined_at,
-  duration_seconds: duration_ms > 0 ? duration_ms / MILLIS : undefined,
+  // A late check is not about its last result.
+  duration_seconds:
+    duration_ms > 0 && member.is_own !== true && !isOfLate(incident) ? duration_ms / MILLIS : undefined,
 })
 
 /** Since when the check has its severity, unless the message says that already, and how long its result took. */
