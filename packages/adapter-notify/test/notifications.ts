@@ -55,7 +55,7 @@ export const detailsOf = (output: string, labels: Labels, status: CheckStatus = 
       duration_ms: 250,
       address: SOURCE,
     },
-    firing,
+    undefined,
   )
 
 export const SOURCE = "https://prom.example.org/graph?g0.expr=up&g0.tab=1"

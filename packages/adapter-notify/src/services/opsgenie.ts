@@ -18,7 +18,8 @@ export const opsgenie: Service = {
     const alias = alertKeyOf(message)
     if (message.tone === "resolved") {
       const path = `${base}/v2/alerts/${encodeURIComponent(alias)}/close?identifierType=alias`
-      return { path, headers, body: { source: "tocsin" } }
+      // A resolution without a notification has no text.
+      return { path, headers, body: { source: "tocsin", ...(message.text !== "" && { note: message.text }) } }
     }
     const body = {
       message: summaryOf(message, 130),

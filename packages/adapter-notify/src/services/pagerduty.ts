@@ -25,7 +25,6 @@ export const pagerduty: Service = {
   request: (message, { path: base, routing_key }) => {
     const path = `${base}/v2/enqueue`
     const event = { routing_key, dedup_key: alertKeyOf(message) }
-    if (message.tone === "resolved") return { path, body: { ...event, event_action: "resolve" } }
     const { incident, text, why } = message
     const payload = {
       summary: summaryOf(message, 1_024),
@@ -34,6 +33,9 @@ export const pagerduty: Service = {
       ...(incident !== undefined && { timestamp: Instant.format(incident.opened_at) }),
       custom_details: { ...(why !== undefined && { why }), text },
     }
+    // A resolution without a notification has no text.
+    if (message.tone === "resolved")
+      return { path, body: { ...event, event_action: "resolve", ...(text !== "" && { payload }) } }
     const links = message.links.map(({ title, url }) => ({ href: url, text: title }))
     return { path, body: { ...event, event_action: "trigger", payload, links } }
   },

@@ -207,10 +207,15 @@ describe("the types of receivers", () => {
       const ended = { ...alert, next_at: resolved.created_at, ended_at: resolved.created_at }
       const claims: ReadonlyArray<ClaimedAlert> = [{ alert: ended, incident, isLast: true }]
       assert.deepStrictEqual(yield* resend(claims), { outcome: "delivered" })
-      const [first, second, third] = yield* Queue.takeN(requests, 3)
-      for (const request of [first, second, third])
+      yield* send(resolved)
+      const [first, second, third, last] = yield* Queue.takeN(requests, 4)
+      for (const request of [first, second, third, last])
         assert.include(`${request?.path}${request?.body}`, incident.id)
       assert.match(`${third?.path}${third?.body}`, /"resolve"|\/close\?/)
+      assert.match(`${last?.path}${last?.body}`, /"resolve"|\/close\?/)
+      // A resolution says how it ended, unless that was without a notification.
+      assert.include(last?.body, "ok again after 12 min 10 s")
+      assert.notInclude(third?.body, "RESOLVED")
       assert.strictEqual(yield* Queue.size(requests), 0)
     }),
   )

@@ -28,7 +28,7 @@ const decide = (
   result: Partial<LastResult>,
   labels: Labels | undefined = undefined,
   runbook: DeliveryAttempt["runbook"] = undefined,
-) => decideDetails({ member, agent, labels }, { ...last, ...result }, { ...firing, runbook })
+) => decideDetails({ member, agent, labels }, { ...last, ...result }, runbook)
 
 describe("the details of a check", () => {
   it("have at most ten labels, of 500 characters together, by name", () => {
@@ -61,15 +61,6 @@ describe("the details of a check", () => {
     )
     assert.isUndefined(decide({ duration_ms: 0 }).duration_seconds)
     assert.isUndefined(decide({}).last_status)
-  })
-
-  it("say nothing of how long the last result of a late check took", () => {
-    const result = { ...last, duration_ms: 250 }
-    const incident = { ...firing.incident, incident_key: IncidentKey.make("web-1/@overdue") }
-    const ofAgent = decideDetails({ member, agent, labels: {} }, result, { ...firing, incident })
-    const own = { ...member, is_own: true }
-    const alone = decideDetails({ member: own, agent, labels: {} }, result, firing)
-    assert.deepStrictEqual([ofAgent.duration_seconds, alone.duration_seconds], [undefined, undefined])
   })
 })
 
@@ -173,11 +164,25 @@ describe("the text of details", () => {
     )
   })
 
-  it("says of an overdue check what its last result was", () => {
+  it("says of a late check what its last result was, and nothing else of it", () => {
     const overdue = { ...firing, summary: "no result since 03:00" }
     assert.strictEqual(
       added({ output: "Backup of 3 GiB done", status: "ok" }, { notification: overdue }),
       "\n\nLast result: ok\n> Backup of 3 GiB done",
+    )
+    // How long that took, and since when it is what it is, the message is not about.
+    const changed_at = Instant.plus(firing.incident.opened_at, Duration.minutes(5))
+    const incident = { ...firing.incident, incident_key: IncidentKey.make("web-1/@overdue"), members: 3 }
+    assert.strictEqual(
+      added(
+        { output: "97 %", status: "critical", duration_ms: 250, changed_at },
+        { notification: { ...overdue, incident } },
+      ),
+      "\n\n> 97 %",
+    )
+    assert.strictEqual(
+      added({ output: "97 %", status: "ok", duration_ms: 250 }, { notification: overdue }),
+      "\n\nLast result: ok\n> 97 %",
     )
   })
 

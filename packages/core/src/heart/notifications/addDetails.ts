@@ -36,7 +36,7 @@ export const addDetails = Effect.fnUntraced(function* (items: ReadonlyArray<Clai
     if (worst === undefined || result === undefined) return item
     return {
       ...item,
-      notification: { ...notification, details: decideDetails(worst, result, notification) },
+      notification: { ...notification, details: decideDetails(worst, result, notification.runbook) },
     }
   })
 })

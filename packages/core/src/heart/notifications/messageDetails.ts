@@ -52,7 +52,7 @@ const shownLabels = (labels: Labels, runbook: DeliveryAttempt["runbook"]): Label
 export const decideDetails = (
   { labels = {}, member }: LoudMember,
   { address, changed_at, duration_ms = 0, output = "", status }: LastResult,
-  { incident, runbook }: Pick<DeliveryAttempt, "incident" | "runbook">,
+  runbook: DeliveryAttempt["runbook"],
 ): MessageDetails => ({
   check: { agent_id: member.agent_id, check_id: member.check_id },
   severity: member.severity,
@@ -62,12 +62,13 @@ export const decideDetails = (
   isJob: isJobOutput(output),
   source: address,
   since: changed_at ?? member.joined_at,
-  // A late check is not about its last result.
-  duration_seconds:
-    duration_ms > 0 && member.is_own !== true && !isOfLate(incident) ? duration_ms / MILLIS : undefined,
+  duration_seconds: duration_ms > 0 ? duration_ms / MILLIS : undefined,
 })
 
-/** Since when the check has its severity, unless the message says that already, and how long its result took. */
+/**
+ * Since when the check has its severity, unless the message says that already, and how long its result took. The
+ * headline of a late check has its times.
+ */
 const timesOf = (notification: DeliveryAttempt, details: MessageDetails): string => {
   const { incident } = notification
   const { check, duration_seconds, severity, since } = details
@@ -75,7 +76,8 @@ const timesOf = (notification: DeliveryAttempt, details: MessageDetails): string
   const { labelled, since_and_took, state_since, statuses, took: lasted } = words.notification
   const isSince = Instant.wholeSecond(since) !== Instant.wholeSecond(incident.opened_at)
   const isState = incident.members > 1 || isSince
-  if (!isState && duration_seconds === undefined) return ""
+  const isLate = details.last_status !== undefined || isOfLate(incident)
+  if (isLate || (!isState && duration_seconds === undefined)) return ""
   const form = !isState ? lasted : duration_seconds === undefined ? state_since : since_and_took
   const times = fill(form, {
     ...(isState && { status: statuses[severity], time: time(since, "second") }),
