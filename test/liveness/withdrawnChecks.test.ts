@@ -13,13 +13,14 @@ import { AGENT } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openIncidents, openTimeline } from "../service/Timeline.ts"
 
-/** The agent `a`, whose lists and results may be of another moment than now. */
+/** The agent `a`, whose lists and results may be of another moment than now. Lists go to a server that stays. */
 const open = Effect.fnUntraced(function* () {
   const timeline = yield* openTimeline({
     deadAfter: Duration.days(1),
     process: { keepsHouse: true, retention: { history: Duration.hours(1) } },
   })
-  const { agent, after, front, service } = timeline
+  const { agent, after, service } = timeline
+  const front = yield* service.open("second", { keepsHouse: false, delivers: false })
   const ago = (seconds: number) =>
     Effect.map(Instant.now, (now) => Instant.minus(now, Duration.seconds(seconds)))
   const lists = Effect.fnUntraced(function* (ids: ReadonlyArray<string | object>, secondsAgo = 0) {
@@ -41,7 +42,7 @@ const open = Effect.fnUntraced(function* () {
       yield* after("1 minute")
     }
   })
-  return { ...timeline, alive, counts, lists, reports, row }
+  return { ...timeline, ago, alive, counts, front, lists, reports, row }
 })
 
 describe("a check that its agent no longer lists", () => {
@@ -206,23 +207,38 @@ class NaiveAgent {
 }
 
 const lag = oneOf(0, 0, 10, 60, 110, 170, -30)
+const result = Arbitrary.all({
+  check: oneOf(...CHECKS),
+  status: oneOf("ok" as const, "critical" as const),
+  lag,
+})
 const step = weighted<
   | { readonly list: ReadonlyArray<Name>; readonly lag: number }
   | { readonly check: Name; readonly status: CheckStatus; readonly lag: number }
+  | {
+      readonly spooled: ReadonlyArray<{
+        readonly check: Name
+        readonly status: CheckStatus
+        readonly lag: number
+      }>
+    }
   | "waits"
+  | "restarts"
 >(
   [2, Arbitrary.all({ list: oneOf(...LISTS), lag })],
-  [3, Arbitrary.all({ check: oneOf(...CHECKS), status: oneOf("ok" as const, "critical" as const), lag })],
+  [3, result],
+  [1, Arbitrary.all({ spooled: Arbitrary.array(result, { minLength: 2, maxLength: 5 }) })],
   [2, Arbitrary.Constant("waits" as const)],
+  [1, Arbitrary.Constant("restarts" as const)],
 )
 
 describe("withdrawing", () => {
   it.effect.prop(
-    "follows its sentences, whatever lists and results come in which order",
+    "follows its sentences, whatever lists and results come in which order, also spooled ones and over restarts",
     { steps: Arbitrary.array(step, { minLength: 3, maxLength: 25 }) },
     ({ steps }) =>
       Effect.gen(function* () {
-        const { after, agent, counts, front, lists, reports, row } = yield* open()
+        const { after, agent, ago, counts, front, isDownFor, lists, reports, row } = yield* open()
         const model = new NaiveAgent()
         let now = 1_000
         for (const each of steps) {
@@ -231,6 +247,17 @@ describe("withdrawing", () => {
             yield* after(Duration.seconds(STEP))
             now += STEP
             model.passes(now)
+          } else if (each === "restarts") {
+            const before = yield* Instant.now
+            yield* isDownFor(Duration.seconds(STEP))
+            now += Instant.secondsBetween(before, yield* Instant.now)
+            model.passes(now)
+          } else if ("spooled" in each) {
+            const results = yield* Effect.forEach(each.spooled, ({ lag: seconds, ...one }) =>
+              Effect.map(ago(seconds), (observedAt) => ({ ...one, observedAt })),
+            )
+            yield* agent().reports(...results)
+            for (const one of each.spooled) model.reports(one.check, one.status, now - one.lag)
           } else if ("list" in each) {
             yield* lists(each.list, each.lag)
             model.takesList(each.list, now - each.lag, now)
