@@ -75,12 +75,21 @@ const ADDRESSES = [
   "wall",
 ]
 
-/** Names that are not shown as a whole. */
-const CUT = `Array.from(document.querySelectorAll("main :is(h1, h2, h3, .row a.main, .row > b)"))
-  .filter((part) => part.checkVisibility() && part.closest("[hidden], .wall") === null)
+/** Names that are not shown as a whole, on walls and in boxes too. */
+const cut = (names: string) => `Array.from(document.querySelectorAll(".wall .main, main :is(${names})"))
+  .filter((part) => part.checkVisibility() && part.closest("[hidden], .unseen") === null)
   .filter((part) => part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1)
-  .filter((part) => getComputedStyle(part).overflowX !== "visible")
-  .map((part) => part.textContent)`
+  .filter((part) => getComputedStyle(part).overflowX !== "visible")`
+const NAMES = "h1, h2, h3, .row a.main, .row > b"
+const CUT = `${cut(NAMES)}.map((part) => part.textContent)`
+
+/** Names of boxes that the pointer does not show as a whole either. */
+const BOXED = `${cut(".cell span")}
+  .filter((part) => !part.closest("a").title.includes(part.textContent)).map((part) => part.textContent)`
+
+/** Names on a telephone that do not lead to a page, which has them as a whole. */
+const LOST = `${cut(`${NAMES}, .cell span`)}
+  .filter((part) => part.closest("a") === null).map((part) => part.textContent)`
 
 /** Texts that lie upon each other. */
 const OVERLAPPING = `(() => {
@@ -123,6 +132,8 @@ const DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimati
 /** The rules of every page, with what contradicts each, and at which widths. */
 const LOOKS = [
   { sentence: "no name is cut", measure: CUT, widths: [1440] },
+  { sentence: "a box has its whole name under the pointer", measure: BOXED, widths: [1440, 1024] },
+  { sentence: "a name that is cut leads to a page that has it whole", measure: LOST, widths: [390] },
   { sentence: "no text lies upon another", measure: OVERLAPPING, widths: [1440, 1024, 390] },
   { sentence: "no label ends with a separator", measure: SEPARATED, widths: [1440, 390] },
 ] as const

@@ -29,7 +29,7 @@ export const drawCell = (check: Cell) => {
       key={check_id}
       class={`cell ${stateClass(state ?? "pending", late_severity)}${mutedText(check) === undefined ? "" : " muted"}`}
       href={linkTo("checks", [agent_id, check_id])}
-      title={`${idOfCheck(check)}: ${wordOf(check)}${text === undefined ? "" : `\n${headlineOf(text) ?? ""}`}`}
+      title={`${name === check_id ? "" : `${name}\n`}${idOfCheck(check)}: ${wordOf(check)}${text === undefined ? "" : `\n${headlineOf(text) ?? ""}`}`}
       aria-label={`${name}: ${wordOf(check)}`}
     >
       <span>{name}</span>

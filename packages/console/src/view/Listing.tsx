@@ -118,7 +118,8 @@ const showWhole = ({ target }: Event): void => {
   const text = target instanceof Element && target.closest<HTMLElement>(".subject, .notes, .row > :not(time)")
   if (text === false || text === null || (text.title !== "" && !cutTexts.has(text))) return
   cutTexts.add(text)
-  const isCut = text.scrollWidth + text.scrollHeight > text.clientWidth + text.clientHeight
+  // Letters may reach a little out of their lines.
+  const isCut = text.scrollWidth > text.clientWidth || text.scrollHeight > text.clientHeight + 5
   text.title = isCut ? text.innerText : ""
 }
 
