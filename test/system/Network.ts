@@ -1,4 +1,4 @@
-import { agentCalls, enrolCall, expectationsCall } from "@tocsin/adapter-http/handlers/agentCalls"
+import { agentCalls, enrolCall, expectationsCall } from "@tocsin/adapter-http/handlers/AgentHandlers"
 import { statusOf } from "@tocsin/adapter-http/fastpath/agentMessages"
 import {
   type CoreError,

@@ -13,7 +13,7 @@ import {
 import type { AuditId } from "@tocsin/contract/audit/Audit"
 import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
-import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import type { Signature } from "@tocsin/core/heart/audit/recordAudit"
 import { heartbeat } from "@tocsin/core/heart/admission/heartbeat"
 import * as actions from "@tocsin/core/heart/admission/operatorActions"
 import { applyBatch } from "@tocsin/core/heart/checks/applyBatch"

@@ -1,8 +1,7 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Integrations } from "@tocsin/core/features/integrations/Integrations"
 import { integrationsMetrics } from "@tocsin/core/features/integrations/integrationsMetrics"
-import type { Bounce, Mail } from "@tocsin/core/features/integrations/mail/Mail"
-import { MailReader } from "@tocsin/core/features/integrations/mail/MailReader"
+import { type Bounce, type Mail, MailReader } from "@tocsin/core/features/integrations/mail/Mail"
 import { TokenBuckets } from "@tocsin/core/kernel/engine/limits/TokenBuckets"
 import { CurrentInstruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
 import { RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
@@ -126,7 +125,6 @@ export const makeCalls = Effect.gen(function* () {
     count: ({ code }: Reply): void => {
       mailReplies.of(String(code)).value += 1
     },
-    /** The reply to a recipient. */
     recipient: (address: string, session: SMTPServerSession): Effect.Effect<Reply> =>
       name(address, session).pipe(
         Effect.catchTag("NotFound", () => refuseUnknown(session)),

@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { MOST_READ } from "@tocsin/contract/integrations/Mails"
-import type { ReadsMail } from "@tocsin/core/features/integrations/mail/MailReader"
+import type { ReadsMail } from "@tocsin/core/features/integrations/mail/Mail"
 import { Duration, Effect, type Scope, Semaphore } from "effect"
 import type { ThreadReply } from "./mailThread.ts"
 import { mailAsSent, type ParsedMail } from "./parseMail.ts"

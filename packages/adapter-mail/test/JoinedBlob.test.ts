@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { JoinedBlob } from "../src/JoinedBlob.ts"
+import { JoinedBlob } from "../src/mailThread.ts"
 
 it("a joined Blob has the bytes of its parts, as that of Node.js", async () => {
   const parts = ["é", "\n", new Uint8Array([0xff, 0]), new Uint8Array([1, 2]).buffer, ""]

@@ -11,7 +11,6 @@ import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
 import { alertRouter } from "./alertrouter/alertRouter.ts"
 import type { BadNotifierSetting, PostingOptions } from "./http/HttpPost.ts"
-import { addressHint } from "./addressHint.ts"
 import { email } from "./email/email.ts"
 import { debug } from "./debug/debug.ts"
 import { browser } from "./push/browser.ts"
@@ -19,6 +18,25 @@ import { messengerSlack, messengerTelegram } from "./messenger/messenger.ts"
 import { serviceNotifier } from "./services/serviceNotifier.ts"
 import { ofReceiver, readSecrets, type ReceiverSecrets, type SecretPlaces } from "./receiverSecrets.ts"
 import { webhook } from "./webhook/webhook.ts"
+
+const SHOWN = 3
+
+/** Three characters of a mail address and its domain. */
+const mailHint = (address: string): string => {
+  const at = address.lastIndexOf("@")
+  return at === -1 ? "" : `${address.slice(0, Math.min(SHOWN, at))}…${address.slice(at)}`
+}
+
+/** Enough of where a receiver sends for people to tell it from others; nothing of a path, where secrets are. */
+export const addressHint = (receiver: Receiver, { url }: ReceiverSecrets): string | undefined => {
+  const to = receiver.kind === "messenger" && receiver.type === "email" ? [receiver.to ?? []].flat() : []
+  const [first, ...others] = to
+  if (first !== undefined)
+    return `${mailHint(first)}${others.length === 0 ? "" : ` and ${others.length} more`}`
+  if (url === undefined) return undefined
+  const read = Result.try(() => new URL(Redacted.value(url)).host)
+  return Result.isSuccess(read) && read.success !== "" ? read.success : undefined
+}
 
 /**
  * Makes the notifiers of a policy's receivers, with the secrets that they name. People who store secrets need no

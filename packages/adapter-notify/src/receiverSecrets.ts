@@ -29,7 +29,6 @@ export interface SecretPlaces {
 /** A key of a receiver that says where a secret is. */
 const SECRET_KEY = new RegExp(`^(?<name>${secretNames.join("|")})_(?<from>file|env)$`, "u")
 
-/** The secrets that a receiver names: the key, the name of the secret, and where it is. */
 const namedPlaces = (receiver: Mail | Receiver) =>
   Object.entries(receiver).flatMap(([key, place]) => {
     const { name, from } = SECRET_KEY.exec(key)?.groups ?? {}

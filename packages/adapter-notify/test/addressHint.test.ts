@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import type { Receiver } from "@tocsin/contract/receivers/Receiver"
 import { Redacted } from "effect"
-import { addressHint } from "../src/addressHint.ts"
+import { addressHint } from "../src/policyReceivers.ts"
 
 const mails = { kind: "messenger", type: "email" } as const
 const SECRET = Redacted.make("https://user:word@chat.example:8443/hooks/s3cret?token=t")

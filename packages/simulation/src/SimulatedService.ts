@@ -1,7 +1,7 @@
 import { acknowledge, type AcknowledgeInput, withdraw } from "@tocsin/core/heart/acknowledgements/acknowledge"
 import { Duration } from "effect"
 import { heartbeat } from "@tocsin/core/heart/admission/heartbeat"
-import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import type { Signature } from "@tocsin/core/heart/audit/recordAudit"
 import { applyBatch } from "@tocsin/core/heart/checks/applyBatch"
 import {
   type AgentId,
@@ -14,8 +14,7 @@ import { type OverrideId } from "@tocsin/contract/onCall/Rotas"
 import { type SilenceId } from "@tocsin/contract/silences/Silences"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { HeartbeatRequest } from "@tocsin/contract/v1/Requests"
-import { type Command, commandOf } from "@tocsin/core/kernel/unitOfWork/Decision"
-import { load } from "@tocsin/core/kernel/unitOfWork/load"
+import { type Command, commandOf, load } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/heart/incidents/incidentOptions"
 import type { IncidentRef } from "@tocsin/core/heart/model/IncidentRecord"
 import {

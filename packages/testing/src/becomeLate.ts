@@ -6,8 +6,7 @@ import { lateText } from "@tocsin/core/heart/overdue/expectationText"
 import { Incidents } from "@tocsin/core/heart/incidents/Incidents"
 import type { IncidentOptions } from "@tocsin/core/heart/incidents/incidentOptions"
 import { checksOf } from "@tocsin/core/kernel/model/CheckRef"
-import { commandOf } from "@tocsin/core/kernel/unitOfWork/Decision"
-import { load } from "@tocsin/core/kernel/unitOfWork/load"
+import { commandOf, load } from "@tocsin/core/kernel/unitOfWork/Decision"
 
 /** Finds declared checks late at once, as the service does when their time has come. */
 export const becomeLate = commandOf(function* (

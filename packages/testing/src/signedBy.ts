@@ -1,4 +1,4 @@
-import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import type { Signature } from "@tocsin/core/heart/audit/recordAudit"
 import { AuditId } from "@tocsin/contract/audit/Audit"
 import { eventId } from "./samples.ts"
 

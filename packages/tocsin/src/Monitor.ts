@@ -6,7 +6,7 @@ import type { MonitorCalls } from "./api/monitorCalls.ts"
 import type { By, Reply } from "./api/Calls.ts"
 import type { PolicyOption } from "./policy/givenPolicy.ts"
 import type { AnyCallCode } from "./TocsinError.ts"
-import type { NodeListener } from "./http/hostHandlers.ts"
+import type { NodeListener } from "./http/HttpApp.ts"
 import type { IncidentNews } from "./live/IncidentFeed.ts"
 
 /**

@@ -52,7 +52,7 @@ export {
 } from "./notifiers/notifiers.ts"
 export type { CustomNotifier, Notification, SendContext, SendResult } from "./notifiers/CustomNotifier.ts"
 export type { IncidentNews } from "./live/IncidentFeed.ts"
-export type { NodeListener } from "./http/hostHandlers.ts"
+export type { NodeListener } from "./http/HttpApp.ts"
 export type { LocalAgentOptions } from "./api/LocalAgents.ts"
 export type {
   CheckFunction,

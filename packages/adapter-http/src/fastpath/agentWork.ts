@@ -14,7 +14,13 @@ import {
   HttpTraceContext,
 } from "effect/http"
 import type { ApiOptions } from "../ApiRoutes.ts"
-import { agentCalls, agentNamedIn, eventsCall, heartbeatCall, type Sender } from "../handlers/agentCalls.ts"
+import {
+  agentCalls,
+  agentNamedIn,
+  eventsCall,
+  heartbeatCall,
+  type Sender,
+} from "../handlers/AgentHandlers.ts"
 import * as Access from "../request/access.ts"
 import { AgentIntake } from "../request/Intake.ts"
 import { parseJson } from "../request/RequestBody.ts"
@@ -22,7 +28,7 @@ import * as AnswerRecorder from "../response/AnswerRecorder.ts"
 import { logFieldsOf } from "../response/FailureLog.ts"
 import { type CoreError, type Failure, failureOfCause } from "../response/failures.ts"
 import { ACCEPTED, type AgentAnswer, statusOf, type AgentHead } from "./agentMessages.ts"
-import type { RepeatedHeartbeat } from "./RepeatedHeartbeat.ts"
+import type { RepeatedHeartbeat } from "./KnownHeads.ts"
 
 export const frontServices = Effect.fnUntraced(function* (options: ApiOptions) {
   const { trustedHops = 0, ...tokens } = options

@@ -1,11 +1,10 @@
-import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
-import * as Roles from "@tocsin/core/heart/operators/roleOf"
+import { isWellFormed } from "@tocsin/contract/formats/Identifiers"
 import type { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import type { OperatorIdentity } from "@tocsin/core/kernel/ports/CurrentOperator"
 import { includesRole, type Role } from "@tocsin/contract/operators/Operators"
 import { Redacted, Result } from "effect"
 import type { Failure } from "../response/failures.ts"
-import { isOfNoAgent, isTokenOf } from "@tocsin/core/heart/operators/tokens"
+import { isOfNoAgent, isTokenOf, roleOf as rolesIn } from "@tocsin/core/heart/operators/tokens"
 
 /**
  * The operator tokens: those that may do everything, and those that only read. Each request sees
@@ -93,7 +92,7 @@ export const make = (
   const access = metrics?.access
   const scraper = access?.tokens ?? []
   // The last role counts: a token in both settings of operators may change things.
-  const roleOf = Roles.roleOf(sha256, { scraper, reader: readTokens, operator: operatorTokens })
+  const roleOf = rolesIn(sha256, { scraper, reader: readTokens, operator: operatorTokens })
   return {
     /** The key of an agent. A token of the settings is none, so that it can never be registered as one. */
     agent: (authorization: string | undefined) => {

@@ -4,9 +4,15 @@ import { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { Cause, Clock, Duration, Effect, Stream, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage } from "node:http"
-import { type AllowedOrigins, crossOrigin } from "./crossOrigin.ts"
 import { MAX_BODY_BYTES } from "../request/RequestBody.ts"
-import { allFields, httpDate, inboundRequestId, RequestId } from "./headerFields.ts"
+import {
+  allFields,
+  type AllowedOrigins,
+  crossOrigin,
+  httpDate,
+  inboundRequestId,
+  RequestId,
+} from "./headerFields.ts"
 import { requestAddress } from "../request/clientAddress.ts"
 import { isPublicFile } from "../features/publicPages/PublicPageRoutes.ts"
 import { type KnownRoute, searchable, withPlainPath } from "../routes.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decodeHeartbeatRequest } from "@tocsin/contract/v1/decodeRequest"
 import { Result } from "effect"
-import { RepeatedHeartbeat } from "../../src/fastpath/RepeatedHeartbeat.ts"
+import { RepeatedHeartbeat } from "../../src/fastpath/KnownHeads.ts"
 
 const decoded = (body: string) => Result.getOrThrow(decodeHeartbeatRequest(JSON.parse(body)))
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { parseAllowedOrigins } from "../../src/response/crossOrigin.ts"
+import { parseAllowedOrigins } from "../../src/response/headerFields.ts"
 
 const read = (...texts: ReadonlyArray<string>) => Result.getOrUndefined(parseAllowedOrigins(texts))
 const fault = (...texts: ReadonlyArray<string>) => Result.getFailure(parseAllowedOrigins(texts))

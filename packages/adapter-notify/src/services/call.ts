@@ -1,7 +1,7 @@
 import { spokenText, twiml } from "@tocsin/core/features/phones/callText"
 import { plain } from "@tocsin/core/heart/notifications/cutText"
 import type { Service } from "./Service.ts"
-import { TWILIO, twilioRequest } from "./twilio.ts"
+import { TWILIO, twilioRequest } from "./sms.ts"
 
 /**
  * A call by Twilio's API, which says what is in the request: nothing has to reach Tocsin; 4,000 characters

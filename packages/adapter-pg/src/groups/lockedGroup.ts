@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
-import { load } from "@tocsin/core/kernel/unitOfWork/load"
+import { load } from "@tocsin/core/kernel/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
 import { Search } from "@tocsin/core/kernel/unitOfWork/Search"
 import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"

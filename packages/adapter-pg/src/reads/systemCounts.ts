@@ -13,7 +13,7 @@ import {
   type SummaryCounts,
 } from "@tocsin/core/kernel/ports/Storage"
 import { NotificationType, type NotifierName, SEVERITY_RANK } from "@tocsin/contract/formats/Status"
-import { notifiersOf } from "../lists/notifiersOf.ts"
+import { notifiersOf } from "../lists/pageStatement.ts"
 
 const sumsOf = (totals: ReadonlyArray<string>): string =>
   totals.map((total) => `coalesce(sum(${total}), 0)::float8 AS ${total}`).join(", ")

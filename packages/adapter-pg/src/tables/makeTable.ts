@@ -112,7 +112,7 @@ const isGiven = (names: ReadonlyArray<string>): string =>
 
 interface TableOptions<Row> {
   readonly alias: string
-  /** That of the unique index in which two transactions may meet, so that they never wait for each other. */
+  /** The order of the unique index in which two transactions may meet: they then never wait in a circle. */
   readonly insertOrder?: ReadonlyArray<keyof Row & string>
 }
 

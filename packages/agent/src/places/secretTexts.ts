@@ -5,7 +5,6 @@ const OPEN_FIELDS: ReadonlySet<string> = new Set(["accept", "accept-language", "
 const SHORTEST = 4
 const HIDDEN = "***"
 
-/** The texts in a body. */
 const textsIn = (body: unknown): ReadonlyArray<string> => {
   if (typeof body === "string") return [body]
   if (typeof body !== "object" || body === null) return []

@@ -28,7 +28,6 @@ export const savedPosition = (note: string | undefined, path: string): LogPositi
   return isOffset ? { path, file, offset, anchor } : undefined
 }
 
-/** One search of a log. */
 interface LogSearch {
   readonly path: string
   readonly position: LogPosition | undefined

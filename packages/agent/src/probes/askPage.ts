@@ -1,8 +1,72 @@
 import { hostField } from "@tocsin/contract/formats/hosts"
 import { connectingBy } from "@tocsin/contract/formats/openConnection"
 import type { IncomingMessage, RequestOptions } from "node:http"
-import { mendHead } from "./mendHead.ts"
 import { connected, type ProbeAround } from "./Probe.ts"
+import type { Duplex } from "node:stream"
+
+const BEGINNING = "HTTP/"
+const BLANK_LINE = /\n(\r?\n)/
+/** An answer before the answer, except the one that is the last of HTTP. */
+const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d\s/
+
+/**
+ * Has a connection give the head of an answer in one part, and mended: Node's parser refuses what browsers overlook.
+ * No connection of a probe has a second answer, which could hide in the first one. A head longer than `longest`, and
+ * what is no HTTP, stay as they are.
+ */
+const mendHead = (socket: Duplex, longest: number): void => {
+  const push = socket.push.bind(socket)
+  let [held, tail] = ["", ""]
+  const release = (text: string): boolean => {
+    socket.push = push
+    return text === "" || push(Buffer.from(text, "latin1"))
+  }
+  socket.push = (part: Buffer | null) => {
+    if (part === null) return release(held) && push(null)
+    const text = part.toString("latin1")
+    const isAtStart = held.length < BEGINNING.length
+    held = (held + text).replace(isAtStart ? /^[\r\n]+/ : "", "")
+    // Looking for the end through all that is held would take long where parts are short.
+    const seen = isAtStart ? held : tail + text
+    tail = seen.slice(-2)
+    const isOther = isAtStart && !BEGINNING.startsWith(held.slice(0, BEGINNING.length))
+    if (isOther || held.length > longest) return release(held)
+    if (!BLANK_LINE.test(seen)) return true
+    const answer = withoutInterim(held)
+    const end = BLANK_LINE.exec(answer)
+    if (end !== null) {
+      const [head, body] = [answer.slice(0, end.index), answer.slice(end.index + end[0].length)]
+      return release(`${mended(head)}\r\n\r\n${body}`)
+    }
+    held = answer
+    return true
+  }
+}
+
+const withoutInterim = (text: string): string => {
+  let rest = text
+  for (let end = BLANK_LINE.exec(rest); end !== null && INTERIM.test(rest); end = BLANK_LINE.exec(rest))
+    rest = rest.slice(end.index + end[0].length)
+  return rest
+}
+
+const FOLDED = /\r?\n(?![\t ])/
+const FIELD = /^([\w!#$%&'*+.^`|~-]+)[\t ]*(:[^]*)$/
+const LENGTH = /^content-length:([\d\t ,]*)$/i
+
+/** Fields without spaces before the colon, other lines left out, and equal lengths given once. */
+const mended = (head: string): string => {
+  const [status = "", ...lines] = head.split(FOLDED)
+  const fields = lines.flatMap((line) => {
+    const [, name, rest = ""] = FIELD.exec(line.replace(/\r$/, "")) ?? []
+    return name === undefined ? [] : [name + rest]
+  })
+  const lengths = fields.flatMap((field) => LENGTH.exec(field)?.[1]?.split(",") ?? [])
+  const [length, ...others] = new Set(lengths.map((one) => one.trim()))
+  const isOne = length !== undefined && others.length === 0
+  const kept = isOne ? fields.filter((field) => !LENGTH.test(field)) : fields
+  return [status.replace(/\r$/, ""), ...kept, ...(isOne ? [`Content-Length: ${length}`] : [])].join("\r\n")
+}
 
 const LONGEST_HEAD = 262_144
 

@@ -39,7 +39,7 @@ export const drawCell = (check: Cell) => {
 
 /** The room of the other columns, and the most of all together, by the size of the root's text. */
 const [OTHERS, MOST_ROOM] = [44, 104]
-/** That of a cell without its name, of a character of one, and of a whole one at most. */
+/** Room of a cell without its name, of each character of the name, and of the longest name. */
 const [CELL, CHARACTER, MOST_NAME] = [2.4, 0.5, 12]
 
 /** The room of the cells of a row. */

@@ -1,8 +1,33 @@
-import type { AppliedPolicy } from "@tocsin/client"
+import type { AppliedPolicy, PatchedPolicy, PolicyCheck, PolicyInForce } from "@tocsin/client"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import type { RequestOptions } from "../api/request.ts"
 import { call } from "./session.ts"
 import { confirmed } from "./useAction.ts"
+import type { Operation } from "./policyEntries.ts"
+
+const PATH = "ops/v1/policy"
+
+const patch = (policy: PolicyInForce, body: ReadonlyArray<Operation>) => ({
+  body,
+  contentType: "application/json-patch+json",
+  ifMatch: policy.hash,
+})
+
+/** The problems of a change, or whom it would notify at once; nothing is stored. */
+export const previewOf = async (
+  policy: PolicyInForce,
+  operations: ReadonlyArray<Operation>,
+): Promise<PolicyCheck> => {
+  const query = { dry_run: true }
+  const { text } = await call<PatchedPolicy>("PATCH", PATH, { ...patch(policy, operations), query })
+  return call<PolicyCheck>("POST", `${PATH}/check`, { body: text })
+}
+
+/** Stores a change of the policy's text. */
+export const applyChange = (
+  policy: PolicyInForce,
+  operations: ReadonlyArray<Operation>,
+): Promise<AppliedPolicy | undefined> => changePolicy("PATCH", PATH, patch(policy, operations))
 
 /** The end of a refusal that a confirmation lifts: how programs confirm. */
 const CONFIRMATION = /[,;:]?(?: or)? confirm [^;]*confirm[=:][^;]*$/

@@ -25,7 +25,6 @@ interface RowsProps<Item> {
   readonly items: ReadonlyArray<Item>
   /** How many there are, read or not. */
   readonly total: number
-  /** Whether there are more than that. */
   readonly hasMore?: boolean | undefined
   readonly row: (item: Item) => ComponentChildren
   /** The columns of its rows on a wide screen. */

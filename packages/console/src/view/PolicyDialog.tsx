@@ -4,8 +4,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { asFailure } from "../api/ApiFailure.ts"
 import { countText } from "../format/times.ts"
-import { firingsText } from "../state/policyActions.ts"
-import { applyChange, previewOf } from "../state/policyChanges.ts"
+import { applyChange, firingsText, previewOf } from "../state/policyActions.ts"
 import { type Entry, entryAt, isChanged, operationsOf, type Path, presentOf } from "../state/policyEntries.ts"
 import { entryText, flowText } from "../state/policyText.ts"
 import { refresh } from "../state/revisions.ts"
@@ -43,7 +42,6 @@ interface PolicyDialogProps extends Omit<PolicyFormProps, "path"> {
   readonly value: object
   /** The keys of the entry for which there is no field. */
   readonly kept?: object | undefined
-  /** The fields that are missing. */
   readonly missing: ReadonlyArray<string>
   /** The fields. */
   readonly children: ComponentChildren

@@ -199,7 +199,6 @@ export const Empty = ({
 )
 
 interface MissingProps {
-  /** Its kind. */
   readonly what: string
   readonly name: string | undefined
   /** The address of the others of its kind. */

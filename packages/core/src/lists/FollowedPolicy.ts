@@ -10,7 +10,7 @@ import { givenReceivers } from "../heart/replicas/listedReceivers.ts"
 import { followStoredPolicy } from "../heart/usecases/followStoredPolicy.ts"
 import { Recollection } from "../heart/usecases/Recollection.ts"
 import { PolicySource } from "../heart/usecases/PolicySource.ts"
-import { replacingPolicies } from "../heart/usecases/replacingPolicies.ts"
+import { replacingPolicies } from "../heart/usecases/applyingPolicies.ts"
 import { SecretCipher } from "../kernel/ports/SecretCipher.ts"
 import { Storage } from "../kernel/ports/Storage.ts"
 

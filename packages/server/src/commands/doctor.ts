@@ -9,9 +9,8 @@ import { Numbers } from "@tocsin/core/lists/Numbers"
 import { StoredSecrets } from "@tocsin/core/lists/StoredSecrets"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { CommandFailure } from "../CommandFailure.ts"
-import { type Column, tableText } from "../output/makeTable.ts"
 import { Output, writeResult } from "../output/Output.ts"
-import { withoutSecrets } from "../output/texts.ts"
+import { type Column, tableText, withoutSecrets } from "../output/texts.ts"
 import {
   commandSettings,
   examinedSettings,

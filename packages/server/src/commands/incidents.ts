@@ -20,8 +20,16 @@ import { Effect, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { notFound } from "../CommandFailure.ts"
 import { Output } from "../output/Output.ts"
-import { type Column, tableText } from "../output/makeTable.ts"
-import { ageText, labelsText, sectionsText, spanText, timeText, withoutMicros } from "../output/texts.ts"
+import {
+  ageText,
+  type Column,
+  labelsText,
+  sectionsText,
+  spanText,
+  tableText,
+  timeText,
+  withoutMicros,
+} from "../output/texts.ts"
 import { actOn, listOn } from "./define.ts"
 import * as flags from "./flags.ts"
 import { ERROR_COLUMN, NOTIFICATION } from "./notificationColumns.ts"

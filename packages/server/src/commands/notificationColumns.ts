@@ -1,6 +1,6 @@
 import type { Incidents } from "@tocsin/core/heart/usecases/Incidents"
 import type { Effect } from "effect"
-import type { Column } from "../output/makeTable.ts"
+import type { Column } from "../output/texts.ts"
 
 /** A notification with what holds it. */
 export type HeldItem = Effect.Success<ReturnType<Incidents["Service"]["outbox"]>>["items"][number]

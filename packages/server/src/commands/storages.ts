@@ -8,7 +8,7 @@ import { copiedTables, numberTables } from "@tocsin/core/lists/StoredTables"
 import { Duration, Effect, Layer, Option } from "effect"
 import { Flag } from "effect/cli"
 import { CommandFailure, refusal, refusedInUse, usageFailure } from "../CommandFailure.ts"
-import { type Column, tableText } from "../output/makeTable.ts"
+import { type Column, tableText } from "../output/texts.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { withProgress } from "../output/withProgress.ts"
 import { type CopiedTable, copyBetween } from "tocsin/internal/storages/copyTables"
@@ -153,7 +153,6 @@ const isServed = Effect.fnUntraced(function* (place: StoragePlace, beatBefore: I
   }
 })
 
-/** A path as one word of a shell. */
 const shellWord = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
 

@@ -1,8 +1,7 @@
 import type { SystemSummary } from "@tocsin/contract/v1/Resources"
 import { Queries } from "@tocsin/core/lists/Queries"
-import { type Column, tableText } from "../output/makeTable.ts"
 import { Output } from "../output/Output.ts"
-import { timeText } from "../output/texts.ts"
+import { type Column, tableText, timeText } from "../output/texts.ts"
 import { actOn } from "./define.ts"
 
 const COUNTS: ReadonlyArray<Column<readonly [name: string, value: string]>> = [

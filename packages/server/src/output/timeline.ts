@@ -1,6 +1,6 @@
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { timeText } from "./texts.ts"
+import { colourOf, cutToWidth, paint, type TableStyle, timeText } from "./texts.ts"
 import type { Severity } from "@tocsin/contract/formats/Status"
 import type {
   SimulatedIncident,
@@ -8,7 +8,6 @@ import type {
   SimulationReport,
 } from "@tocsin/simulation/SimulationReport"
 import { displayWidth } from "effect/cli/CliOutput"
-import { colourOf, cutToWidth, paint, type TableStyle } from "./makeTable.ts"
 
 const USUAL_COLUMNS = 100
 /** A label takes at most this share of a line. */

@@ -1,7 +1,6 @@
 import { Duration, Effect, Fiber } from "effect"
 import { Output } from "./Output.ts"
-import { cutToWidth } from "./makeTable.ts"
-import { countText } from "./texts.ts"
+import { countText, cutToWidth } from "./texts.ts"
 
 export interface Step {
   readonly done: number

@@ -2,9 +2,8 @@ import { csvLines } from "@tocsin/contract/formats/csvText"
 import { MAX_LIMIT } from "@tocsin/contract/v1/Parameters"
 import type { Page, PageParameters } from "@tocsin/core/kernel/engine/lists/readPage"
 import { Effect, Option, Stream } from "effect"
-import { type Column, makeTable, type Table } from "./makeTable.ts"
 import { Output } from "./Output.ts"
-import { jsonText } from "./texts.ts"
+import { type Column, jsonText, makeTable, type Table } from "./texts.ts"
 
 /** How much of a list to show, and how. */
 export interface ListOptions {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Column, makeTable } from "@tocsin/server/output/makeTable"
+import { type Column, makeTable } from "@tocsin/server/output/texts"
 
 interface Row {
   readonly name: string

@@ -1,4 +1,4 @@
-import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import type { Signature } from "@tocsin/core/heart/audit/recordAudit"
 import { createSilence, expireSilence } from "@tocsin/core/features/silences/silenceDecisions"
 import { SilenceId } from "@tocsin/contract/silences/Silences"
 import * as Instant from "@tocsin/contract/formats/Instant"

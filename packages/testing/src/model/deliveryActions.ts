@@ -1,4 +1,4 @@
-import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import type { Signature } from "@tocsin/core/heart/audit/recordAudit"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { claimAlerts, recordAlertResult } from "@tocsin/core/heart/notifications/alertDecisions"
 import { type AttemptResult, recordResults } from "@tocsin/core/heart/notifications/recordResults"

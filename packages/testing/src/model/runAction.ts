@@ -1,5 +1,5 @@
 import { acknowledge, note, withdraw } from "@tocsin/core/heart/acknowledgements/acknowledge"
-import type { Signature } from "@tocsin/core/heart/audit/Signature"
+import type { Signature } from "@tocsin/core/heart/audit/recordAudit"
 import { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Duration, Effect } from "effect"

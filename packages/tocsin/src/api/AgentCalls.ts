@@ -3,17 +3,16 @@ import {
   enrolCall,
   expectationsCall,
   type Sender,
-} from "@tocsin/adapter-http/handlers/agentCalls"
+} from "@tocsin/adapter-http/handlers/AgentHandlers"
 import { Readiness } from "@tocsin/core/heart/health/Readiness"
-import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
-import type { RoleOf } from "@tocsin/core/heart/operators/roleOf"
+import type { RoleOf } from "@tocsin/core/heart/operators/tokens"
 import type { Call } from "@tocsin/client/calls/call"
 import type { callTable } from "@tocsin/client/calls/callTable"
 import { asJson, type EndpointName } from "@tocsin/client/calls/endpoints"
 import { describeIssue } from "@tocsin/contract/formats/describeIssue"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { unknownArguments } from "@tocsin/contract/formats/nearestName"
-import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { type AgentId, isWellFormed } from "@tocsin/contract/formats/Identifiers"
 import { AgentPathParameters } from "@tocsin/contract/v1/Parameters"
 import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
 import { Context, Effect, Redacted, Result, SchemaParser } from "effect"

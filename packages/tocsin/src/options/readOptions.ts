@@ -1,4 +1,4 @@
-import { parseAllowedOrigins } from "@tocsin/adapter-http/response/crossOrigin"
+import { parseAllowedOrigins } from "@tocsin/adapter-http/response/headerFields"
 import * as HttpWatchdogReceiver from "@tocsin/adapter-notify/watchdog/HttpWatchdogReceiver"
 import { mailTimeout, namedHost, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget } from "@tocsin/adapter-notify/http/Target"
@@ -19,8 +19,7 @@ import {
 import type { DurationOption } from "@tocsin/client"
 import { SECRETS_KEYS, secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
-import { TOKEN } from "@tocsin/contract/operators/BearerToken"
-import { KeyFingerprint } from "@tocsin/contract/formats/Identifiers"
+import { KeyFingerprint, TOKEN } from "@tocsin/contract/formats/Identifiers"
 import { ruleProblems } from "@tocsin/core/heart/usecases/ruleProblems"
 import {
   defaultRules,

@@ -49,7 +49,6 @@ const operations: Operations = {
   },
 }
 
-/** The files that install an agent. */
 const download: Operations = {
   getAgentDownload: {
     summary: "Show the files that install the agent",

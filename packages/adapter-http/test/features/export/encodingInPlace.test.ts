@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { encodingInPlace } from "../../../src/features/export/encodingInPlace.ts"
+import { encodingInPlace } from "../../../src/features/export/ExportHandlers.ts"
 
 const linesOf = (count: number, length: number) =>
   Array.from({ length: count }, (_, n) => ({ n, output: "\u00e9".repeat(length) }))

@@ -1,8 +1,7 @@
 import type { NotifierTest, PolicyInForce } from "@tocsin/client"
 import { segment } from "../../api/request.ts"
-import { applyChange } from "../../state/policyChanges.ts"
 import { type Entry as PolicyEntry, operationsOf } from "../../state/policyEntries.ts"
-import { changePolicy, firingsText } from "../../state/policyActions.ts"
+import { applyChange, changePolicy, firingsText } from "../../state/policyActions.ts"
 import type { Entry } from "./receiverForms.ts"
 import { call } from "../../state/session.ts"
 

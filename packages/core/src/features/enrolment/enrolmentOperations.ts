@@ -1,7 +1,7 @@
 import { Duration, Effect, Redacted } from "effect"
 import type { CreateEnrolmentRequest, Enrolment, EnrolmentId } from "@tocsin/contract/enrolment/Enrolments"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { signing } from "../../heart/audit/Signature.ts"
+import { signing } from "../../heart/audit/recordAudit.ts"
 import { type EnrolmentRecord, enrolmentState } from "../../heart/model/EnrolmentRecord.ts"
 import { enrolmentIdOf, tokenOf } from "../../heart/operators/tokens.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"

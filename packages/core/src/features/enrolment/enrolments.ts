@@ -1,10 +1,8 @@
 import type { EnrolmentId } from "@tocsin/contract/enrolment/Enrolments"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { move } from "@tocsin/contract/formats/TransitionTable"
-import { recordAudit } from "../../heart/audit/recordAudit.ts"
-import type { Signature } from "../../heart/audit/Signature.ts"
-import { commandOf } from "../../kernel/unitOfWork/Decision.ts"
-import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
+import { commandOf, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import {
   type EnrolmentRecord,
   enrolmentState,

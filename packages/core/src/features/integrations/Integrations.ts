@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Redacted } from "effect"
-import { type Signature, signing } from "../../heart/audit/Signature.ts"
+import { type Signature, signing } from "../../heart/audit/recordAudit.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { AgentId, type RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import type {
@@ -13,7 +13,7 @@ import type {
 import { integrationNames } from "@tocsin/contract/integrations/integrationNames"
 import type { RotateOperatorRequest } from "@tocsin/contract/operators/Operators"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
-import { readRow } from "../../kernel/unitOfWork/load.ts"
+import { readRow } from "../../kernel/unitOfWork/Decision.ts"
 import { type PageParameters, readPage } from "../../kernel/engine/lists/readPage.ts"
 import { CurrentInstruments } from "../../kernel/engine/metrics/Instruments.ts"
 import { type IncidentOptions, incidentOptions } from "../../heart/incidents/incidentOptions.ts"

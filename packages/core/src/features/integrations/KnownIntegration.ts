@@ -1,7 +1,6 @@
 import type { AgentId, KeyHash } from "@tocsin/contract/formats/Identifiers"
 import type * as Instant from "@tocsin/contract/formats/Instant"
-import { commandOf } from "../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, load } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
 import type { IntegrationRecord } from "./IntegrationRecord.ts"

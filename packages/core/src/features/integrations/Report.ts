@@ -7,6 +7,8 @@ import type { CheckResult } from "../../heart/checks/applyEvent.ts"
 import type { ReportedAlertRecord } from "./ReportedAlertRecord.ts"
 import type { Terms } from "../../heart/model/ExpectationRecord.ts"
 import type { PagedTrigger } from "./PagedAlert.ts"
+import { compileGlob } from "@tocsin/contract/formats/compileGlob"
+import { withNumbers } from "@tocsin/contract/formats/performanceData"
 import { firstOutput } from "@tocsin/contract/formats/outputText"
 import { withoutKeys } from "../../heart/operators/tokens.ts"
 
@@ -133,6 +135,13 @@ export const eventOf = (report: Report, now: Instant.Instant): CheckResult => {
     ...(output !== undefined && { output }),
     ...(incident_key !== undefined && { incident_key }),
   }
+}
+
+/** Leaves the numbers in an output that an integration keeps. */
+export const numbersOf = ({ numbers }: IntegrationOptions): ((output: string) => string) => {
+  if (numbers === undefined) return (output) => output
+  const wanted = numbers.map(compileGlob)
+  return (output) => withNumbers(output, (label) => wanted.some((matches) => matches(label)))
 }
 
 export interface Reading {

@@ -1,14 +1,11 @@
 import { Result } from "effect"
 import type { CheckId, KeyHash } from "@tocsin/contract/formats/Identifiers"
 import type * as Instant from "@tocsin/contract/formats/Instant"
-import { compileGlob } from "@tocsin/contract/formats/compileGlob"
-import { withNumbers } from "@tocsin/contract/formats/performanceData"
-import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/integrations/Integrations"
+import type { IntegrationKind } from "@tocsin/contract/integrations/Integrations"
 import { move } from "@tocsin/contract/formats/TransitionTable"
 import { applyResults } from "../../heart/checks/applyBatch.ts"
 import type { BatchInput, CheckResult } from "../../heart/checks/applyEvent.ts"
-import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, type Decision, load } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../../heart/incidents/Incidents.ts"
 import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
@@ -35,6 +32,7 @@ import { labelsGiven, relabels, titleNew } from "./reportedTitles.ts"
 import {
   type AnyReport,
   eventOf,
+  numbersOf,
   type Reading,
   type Refusal,
   refusalOfFull,
@@ -241,13 +239,6 @@ function* judge(
   const message = "the failure is stored without these terms; correct them"
   refusals.push(terms.failure, { refused: "ignored", message })
   return { ...found, declaration: undefined }
-}
-
-/** Leaves the numbers in an output that an integration keeps. */
-const numbersOf = ({ numbers }: IntegrationOptions): ((output: string) => string) => {
-  if (numbers === undefined) return (output) => output
-  const wanted = numbers.map(compileGlob)
-  return (output) => withNumbers(output, (label) => wanted.some((matches) => matches(label)))
 }
 
 /** Applies the results among these reports, in their order. */

@@ -1,16 +1,14 @@
-import { type Duration, Equal } from "effect"
+import { type Duration, Equal, Result } from "effect"
 import { removeAgent } from "../../heart/admission/removeAgent.ts"
 import { giveTitle, putAgentTitles } from "../../heart/checks/titleCheck.ts"
-import { recordAudit } from "../../heart/audit/recordAudit.ts"
-import type { Signature } from "../../heart/audit/Signature.ts"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { formatDuration } from "@tocsin/contract/formats/DurationText"
 import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IntegrationKind, IntegrationOptions } from "@tocsin/contract/integrations/Integrations"
 import { move } from "@tocsin/contract/formats/TransitionTable"
-import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, type Decision, load } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../../heart/incidents/incidentOptions.ts"
 import { Incidents } from "../../heart/incidents/Incidents.ts"
@@ -24,9 +22,40 @@ import {
 } from "../../heart/admission/openIntegration.ts"
 import { formerSecret } from "../../kernel/model/replacedSecret.ts"
 import { optionProblem } from "./kinds.ts"
-import { changeWatchdog } from "./expected.ts"
+import { changeWatchdog, declaredTerms } from "./expected.ts"
 import { forgetMails } from "../../heart/admission/forgetMails.ts"
-import { followOptions } from "./mail/followOptions.ts"
+import { expectCheck, withdrawExpectation } from "../../heart/overdue/changeExpectation.ts"
+import { expectsOf } from "./mail/decideMail.ts"
+import { dueAt, looksNext } from "./mail/takeMail.ts"
+
+/** Expects the checks of an integration that mails report, and ends them, by changed options. Needs the agent. */
+function* followOptions(
+  incidents: Incidents,
+  { agent_id, registration_id }: Pick<AgentRecord, "agent_id" | "registration_id">,
+  options: IntegrationOptions,
+): Decision<void> {
+  const { unit } = incidents
+  const of = { agent_id, registration_id }
+  yield* load(unit, { groups: { mailed_check: [of], expectation: [of] } })
+  const mailed = unit.of("mailed_check")
+  const rows = mailed.group(registration_id)
+  yield* load(unit, { checks: { agent_id, check_ids: rows.map(({ check_id }) => check_id) } })
+  const expects = expectsOf(options)
+  for (const row of rows) {
+    const check = unit.checks.get(row)
+    if (check === undefined) continue
+    mailed.put({ ...row, next_evaluation_at: looksNext(dueAt(check, row, options), unit.now) })
+    if (row.is_by_subject) continue
+    const expectation = unit.expectations.get(row)
+    const terms =
+      expects.by === "terms"
+        ? declaredTerms(row, expects.terms, { kind: "mail", staleAfter: incidents.options.staleAfter })
+        : undefined
+    if (terms !== undefined && Result.isSuccess(terms) && terms.success !== undefined)
+      yield* expectCheck(incidents, { ref: row, origin: "agent", terms: terms.success })
+    else if (expectation?.origin === "agent") yield* withdrawExpectation(incidents, expectation)
+  }
+}
 
 /** How many integrations there may be (docs/rules.md#integrations). */
 export const MOST_INTEGRATIONS = 1_000

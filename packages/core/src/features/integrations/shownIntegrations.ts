@@ -66,7 +66,6 @@ export const shownIntegrations = (storage: Storage["Service"], sha256: (text: st
       )
       return found
     })
-  /** Those that soon refuse new checks. */
   const nearlyFull = those(isNearlyFull)
   /** Those that soon refuse new checks, or refused some of what they were sent in the last day. */
   const noteworthy = Effect.flatMap(Instant.now, (now) =>

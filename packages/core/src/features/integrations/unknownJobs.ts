@@ -3,8 +3,7 @@ import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { ALL_AGENTS, eachPage } from "../../kernel/engine/lists/readPage.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
-import { commandOf } from "../../kernel/unitOfWork/Decision.ts"
-import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import { severityOfJob } from "./expected.ts"
 
 /** The jobs of an agent that are unknown while they are late. */

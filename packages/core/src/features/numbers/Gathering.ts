@@ -7,8 +7,7 @@ import type { KnownSeries, SeriesRef } from "../../kernel/ports/NumberStorage.ts
 import { OpenSpans } from "./OpenSpans.ts"
 import { hasBound, MILLIS_PER_SECOND, type Reading, readingsOf } from "./readings.ts"
 import { type DuePart, PartMemory } from "./PartMemory.ts"
-import { type Part, RATE_WITHIN, type Series, valueOf } from "./Series.ts"
-import { DURATION_KEY, SeriesIndex } from "./SeriesIndex.ts"
+import { DURATION_KEY, type Part, RATE_WITHIN, type Series, SeriesIndex, valueOf } from "./Series.ts"
 
 const DAY = PART_KINDS.day.length
 /** A moment further ahead is of a clock that has been set back since. */

@@ -7,7 +7,6 @@ import type { NumberMemory } from "./NumberMemory.ts"
 import { nameKey, PART_KINDS, seriesKey } from "./NumberPart.ts"
 import { readLast } from "./Numbers.ts"
 
-/** The last value of a series, in its unit. */
 interface LastNumber extends Pick<SeriesRef, "name" | "unit"> {
   readonly value: number
 }

@@ -11,7 +11,7 @@ import type {
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { includesRole } from "@tocsin/contract/operators/Operators"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { signing } from "../../heart/audit/Signature.ts"
+import { signing } from "../../heart/audit/recordAudit.ts"
 import { comparing } from "../../kernel/engine/comparing.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { overrideState, type RotaOverrideRecord } from "../../heart/model/RotaOverrideRecord.ts"

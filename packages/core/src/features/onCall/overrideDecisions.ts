@@ -3,8 +3,7 @@ import type { OverrideId, OverrideRequest } from "@tocsin/contract/onCall/Rotas"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { move } from "@tocsin/contract/formats/TransitionTable"
-import { recordAudit } from "../../heart/audit/recordAudit.ts"
-import type { Signature } from "../../heart/audit/Signature.ts"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
 import { type Refusal, refused, spanStart } from "../../kernel/model/plannedSpan.ts"
 import {
   OverrideTransitions,
@@ -16,10 +15,10 @@ import { lostOverrides } from "./rotaWarnings.ts"
 import {
   commandOf,
   type Decision,
+  loadRow,
   loneCommandOf,
   type LoneDecision,
 } from "../../kernel/unitOfWork/Decision.ts"
-import { loadRow } from "../../kernel/unitOfWork/load.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
 
 const LONGEST = Duration.days(31)

@@ -15,7 +15,7 @@ import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 import { CurrentOperator } from "../../kernel/ports/CurrentOperator.ts"
 import { newId } from "../../kernel/ports/Ids.ts"
 import { listReaders } from "../../kernel/engine/lists/listReaders.ts"
-import { readRow } from "../../kernel/unitOfWork/load.ts"
+import { readRow } from "../../kernel/unitOfWork/Decision.ts"
 import { NotFound, NotPermitted, refusalError, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { toAnnouncement } from "./AnnouncementRecord.ts"
 

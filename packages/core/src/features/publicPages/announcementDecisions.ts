@@ -3,17 +3,16 @@ import { charactersOf } from "@tocsin/contract/publicPages/announcementTexts"
 import type { AnnouncementId } from "@tocsin/contract/publicPages/Announcements"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { move } from "@tocsin/contract/formats/TransitionTable"
-import { recordAudit } from "../../heart/audit/recordAudit.ts"
-import type { Signature } from "../../heart/audit/Signature.ts"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
 import { type AnnouncementRecord, announcementState, AnnouncementTransitions } from "./AnnouncementRecord.ts"
 import { type Refusal, refused, spanStart } from "../../kernel/model/plannedSpan.ts"
 import {
   commandOf,
   type Decision,
+  loadRow,
   loneCommandOf,
   type LoneDecision,
 } from "../../kernel/unitOfWork/Decision.ts"
-import { loadRow } from "../../kernel/unitOfWork/load.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
 
 /** A page has them all, whatever else happened in its last 14 days. */

@@ -9,7 +9,7 @@ import {
   SubscriptionId,
   type SubscriptionRequest,
 } from "@tocsin/contract/push/Push"
-import { signing } from "../../heart/audit/Signature.ts"
+import { signing } from "../../heart/audit/recordAudit.ts"
 import { isPerson, type SubscriptionRecord } from "../../heart/model/SubscriptionRecord.ts"
 import { toNotifierTest } from "../../heart/notifications/Notifiers.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
@@ -27,7 +27,36 @@ import { reachingBrowsers, shownBy } from "./reachingBrowsers.ts"
 import { openAddress, openKey, sealAddress, sealKey } from "./sealedPush.ts"
 import { sealAgain } from "../../kernel/unitOfWork/sealAgain.ts"
 import * as decisions from "./subscriptionDecisions.ts"
-import { browserName } from "./browserName.ts"
+
+/** Browsers by a word of their User-Agent, the more special ones first. */
+const BROWSERS: ReadonlyArray<readonly [word: RegExp, name: string]> = [
+  [/\bEdg(?:e|A|iOS)?\//, "Edge"],
+  [/\bOPR\//, "Opera"],
+  [/\bSamsungBrowser\//, "Samsung Internet"],
+  [/\b(?:Firefox|FxiOS)\//, "Firefox"],
+  [/\b(?:Chrome|CriOS|Chromium)\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+]
+
+const SYSTEMS: ReadonlyArray<readonly [word: RegExp, name: string]> = [
+  [/\biPhone\b/, "iPhone"],
+  [/\biPad\b/, "iPad"],
+  [/\bAndroid\b/, "Android"],
+  [/\bWindows\b/, "Windows"],
+  [/\bMac OS X\b/, "macOS"],
+  [/\bCrOS\b/, "ChromeOS"],
+  [/\bLinux\b/, "Linux"],
+]
+
+const nameIn = (names: typeof BROWSERS, agent: string): string | undefined =>
+  names.find(([word]) => word.test(agent))?.[1]
+
+/** The name of a browser for people, made of its User-Agent: `Firefox on Linux`. */
+const browserName = (agent = ""): string => {
+  const system = nameIn(SYSTEMS, agent)
+  const browser = nameIn(BROWSERS, agent) ?? "Browser"
+  return system === undefined ? browser : `${browser} on ${system}`
+}
 
 const noBrowser = () =>
   new NotFound({ message: "no browser of yours has this id: list yours with GET /ops/v1/subscriptions" })

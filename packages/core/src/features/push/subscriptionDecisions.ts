@@ -1,8 +1,7 @@
 import { MOST_SUBSCRIPTIONS, type SubscriptionId } from "@tocsin/contract/push/Push"
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { recordAudit } from "../../heart/audit/recordAudit.ts"
-import type { Signature } from "../../heart/audit/Signature.ts"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
 import {
   isPerson,
   OUTLIVES_SIGN_IN,
@@ -10,8 +9,7 @@ import {
   type SubscriptionRecord,
 } from "../../heart/model/SubscriptionRecord.ts"
 import { dropSubscriptions } from "../../heart/operators/endSubscriptions.ts"
-import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, type Decision, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 
 export type GivenSubscription = Pick<
   SubscriptionRecord,

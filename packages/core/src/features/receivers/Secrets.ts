@@ -1,7 +1,7 @@
 import { Effect, Result, Struct } from "effect"
 import type { PutSecretsRequest, StoredSecrets } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { signing } from "../../heart/audit/Signature.ts"
+import { signing } from "../../heart/audit/recordAudit.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
 import { secretMark, type SecretRecord } from "./SecretRecord.ts"

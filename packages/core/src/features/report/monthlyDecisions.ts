@@ -8,8 +8,7 @@ import {
   mayRetry,
   retryDelay,
 } from "../../heart/notifications/recordResults.ts"
-import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, type Decision, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import { type MonthlyReportRecord, reportName } from "./MonthlyReportRecord.ts"
 import { monthsAround, type ReportMonth } from "./reportMonths.ts"
 

@@ -85,7 +85,6 @@ export class ReportFold {
   }
 }
 
-/** When a check was late, by its phases. */
 const lateOf = (
   name: Pick<Judged, "agent_id" | "check_id" | "title">,
   phases: NonNullable<CheckAvailability["phases"]>,

@@ -10,7 +10,30 @@ import {
 import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import type { RuleOptions, StoredSettings } from "../../kernel/ports/RuleSettings.ts"
-import { putSetting, removeSetting } from "./settingDecisions.ts"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
+import { commandOf, type Decision, loadRow } from "../../kernel/unitOfWork/Decision.ts"
+
+/** Stores a setting. An equal value changes nothing. */
+const putSetting = commandOf(function* (
+  unit,
+  name: SettingName,
+  given: SettingValue,
+  by: Signature,
+): Decision<void> {
+  const value = JSON.stringify(given)
+  if ((yield* loadRow(unit, "setting", name))?.value === value) return
+  unit.of("setting").put({ name, value, changed_by: by.actor, changed_at: unit.now })
+  recordAudit(unit, by, "setting.changed", [name], { value: String(given) })
+})
+
+/** Removes a setting, so that its default holds again. Returns how many rows there were. */
+const removeSetting = commandOf(function* (unit, name: SettingName, by: Signature): Decision<number> {
+  const row = yield* loadRow(unit, "setting", name)
+  if (row === undefined) return 0
+  unit.of("setting").delete(name)
+  recordAudit(unit, by, "setting.removed", [name], { value: String(JSON.parse(row.value)) })
+  return 1
+})
 
 const VARIABLES = { public_url: "SERVICE_PUBLIC_URL", watch_loopback: "SERVICE_WATCH_LOOPBACK" } as const
 

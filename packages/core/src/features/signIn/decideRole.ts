@@ -27,7 +27,6 @@ const otherType = (all: ReadonlyArray<Claims>, claim: string): string | undefine
   return stated === null ? "null" : typeof stated === "number" ? "a number" : undefined
 }
 
-/** The values of the first claims that have any. */
 const firstValues = (all: ReadonlyArray<Claims>, claim: string) =>
   all.map((claims) => valuesOf(claims, claim)).find((values) => values !== undefined)
 

@@ -1,7 +1,7 @@
 import { Effect, Redacted, Struct } from "effect"
 import type { OperatorName } from "@tocsin/contract/operators/Operators"
 import { InvitationId, type InvitedSignInRequest } from "@tocsin/contract/signIn/Invitations"
-import type { signing } from "../../heart/audit/Signature.ts"
+import type { signing } from "../../heart/audit/recordAudit.ts"
 import { idOf, tokenOf } from "../../heart/operators/tokens.ts"
 import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
@@ -17,7 +17,7 @@ import {
   removeInvitation,
   useInvitation,
 } from "./invitationDecisions.ts"
-import { sessionIdOf } from "./sessionIdOf.ts"
+import { sessionIdOf } from "./sessionDecisions.ts"
 
 interface Ports {
   readonly hashing: Hashing["Service"]

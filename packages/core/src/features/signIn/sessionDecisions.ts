@@ -1,15 +1,19 @@
-import type { SessionId } from "@tocsin/contract/signIn/Sessions"
+import { SessionId } from "@tocsin/contract/signIn/Sessions"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { Duration } from "effect"
-import { recordAudit } from "../../heart/audit/recordAudit.ts"
-import type { Signature } from "../../heart/audit/Signature.ts"
+import type { Duration, Redacted } from "effect"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
 import { isPerson } from "../../heart/model/SubscriptionRecord.ts"
 import { endSubscriptions, prolongSubscriptions } from "../../heart/operators/endSubscriptions.ts"
 import { isOver, type SessionRecord } from "./SessionRecord.ts"
-import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, type Decision, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { namesFor } from "./actorName.ts"
+import { idOf } from "../../heart/operators/tokens.ts"
+import type { Hashing } from "../../kernel/ports/Hashing.ts"
+
+/** The ID of the session of a token. */
+export const sessionIdOf = (hashing: Hashing["Service"], token: Redacted.Redacted) =>
+  SessionId.make(idOf("se1", hashing, token))
 
 /** A signed-in person, by the name that they would have. */
 export interface NewSession extends Omit<SessionRecord, "created_at" | "expires_at"> {

@@ -1,16 +1,15 @@
 import { Result } from "effect"
-import { recordAudit } from "../../heart/audit/recordAudit.ts"
-import type { Signature } from "../../heart/audit/Signature.ts"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
 import type { SilenceId, SilenceRequest } from "@tocsin/contract/silences/Silences"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import {
   commandOf,
   type Decision,
+  loadRow,
   loneCommandOf,
   type LoneDecision,
 } from "../../kernel/unitOfWork/Decision.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
-import { loadRow } from "../../kernel/unitOfWork/load.ts"
 import { move } from "@tocsin/contract/formats/TransitionTable"
 import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"
 import { type Refusal, refused, spanStart } from "../../kernel/model/plannedSpan.ts"

@@ -1,5 +1,5 @@
 import { type Cause, Duration, Effect, Layer, Queue, Result, Stream } from "effect"
-import { currentSignature } from "../../heart/audit/Signature.ts"
+import { currentSignature } from "../../heart/audit/recordAudit.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"

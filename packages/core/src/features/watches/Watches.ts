@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Layer, Struct } from "effect"
-import { signing } from "../../heart/audit/Signature.ts"
+import { signing } from "../../heart/audit/recordAudit.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { CheckId, type RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
@@ -73,7 +73,6 @@ const shownProbe = ({ against, counted, output = "", probed_at: at, status }: Wa
   unconfirmed: against,
 })
 
-/** The last decision of the places of a watch. */
 const shownDecision = ({ decided }: WatchPlaces) => ({
   status: decided?.status ?? null,
   last: decided === undefined ? null : { ...decided, at: Instant.fromMicros(BigInt(decided.at)) },

@@ -4,8 +4,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { HERE } from "@tocsin/contract/watches/places"
 import { move, stateTable } from "@tocsin/contract/formats/TransitionTable"
-import type { Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { type Decision, load } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../../heart/incidents/Incidents.ts"
 import type { IncidentRecord, IncidentRef } from "../../heart/model/IncidentRecord.ts"
@@ -83,7 +82,6 @@ const haveMostFailed = (
   return failed >= FEWEST && failed > SHARE * probed.length
 }
 
-/** The state by the open incident, if there is one. */
 const cutOffState = (open: Pick<IncidentRecord, "opened_at"> | undefined, now: Instant.Instant): State => {
   if (open === undefined) return "connected"
   return Instant.isRecent(open.opened_at, HOLD_FOR, now) ? "holding" : "lost"

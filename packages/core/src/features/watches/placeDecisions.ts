@@ -92,7 +92,6 @@ export interface Judged {
 export interface Around {
   readonly now: Instant.Instant
   readonly isAccepted: (place: AgentId) => boolean
-  /** Since when a place is cut off. */
   readonly cutOffSince: (place: AgentId) => Instant.Instant | undefined
 }
 

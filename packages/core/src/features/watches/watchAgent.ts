@@ -1,7 +1,6 @@
 import { Duration } from "effect"
 import type { AgentId } from "@tocsin/contract/formats/Identifiers"
-import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, type Decision, load } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { type NewKey, openIntegration } from "../../heart/admission/openIntegration.ts"
 import type { AgentRecord } from "../../heart/model/AgentRecord.ts"

@@ -6,16 +6,16 @@ import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { placeProblem } from "@tocsin/contract/watches/places"
 import { evaluateLabelled, labelCheck } from "../../heart/overdue/declareExpectations.ts"
 import { placesAfter, placesOf } from "./watchPlaces.ts"
-import { recordAudit } from "../../heart/audit/recordAudit.ts"
-import type { Signature } from "../../heart/audit/Signature.ts"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
 import { removeCheck } from "../../heart/checks/checkActions.ts"
 import {
   commandOf,
   type Decision,
-  type LoneDecision,
+  load,
+  loadRow,
   loneCommandOf,
+  type LoneDecision,
 } from "../../kernel/unitOfWork/Decision.ts"
-import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../../heart/incidents/incidentOptions.ts"
 import { Incidents } from "../../heart/incidents/Incidents.ts"

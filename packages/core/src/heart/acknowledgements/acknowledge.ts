@@ -1,6 +1,5 @@
 import { Duration, Result } from "effect"
-import { recordAudit, recordLogEntry } from "../audit/recordAudit.ts"
-import type { Signature } from "../audit/Signature.ts"
+import { recordAudit, recordLogEntry, type Signature } from "../audit/recordAudit.ts"
 import type { IncidentId, OutboxId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Severity, NotifierName } from "@tocsin/contract/formats/Status"
@@ -9,11 +8,11 @@ import { move } from "@tocsin/contract/formats/TransitionTable"
 import {
   commandOf,
   type Decision,
+  load,
   loneCommandOf,
   type LoneDecision,
 } from "../../kernel/unitOfWork/Decision.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import {
   type IncidentLogRecord,

@@ -1,7 +1,6 @@
 import type { AgentId, CheckId, KeyHash } from "@tocsin/contract/formats/Identifiers"
 import { move } from "@tocsin/contract/formats/TransitionTable"
-import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { loadRow, missingRows } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, type Decision, loadRow, missingRows } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import {
   type AgentKeyRecord,

@@ -1,7 +1,6 @@
 import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import type { ShownKind } from "@tocsin/contract/integrations/Integrations"
-import type { Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { type Decision, load } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 
 /** Deletes the kept mails of an integration that is deleted. Other kinds have none. */

@@ -1,17 +1,8 @@
-import type { CheckId } from "@tocsin/contract/formats/Identifiers"
-import type { Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { loadRow } from "../../kernel/unitOfWork/load.ts"
+import { type Decision, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
-import { isOfWatch } from "../model/PlaceRecord.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
 import { withdrawExpectation } from "../overdue/changeExpectation.ts"
-
-/** Whether a result is that of a place about a watch. */
-export const isOfPlace = (
-  { isPlace }: { readonly isPlace?: boolean },
-  { check_id }: { readonly check_id: CheckId },
-): true | undefined => (isPlace === true && isOfWatch(check_id) ? true : undefined)
 
 /** A check becomes that of a place: it leaves its incident, and nothing expects it (docs/rules.md#places). */
 export function* leaveAlone(

@@ -66,7 +66,6 @@ export const heldItems = loneCommandOf(function* (
   }
 })
 
-/** The rows that are held. */
 const heldOf = <Row extends { readonly id: OutboxId | IncidentId }>(
   rows: ReadonlyArray<Row>,
   holdsOf: (row: Row) => ReadonlyArray<Hold>,

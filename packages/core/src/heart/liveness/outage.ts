@@ -1,7 +1,6 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { loadRow } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, type Decision, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"
 import type { ServiceHeartbeatRecord } from "../../kernel/model/ServiceHeartbeatRecord.ts"
 

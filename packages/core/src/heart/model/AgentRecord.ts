@@ -62,13 +62,13 @@ export const agent = storedTable({
     features: object<AgentFeatures>(),
     /** Those of its heartbeat, with the title that is shown. */
     labels: orUndefined(object<Labels>()),
-    /** That of the heartbeat that set hostname, features and labels. */
+    /** When the heartbeat was observed that set hostname, features and labels. */
     observed_at: moving(instant),
     last_seen_at: moving(instant),
     registered_at: instant,
     accepted_key_hash: orUndefined(text<KeyHash>()),
     pending_key_hash: orUndefined(text<KeyHash>()),
-    /** That of the pending key, or of the accepted key if none is pending (docs/rules.md#rotation). */
+    /** The fingerprint of the pending key, or else of the accepted key (docs/rules.md#rotation). */
     key_fingerprint: text<KeyFingerprint>(),
     /** The open incident for a dead agent (docs/rules.md#heartbeat-incidents). */
     heartbeat_incident_id: orUndefined(text<IncidentId>()),

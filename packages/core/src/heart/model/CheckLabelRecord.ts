@@ -25,7 +25,7 @@ export const check_label = keyedTable({
     labels: object<Labels>(),
     /** An operator's title; absent without one. */
     title: orUndefined(text()),
-    /** That of its watch or integration; of an alert, the one that its labels make. */
+    /** The title of its watch or integration; an alert has the title that its labels make. */
     given_title: orUndefined(text()),
     /** The label `title` of its sender, while another is in its place. */
     declared_title: orUndefined(text()),

@@ -26,7 +26,7 @@ export interface Terms {
   readonly tz?: string
   readonly grace_millis?: number
   readonly severity: Severity
-  /** That the severity was stated; absent of a usual one, and before severities depended on the kind of check. */
+  /** The severity was stated. Absent with a usual one, and in rows older than severities by kind of check. */
   readonly is_severity_stated?: true
   /** Whether to notify when it becomes late, and when it no longer is. */
   readonly notifications_enabled: boolean

@@ -28,3 +28,9 @@ export const isPlace = (row: PlaceRecord | undefined, now: Instant.Instant): row
 
 /** Whether a check of an agent is that of a watch, if the agent is a place. */
 export const isOfWatch = (check_id: CheckId): boolean => check_id.startsWith(PLACE_CHECKS)
+
+/** Whether a result is that of a place about a watch. */
+export const isOfPlace = (
+  { isPlace: isByPlace }: { readonly isPlace?: boolean },
+  { check_id }: { readonly check_id: CheckId },
+): true | undefined => (isByPlace === true && isOfWatch(check_id) ? true : undefined)

@@ -5,7 +5,7 @@ import { LONGEST_TITLE } from "@tocsin/contract/titles/Titles"
 export interface Titles {
   /** An operator's. */
   readonly title?: string | undefined
-  /** That of its watch or integration; of an alert, the one that its labels make. */
+  /** The title of its watch or integration; an alert has the title that its labels make. */
   readonly given_title?: string | undefined
 }
 

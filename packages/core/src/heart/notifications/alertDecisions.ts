@@ -4,11 +4,11 @@ import type { NotifierName } from "@tocsin/contract/formats/Status"
 import {
   commandOf,
   type Decision,
+  load,
   loneCommandOf,
   type LoneDecision,
 } from "../../kernel/unitOfWork/Decision.ts"
 import { find, type WithIncident } from "../../kernel/unitOfWork/Search.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type FiringOptions, readRunbooks, WITHOUT_POLICY } from "../firings/gatherFacts.ts"

@@ -1,11 +1,16 @@
-import type { Duration } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { acknowledgementInForce } from "../model/Acknowledgement.ts"
 import type { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { FoundRunbook } from "@tocsin/contract/policy/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { move } from "@tocsin/contract/formats/TransitionTable"
-import { loneCommandOf, type LoneDecision } from "../../kernel/unitOfWork/Decision.ts"
+import {
+  commandOf,
+  type Decision,
+  loneCommandOf,
+  type LoneDecision,
+} from "../../kernel/unitOfWork/Decision.ts"
 import { find, type Found, type LoudMember, type WithIncident } from "../../kernel/unitOfWork/Search.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -16,7 +21,8 @@ import { type DeliveryAttempt, incidentFacts } from "./Notifiers.ts"
 import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
 import { chooseInFlood, gathered, isByTurn, loadFlood, MOST_IN_DIGEST } from "./floods.ts"
 import { findPhone } from "./phoneTurns.ts"
-import type { Claim, Sending } from "./recordResults.ts"
+import { type Claim, isSending, type Sending } from "./recordResults.ts"
+import { Commits } from "../../kernel/engine/commits/Commits.ts"
 
 export interface ClaimInput {
   readonly receivers: ReadonlyArray<NotifierName>
@@ -226,4 +232,53 @@ export const toNotification = (
   ...(item.recipients !== undefined && { recipients: item.recipients }),
   attempt: item.attempts,
   incident: incidentFacts(incident),
+})
+
+/** Moves the ends of claims whose attempts still run; returns those that still hold. */
+const renewClaims = commandOf(function* (
+  unit,
+  { by, claims }: { readonly claims: ReadonlyArray<Claim>; readonly by: Duration.Duration },
+): Decision<ReadonlyArray<Claim>> {
+  const outbox = claims.map(({ id }) => id).filter((id) => !unit.outbox.isLoaded(id))
+  if (outbox.length > 0) yield { rows: { outbox } }
+  return claims.flatMap((held) => {
+    const item = unit.outbox.get(held.id)
+    if (!isSending(item) || item.leased_until !== held.leased_until) return []
+    const leased_until = item.leased_until && Instant.plus(item.leased_until, by)
+    unit.outbox.put({ ...item, leased_until })
+    return [{ ...held, leased_until }]
+  })
+})
+
+/** The claims of an attempt; their leases move while it runs. */
+export interface Held {
+  claims: ReadonlyArray<Claim>
+}
+
+/** Returns a function that runs an attempt; if the attempt `mayOutlast` a lease, its claims are renewed meanwhile. */
+export const makeKeepClaims = Effect.fnUntraced(function* (lease: Duration.Duration) {
+  const commits = yield* Commits
+  const third = Duration.divideUnsafe(lease, 3)
+  const renew = Effect.fnUntraced(function* (held: Held) {
+    let from = yield* Instant.now
+    while (held.claims.length > 0) {
+      yield* Effect.sleep(third)
+      const now = yield* Instant.now
+      // By a lease at most, where a clock was set ahead.
+      const by = Duration.clamp(Duration.micros(now - from), { minimum: Duration.zero, maximum: lease })
+      const renewing = Effect.map(commits.transact(renewClaims({ claims: held.claims, by })), (claims) => {
+        held.claims = claims
+        from = now
+      })
+      // A commit that is not noted would make the attempt's result count as another claim's.
+      yield* Effect.uninterruptible(Effect.ignore(renewing))
+    }
+  })
+  return Effect.fnUntraced(function* <A>(held: Held, attempt: Effect.Effect<A>, mayOutlast = false) {
+    if (!mayOutlast) return yield* attempt
+    const renewing = yield* Effect.forkChild(Effect.interruptible(renew(held)))
+    const made = yield* attempt
+    yield* Fiber.interrupt(renewing)
+    return made
+  })
 })

@@ -1,9 +1,7 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { recordAudit } from "../audit/recordAudit.ts"
-import type { Signature } from "../audit/Signature.ts"
+import { recordAudit, type Signature } from "../audit/recordAudit.ts"
 import { OUTLIVES_SIGN_IN, type SubscriptionRecord } from "../model/SubscriptionRecord.ts"
-import type { Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { type Decision, load } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 
 /** Removes browsers, within a decision that has loaded them. */

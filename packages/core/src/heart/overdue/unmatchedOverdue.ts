@@ -6,8 +6,7 @@ import { formatMatcher } from "@tocsin/contract/labels/matcherText"
 import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { ALL_AGENTS, eachPage } from "../../kernel/engine/lists/readPage.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
-import { commandOf } from "../../kernel/unitOfWork/Decision.ts"
-import { load, loadRow } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import { incidentOf, overdueRef } from "./overdueIncident.ts"
 
 /** Whether checks of an agent must report, and all of them have their own incidents while they are late. */

@@ -144,7 +144,6 @@ const problemsOf = (name: string, rota: RotaDocument, named: Named): Problems =>
   ]
 }
 
-/** The names of a turn that are no receivers. */
 const unknownIn = (
   turn: RotaDocument["order"][number],
   { receivers, rotas, unknown }: Named,

@@ -1,10 +1,8 @@
 import { Predicate, Record, Schema } from "effect"
-import { recordAudit } from "../audit/recordAudit.ts"
-import type { Signature } from "../audit/Signature.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { recordAudit, type Signature } from "../audit/recordAudit.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
-import { type Decision, loneCommandOf, type LoneDecision } from "../../kernel/unitOfWork/Decision.ts"
+import { type Decision, load, loneCommandOf, type LoneDecision } from "../../kernel/unitOfWork/Decision.ts"
 import { KEPT_VERSIONS, type PolicyVersionRecord } from "../model/PolicyVersionRecord.ts"
 import type { Hashing } from "../../kernel/ports/Hashing.ts"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
@@ -70,7 +68,7 @@ export const applyPolicy = loneCommandOf(function* (
 
 const encode = Schema.encodeSync(PolicyDocument)
 
-/** That of a policy of a megabyte takes 40 ms. */
+/** Kept, because the hash of a policy of a megabyte takes 40 ms. */
 const hashes = new WeakMap<Hashing["Service"]["sha256"], WeakMap<PolicyDocument, string>>()
 
 /** Names a policy: the same for every way to write the same document. */

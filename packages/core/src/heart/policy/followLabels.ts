@@ -2,7 +2,7 @@ import { Duration, Effect } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import type { StorageError } from "../../kernel/ports/Storage.ts"
-import { readRow } from "../../kernel/unitOfWork/load.ts"
+import { readRow } from "../../kernel/unitOfWork/Decision.ts"
 
 /** Some agents change their labels all the time: passes over all checks follow them no more often than this. */
 const FOLLOW_EVERY = Duration.minutes(5)

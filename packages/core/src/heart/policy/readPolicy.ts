@@ -159,7 +159,6 @@ const sharedSecrets = (policy: PolicyDocument): Problems => {
   })
 }
 
-/** Whether a row is the first of its name. */
 const firstOfName = (rows: ReadonlyArray<{ readonly name: string }>) => {
   const firsts = new Map(rows.map(({ name }, n) => [name, n] as const).toReversed())
   return ({ name }: { readonly name: string }, n: number): boolean => firsts.get(name) === n

@@ -34,3 +34,38 @@ export const mayDecide = (replica: ReplicaRecord, now: Instant.Instant): boolean
   replica.ended_at === undefined
     ? replicaState(replica, now) === "live"
     : isNear(replica.ended_at, now, ENDS_WITHIN)
+
+/** The hashes of the policies that these replicas follow, each once; more than one means they differ. */
+export const policyHashes = (replicas: ReadonlyArray<ReplicaRecord>): ReadonlyArray<string> =>
+  Array.from(new Set(replicas.map(({ policy_hash }) => policy_hash))).toSorted()
+
+/** A difference of policies that this process has noticed. */
+export interface PolicyDifference {
+  readonly about: string
+  readonly since: Instant.Instant
+  readonly warned_at: Instant.Instant | undefined
+}
+
+// Servers follow a new policy one after another: a difference is logged once each has reported again.
+const WARN_AFTER = Duration.times(REPORT_EVERY, 2)
+// Often enough to be noticed in a log, too rare to fill it.
+const WARN_EVERY = Duration.minutes(10)
+
+/** Compares the policies of live replicas: the difference from now on, and whether to log it or its end. */
+export const compareReplicas = (
+  before: PolicyDifference | undefined,
+  all: ReadonlyArray<ReplicaRecord>,
+  now: Instant.Instant,
+): readonly [PolicyDifference | undefined, "differ" | "equal" | undefined] => {
+  const hashes = policyHashes(liveReplicas(all, now))
+  const warned = before?.warned_at
+  if (hashes.length < 2) return [undefined, warned === undefined ? undefined : "equal"]
+  const about = hashes.join()
+  // A clock that was set back delays nothing.
+  const since = before?.about === about ? Instant.min(before.since, now) : now
+  const isKnown =
+    warned !== undefined && warned >= since && now < Instant.plus(Instant.min(warned, now), WARN_EVERY)
+  return isKnown || now < Instant.plus(since, WARN_AFTER)
+    ? [{ about, since, warned_at: warned && Instant.min(warned, now) }, undefined]
+    : [{ about, since, warned_at: now }, "differ"]
+}

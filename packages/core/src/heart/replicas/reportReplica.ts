@@ -1,11 +1,9 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { recordAudit } from "../audit/recordAudit.ts"
-import type { Signature } from "../audit/Signature.ts"
+import { recordAudit, type Signature } from "../audit/recordAudit.ts"
 import type { ReceiverListing, ReplicaRecord } from "../model/ReplicaRecord.ts"
-import { commandOf, type Decision } from "../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../kernel/unitOfWork/load.ts"
+import { commandOf, type Decision, load } from "../../kernel/unitOfWork/Decision.ts"
 import { LISTED_FOR, listedUntil } from "./listedReceivers.ts"
 import { replicaState } from "./replicaState.ts"
 

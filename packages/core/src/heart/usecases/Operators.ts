@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Layer, Redacted, Struct } from "effect"
-import { signing } from "../audit/Signature.ts"
+import { signing } from "../audit/recordAudit.ts"
 import { durationText } from "@tocsin/contract/formats/durationMillis"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import * as Instant from "@tocsin/contract/formats/Instant"

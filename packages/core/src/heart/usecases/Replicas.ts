@@ -6,12 +6,19 @@ import { idlePause } from "../../kernel/ports/IdlePause.ts"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { KNOWN_NAMES, unknownAmong } from "../replicas/knownNames.ts"
 import { givenReceivers, outOfReach } from "../replicas/listedReceivers.ts"
-import { compareReplicas, type PolicyDifference, policyHashes } from "../replicas/policyDifference.ts"
-import { isNear, liveReplicas, mayDecide, REPORT_EVERY } from "../replicas/replicaState.ts"
+import {
+  compareReplicas,
+  isNear,
+  liveReplicas,
+  mayDecide,
+  type PolicyDifference,
+  policyHashes,
+  REPORT_EVERY,
+} from "../replicas/replicaState.ts"
 import { changedEntries, entriesOf } from "../policy/receiverEntries.ts"
 import { endReplica, reportReplica } from "../replicas/reportReplica.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
-import { systemSignature } from "../audit/Signature.ts"
+import { systemSignature } from "../audit/recordAudit.ts"
 import type { AuditId } from "@tocsin/contract/audit/Audit"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { keepRepeating } from "../../kernel/engine/commits/keepRepeating.ts"

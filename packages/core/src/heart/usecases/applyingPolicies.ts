@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { ValidationError } from "@tocsin/contract/formats/Errors"
@@ -6,7 +6,7 @@ import type { FiringCount, PolicyIssue } from "@tocsin/contract/policy/Policies"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { policyNames } from "@tocsin/contract/policy/policyNames"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { currentSignature } from "../audit/Signature.ts"
+import { currentSignature } from "../audit/recordAudit.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { countFirings, MOST_UNCONFIRMED } from "../evaluation/evaluateIncidents.ts"
 import { findUnmatched } from "../overdue/unmatchedOverdue.ts"
@@ -24,10 +24,12 @@ import { PolicySource } from "./PolicySource.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import type { Command } from "../../kernel/unitOfWork/Decision.ts"
-import { refuseUnknown } from "./Replicas.ts"
+import { refuseUnknown, ReplicaIdentity } from "./Replicas.ts"
 import { unusableByAll } from "../replicas/listedReceivers.ts"
 import { AnotherPolicy, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { invalidPolicy } from "./followStoredPolicy.ts"
+import type { Notifier } from "../notifications/Notifiers.ts"
+import { Receivers } from "../notifications/Receivers.ts"
 
 /** Refuses a policy that was not confirmed, if it would send too many firings to a receiver. */
 export const refuseMany = ([most]: ReadonlyArray<FiringCount>): Effect.Effect<void, StateConflict> =>
@@ -200,3 +202,21 @@ export type StorePolicy = Pick<
   Effect.Success<ReturnType<typeof applyingPolicies>>,
   "openWith" | "plainSecrets" | "store"
 >
+
+/** Puts policies in force with the notifiers of their receivers. */
+export const replacingPolicies = Effect.gen(function* () {
+  const inForce = yield* PolicyInForce
+  const replica = yield* ReplicaIdentity
+  const receivers = yield* Receivers
+  const ids = yield* Ids
+  // The policy that this process's row names must be in force.
+  const inTurn = (yield* Semaphore.make(1)).withPermits(1)
+  const begin = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =>
+    Effect.andThen(receivers.replace(notifiers), inForce.replace(policy))
+  const replace = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =>
+    Effect.gen(function* () {
+      yield* replica.report(policy, yield* currentSignature(ids))
+      yield* begin(policy, notifiers)
+    }).pipe(Effect.uninterruptible, inTurn)
+  return { begin, replace }
+})

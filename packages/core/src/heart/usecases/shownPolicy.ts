@@ -16,8 +16,7 @@ import { nextOccurrences } from "../policy/occurrences.ts"
 import { testedReceivers } from "../notifications/refusingReceivers.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import { currentReceivers, unavailableReceivers, unusableReceivers } from "../replicas/listedReceivers.ts"
-import { policyHashes } from "../replicas/policyDifference.ts"
-import { liveReplicas } from "../replicas/replicaState.ts"
+import { liveReplicas, policyHashes } from "../replicas/replicaState.ts"
 
 const shownPolicy = (
   { document, receivers }: Policy,

@@ -19,7 +19,7 @@ export const last_result = storedTable({
     output: orUndefined(text()),
     /** When the member got its severity; absent once the timeline of the incident no longer has it. */
     changed_at: orUndefined(instant),
-    /** That of this result; absent if the history does not have it. */
+    /** The duration of this result; absent if the history lacks the result. */
     duration_ms: orUndefined(long),
     /** The page of the alert that the check is. */
     address: orUndefined(text()),

@@ -15,8 +15,7 @@ import type { IncidentRecord, IncidentRef } from "../../heart/model/IncidentReco
 import type { CountedName, Groups, KeyedName, KeyedRows, Keys } from "../../lists/StoredTables.ts"
 import type { MemberRecord } from "../../heart/model/MemberRecord.ts"
 import type { AlertRecord, OutboxRecord } from "../../heart/model/OutboxRecord.ts"
-import { ofEachTable } from "./load.ts"
-import type { Step } from "./Decision.ts"
+import { ofEachTable, type Step } from "./Decision.ts"
 import type { RowRequest } from "./RowRequest.ts"
 import {
   type Asked as SearchAsked,

@@ -1,6 +1,5 @@
 import type { KeyedName, KeyedRows, Keys } from "../../lists/StoredTables.ts"
-import { commandOf, type Decision } from "./Decision.ts"
-import { loadRow } from "./load.ts"
+import { commandOf, type Decision, loadRow } from "./Decision.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
 /** A text as an encryption made it, and the key. */

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import ICAL from "ical.js"
 import { NotifierName } from "@tocsin/contract/formats/Status"
-import { calendarPieces, lastChange } from "../../../src/features/onCall/calendarText.ts"
+import { calendarPieces, lastChange } from "../../../src/features/onCall/readCalendar.ts"
 
 const at = (text: string) => Instant.parse(text) ?? assert.fail(text)
 

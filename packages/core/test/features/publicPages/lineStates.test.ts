@@ -6,7 +6,7 @@ import * as fc from "fast-check"
 import { type AvailabilityFacts, phasesOf, sumPhases } from "@tocsin/core/heart/availability/availability"
 import { KeptDays, LineFold } from "../../../src/features/publicPages/LineFold.ts"
 import { statePhasesOf } from "../../../src/features/publicPages/lineStates.ts"
-import { daysUntil } from "../../../src/features/publicPages/pageDays.ts"
+import { daysUntil } from "../../../src/features/publicPages/PageHistory.ts"
 import { atOnce } from "../../heart/availability/atOnce.ts"
 
 const START = 1_800_000_000

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { compareReplicas, type PolicyDifference } from "@tocsin/core/heart/replicas/policyDifference"
+import { compareReplicas, type PolicyDifference } from "@tocsin/core/heart/replicas/replicaState"
 
 const START = Instant.fromMillis(Date.UTC(2026, 0, 1))
 

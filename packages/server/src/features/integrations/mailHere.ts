@@ -1,6 +1,6 @@
 import { mailAsSent, parseMail } from "@tocsin/adapter-mail/parseMail"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { ReadsMail } from "@tocsin/core/features/integrations/mail/MailReader"
+import type { ReadsMail } from "@tocsin/core/features/integrations/mail/Mail"
 import { Effect } from "effect"
 
 /** Reads a mail in this process: a command has one, of the person who gave it. */

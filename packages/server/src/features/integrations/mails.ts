@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads"
 import { mailReader, THREAD_MEGABYTES } from "@tocsin/adapter-mail/mailReader"
 import { listen } from "@tocsin/adapter-mail/MailServer"
-import { MailReader } from "@tocsin/core/features/integrations/mail/MailReader"
+import { MailReader } from "@tocsin/core/features/integrations/mail/Mail"
 import { Effect, Layer } from "effect"
 import { mailDomainOf } from "./part.ts"
 import type { Settings } from "../../settings/Settings.ts"

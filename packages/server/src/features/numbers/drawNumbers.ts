@@ -3,8 +3,7 @@ import { type NumbersAnswer, stepMillis } from "@tocsin/contract/numbers/Numbers
 import { numberText } from "@tocsin/contract/formats/numberText"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { displayWidth } from "effect/cli/CliOutput"
-import type { TableStyle } from "../../output/makeTable.ts"
-import { timeText } from "../../output/texts.ts"
+import { type TableStyle, timeText } from "../../output/texts.ts"
 
 type Series = NumbersAnswer["series"][number]
 

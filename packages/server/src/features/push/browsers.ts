@@ -3,8 +3,7 @@ import { Push } from "@tocsin/core/features/push/Push"
 import { CommandFailure } from "../../CommandFailure.ts"
 import { act, group, listCommand } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
-import type { Column } from "../../output/makeTable.ts"
-import { ageText } from "../../output/texts.ts"
+import { ageText, type Column } from "../../output/texts.ts"
 
 const timeText = (at: Subscription["shown_at"], now: Parameters<typeof ageText>[1]): string =>
   at === null ? "never" : ageText(at, now)

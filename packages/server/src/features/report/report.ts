@@ -7,9 +7,8 @@ import { Reports } from "@tocsin/core/features/report/readReport"
 import { Duration, Effect, Layer, Schema, Struct } from "effect"
 import * as flags from "../../commands/flags.ts"
 import { listOn } from "../../commands/define.ts"
-import { type Column, tableText } from "../../output/makeTable.ts"
 import { Output } from "../../output/Output.ts"
-import { countText, sectionsText, spanText, timeText } from "../../output/texts.ts"
+import { type Column, countText, sectionsText, spanText, tableText, timeText } from "../../output/texts.ts"
 
 const Asked = Schema.Struct({
   ...Struct.pick(AvailabilityParameters.fields, ["match", "from", "to"]),

@@ -3,7 +3,7 @@ import { SharedSettings } from "@tocsin/core/features/settings/SharedSettings"
 import { Effect } from "effect"
 import { actOn, group } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
-import { type Column, tableText } from "../../output/makeTable.ts"
+import { type Column, tableText } from "../../output/texts.ts"
 import { Output } from "../../output/Output.ts"
 
 const COLUMNS: ReadonlyArray<Column<Setting>> = [

@@ -6,9 +6,8 @@ import { notFound } from "../../CommandFailure.ts"
 import { actOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 import { settingsOfCommand } from "../../commands/UseCases.ts"
-import { type Column, tableText } from "../../output/makeTable.ts"
 import { Output } from "../../output/Output.ts"
-import { timeText } from "../../output/texts.ts"
+import { type Column, tableText, timeText } from "../../output/texts.ts"
 
 const name = flags.argument("NAME", "The name of an operator, as tocsin operators list shows it")
 

@@ -1,8 +1,7 @@
 import { sessionColumns, type Session, SessionPath } from "@tocsin/contract/signIn/Sessions"
 import { Sessions } from "@tocsin/core/features/signIn/Sessions"
 import { notFound } from "../../CommandFailure.ts"
-import type { Column } from "../../output/makeTable.ts"
-import { ageText } from "../../output/texts.ts"
+import { ageText, type Column } from "../../output/texts.ts"
 import { actOn, group, listOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 

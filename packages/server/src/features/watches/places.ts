@@ -2,9 +2,8 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Place } from "@tocsin/contract/watches/places"
 import { Watches } from "@tocsin/core/features/watches/Watches"
 import { actOn } from "../../commands/define.ts"
-import { type Column, tableText } from "../../output/makeTable.ts"
 import { Output } from "../../output/Output.ts"
-import { ageText } from "../../output/texts.ts"
+import { ageText, type Column, tableText } from "../../output/texts.ts"
 import { watchesOfCommand } from "./watchesOfCommand.ts"
 
 const columns = (now: Instant.Instant): ReadonlyArray<Column<Place>> => [

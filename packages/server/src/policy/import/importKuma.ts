@@ -60,7 +60,6 @@ const isPaused = (all: ReadonlyArray<Taken>, monitor: Taken, depth = 0): boolean
   return group !== undefined && depth < all.length && isPaused(all, group, depth + 1)
 }
 
-/** The group and the tags of a monitor as labels. */
 const labelsOf = ({ monitor: all, monitor_tag, tag: tags }: KumaDatabase, monitor: Taken) => {
   const group = titleOf(all.find(({ id }) => id === monitor["parent"])?.["name"])
   return [
@@ -138,7 +137,6 @@ const takeWatch: Take = ({ database, moved }, monitor, name, leave) => {
     ...(title !== "" && { title }),
     ...terms(monitor, leave),
     ...moved.labels(title, labelsOf(database, monitor)),
-    // Of one kind.
     [kind]: { ...(options as object), ...timeoutOf(monitor, leave) },
   })
 }

@@ -102,7 +102,6 @@ const authOf = (moved: MovedPolicy, id: string, monitor: Taken): Taken => {
   return { auth: { basic: { user, password: secret("PASSWORD", password) } } }
 }
 
-/** The header fields of a monitor. */
 const fieldsOf = (monitor: Taken, leave: Leave): Record<string, unknown> => {
   const given = jsonOf(monitor["headers"])
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return { ...given }

@@ -1,5 +1,6 @@
 import type { Instant } from "@tocsin/contract/formats/Instant"
 import { withoutKeys } from "../../../heart/operators/tokens.ts"
+import { Context, type Effect } from "effect"
 
 /** A header field: its name in lower case, and its value on one line, decoded. */
 export type MailField = readonly [name: string, value: string]
@@ -41,3 +42,12 @@ export const withoutKeysInMail = (mail: Mail): Mail => ({
   fields: mail.fields.map(([name, value]) => [name, withoutKeys(value)]),
   text: withoutKeys(mail.text),
 })
+
+/** Reads a whole mail; never fails: what cannot be read counts as sent. */
+export type ReadsMail = (mail: Uint8Array, sender: string) => Effect.Effect<Mail>
+
+/** Reads mails; absent on a server without a listener, which loads nothing for it. */
+export const MailReader = Context.Reference<ReadsMail | undefined>(
+  "@tocsin/core/features/integrations/mail/MailReader",
+  { defaultValue: () => undefined },
+)

@@ -42,7 +42,6 @@ const inLine = ({ lines }: SeenMail, form: RegExp): string | undefined => {
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1)
 
-/** A check of a host. */
 const ofHost = (host: string, name: string, status: Known["status"]): Known => ({
   check: `${host}:${name}`,
   status,

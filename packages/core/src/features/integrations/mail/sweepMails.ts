@@ -8,8 +8,7 @@ import { type EvaluateInput, evaluationOfDue } from "../../../heart/overdue/eval
 import type { Chore, ChoreServices } from "../../../kernel/engine/commits/Chore.ts"
 import { checksOf } from "../../../kernel/model/CheckRef.ts"
 import { SYSTEM } from "../../../kernel/ports/CurrentOperator.ts"
-import { loneCommandOf } from "../../../kernel/unitOfWork/Decision.ts"
-import { load, loadRow } from "../../../kernel/unitOfWork/load.ts"
+import { load, loadRow, loneCommandOf } from "../../../kernel/unitOfWork/Decision.ts"
 import { endCheck } from "../endCheck.ts"
 import { dueAt, looksNext } from "./takeMail.ts"
 

@@ -8,8 +8,7 @@ import { utf8Length } from "@tocsin/contract/formats/outputText"
 import type { AgentRecord } from "../../../heart/model/AgentRecord.ts"
 import type { CheckRecord } from "../../../heart/model/CheckRecord.ts"
 import type { CheckRef } from "../../../kernel/model/CheckRef.ts"
-import type { Decision } from "../../../kernel/unitOfWork/Decision.ts"
-import { load } from "../../../kernel/unitOfWork/load.ts"
+import { type Decision, load } from "../../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../../kernel/unitOfWork/UnitOfWork.ts"
 import type { Refusal } from "../Report.ts"
 import { durationOf } from "../sources.ts"
@@ -22,7 +21,6 @@ import type { SeenMail } from "./SeenMail.ts"
 /** A Date counts within this before receipt. */
 const DATED_WITHIN = Duration.days(5)
 
-/** The Date of a mail, if it counts. */
 const countedDate = ({ sent_at }: Pick<Mail, "sent_at">, now: Instant.Instant): Instant.Instant | undefined =>
   sent_at !== undefined && sent_at <= now && sent_at >= Instant.minus(now, DATED_WITHIN) ? sent_at : undefined
 

@@ -9,11 +9,11 @@ import {
 import {
   type Command,
   commandOf,
-  likewise,
   type Decision,
+  likewise,
+  load,
   type LoneDecision,
 } from "../../unitOfWork/Decision.ts"
-import { load } from "../../unitOfWork/load.ts"
 import type { UnitOfWork } from "../../unitOfWork/UnitOfWork.ts"
 
 export interface Act extends Pick<IdempotencyKeyRecord, "id" | "request_hash"> {

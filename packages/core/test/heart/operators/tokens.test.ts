@@ -1,15 +1,15 @@
 import { hash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
-import * as Roles from "@tocsin/core/heart/operators/roleOf"
+import { isWellFormed } from "@tocsin/contract/formats/Identifiers"
+import { roleOf as rolesIn } from "@tocsin/core/heart/operators/tokens"
 
 const sha256 = (text: string): string => hash("sha256", text)
 const wellFormed = (token: string): boolean => isWellFormed(Redacted.make(token))
 
 const roleOf = (tokens: Record<"reader" | "operator", ReadonlyArray<string>>) => {
   const redacted = (listed: ReadonlyArray<string>) => listed.map((token) => Redacted.make(token))
-  const role = Roles.roleOf(sha256, {
+  const role = rolesIn(sha256, {
     reader: redacted(tokens.reader),
     operator: redacted(tokens.operator),
   })
@@ -36,7 +36,7 @@ describe("a bearer token", () => {
   it("has the role of the list that it stands in now", () => {
     const reader = [Redacted.make("first")]
     const operator = [Redacted.make("second")]
-    const role = Roles.roleOf(sha256, { reader, operator })
+    const role = rolesIn(sha256, { reader, operator })
     const roles = () => ["first", "second", "third"].map((token) => role(Redacted.make(token)))
     assert.deepStrictEqual(roles(), ["reader", "operator", undefined])
     operator.splice(0, 1, Redacted.make("third"))
