@@ -65,11 +65,15 @@ const describeSeed = <Place>(subject: StorageUnderTest<Place>): void => {
     it.effect("has the labels and texts that its statements spell out", () =>
       Effect.gen(function* () {
         const replica = yield* Seeded
-        for (const { labels } of yield* rowsOf(replica, "agents"))
-          assert.match(labels?.["role"] ?? "", /^web-\d+$/)
-        for (const { summary } of yield* rowsOf(replica, "checks"))
-          assert.match(summary ?? "", /^check \d+ took \d+ ms;/)
-        for (const { output } of yield* rowsOf(replica, "history"))
+        const [agents, checks, history] = [
+          yield* rowsOf(replica, "agents"),
+          yield* rowsOf(replica, "checks"),
+          yield* rowsOf(replica, "history"),
+        ]
+        for (const rows of [agents, checks, history]) assert.isNotEmpty(rows)
+        for (const { labels } of agents) assert.match(labels?.["role"] ?? "", /^web-\d+$/)
+        for (const { summary } of checks) assert.match(summary ?? "", /^check \d+ took \d+ ms;/)
+        for (const { output } of history)
           assert.match(output ?? "", /^result \d+: the disk of this host is \d+ percent full$/)
       }),
     )

@@ -51,9 +51,12 @@ for (const [runtime, error] of Object.entries(forbiddenBy))
 // Node.js 24.22.3, which grants no program with --permission a sync: nothing can be stored durably there.
 it("SQLite says that --permission of Node.js keeps it from being durable, instead of asking for grants", () => {
   const script = `
-    import { createMonitor, sqlite } from "tocsin"
-    const given = { storage: sqlite(process.argv[1]), log: false }
-    await createMonitor(given).then((monitor) => monitor.close(), ({ message }) => console.log(message))`
+    import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
+    import { Storage } from "@tocsin/core/kernel/ports/Storage"
+    import { Effect } from "effect"
+    const stored = Effect.flatMap(Storage, (storage) => storage.establish("name", "value"))
+    const stores = Effect.provide(stored, SqliteStorage.layer({ file: process.argv[1] }))
+    await Effect.runPromise(stores).catch(({ message }) => console.log(message))`
   const folder = mkdtempSync(join(tmpdir(), "tocsin-permission-"))
   const grants = ["--permission", "--allow-fs-read=*", `--allow-fs-write=${folder}`, "--input-type=module"]
   const file = join(folder, "tocsin.db")

@@ -82,7 +82,9 @@ describe("the picture of a check's states", () => {
       fc.property(phases, (list) => {
         const stretches = stretchesOf(list, SPAN)
         const known = stretches.filter(({ state }, index) => index > 0 || state !== "no_data")
-        for (const [hour, state] of barsOf(stretches, 24).entries()) {
+        const bars = barsOf(stretches, 24)
+        assert.lengthOf(bars, 24)
+        for (const [hour, state] of bars.entries()) {
           const [from, to] = [START + hour * 3_600_000, START + (hour + 1) * 3_600_000]
           const states: ReadonlyArray<string> = known
             .filter(({ since }, index) => since < to && (known[index + 1]?.since ?? END) > from)

@@ -196,6 +196,7 @@ describe("the forms of receivers", () => {
   })
 
   it("have each key whose form differs between types", () => {
+    assert.isNotEmpty(keyForms)
     for (const [type, keys] of Object.entries(keyForms)) {
       const form = Object.values(FORM_TYPES).find((each) => each.type === type) ?? assert.fail()
       assert.includeMembers(keysOf(form) as Array<string>, Object.keys(keys))

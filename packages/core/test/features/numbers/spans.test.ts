@@ -108,7 +108,9 @@ describe("spans of numbers", () => {
   it("that are rounded keep seven digits, and stay within their bounds", () => {
     fc.assert(
       fc.property(measured, (all) => {
-        for (const [place, span] of roundSpans(spansOf(all)).entries()) {
+        const rounded = roundSpans(spansOf(all))
+        assert.lengthOf(rounded, spansOf(all).length)
+        for (const [place, span] of rounded.entries()) {
           const exact = spansOf(all)[place]
           if (span === undefined || exact === undefined) return
           for (const name of ["least", "most", "mean", "last"] as const)
