@@ -26,8 +26,11 @@ export interface StorageUnderTest<Place, E = unknown> {
    * again are skipped and print this. Absent where rows are kept.
    */
   readonly keepsNothing?: string
-  /** Why `reopenSuite`, the dearest, is skipped all the same; the others open their storage again. */
-  readonly reopensLittle?: string
+  /**
+   * Why those are skipped that prove little more of it than others: `reopenSuite`, and suites of decisions over rows that
+   * the suites of its tables, lists, claims and random scenarios write and read. Absent where all run.
+   */
+  readonly sampled?: string
   /** Why clients at one place do not hear of each other by `Storage.hints`. Absent where they do. */
   readonly noHints?: string
 }

@@ -190,7 +190,7 @@ export const reopenTrials: Readonly<
 
 /** Writes, changes and deletions outlive the client that made them, each on its own. */
 export const reopenSuite = <Place>(subject: StorageUnderTest<Place>): void => {
-  const skipped = subject.keepsNothing ?? subject.reopensLittle
+  const skipped = subject.keepsNothing ?? subject.sampled
   describe(`a storage that is closed and opened again${skippedFor(skipped)}`, () => {
     for (const [name, trial] of Object.entries(reopenTrials))
       it.effect.skipIf(skipped !== undefined)(name, () => trial(subject), PROPERTY_TIMEOUT_MILLIS)
