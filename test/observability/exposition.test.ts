@@ -15,7 +15,7 @@ const inUse = Tocsin.layer(MemoryStorage.layer, {
 })
 
 it.live.skipIf(withoutPromtool !== undefined)(
-  `what a service in use exposes is as Prometheus wants it${skippedFor(withoutPromtool)}`,
+  `a service in use exposes metrics as Prometheus wants them${skippedFor(withoutPromtool)}`,
   () =>
     Effect.gen(function* () {
       const agent = yield* acceptedAgent("web-1")

@@ -176,7 +176,7 @@ describe("edits of a policy's text", () => {
           const path = paths[seed % paths.length] ?? ""
           if (path === "") return
           const result = patchPolicyText(text, [{ op, path, value: put }])
-          // What others refer to may have no text of its own to change.
+          // A value to which others refer may have no text of its own to change.
           if (policy.isAnchored && Result.isFailure(result)) return
           assert.isTrue(Result.isSuccess(result), `${text}\n${op} ${path}`)
           const after = Result.getOrThrow(result)

@@ -172,8 +172,7 @@ const Row = <Item,>({ kind, id, item, place, setSize, height, columns, range }: 
 
 /** Rows become elements in steps, before and after which the browser answers its reader. */
 const [STEP, STEP_MILLIS] = [32, 20]
-/** The rows in sight come first. */
-const WHOLE_AFTER_MILLIS = 1_000
+const WHOLE_AFTER_MILLIS = 1_000 // The rows in sight come first.
 
 /** How many rows, from the first one on, are elements whether they are in sight or not. */
 const useWhole = ({ pages, readWhole }: Listed<unknown>, inSight: number): number => {

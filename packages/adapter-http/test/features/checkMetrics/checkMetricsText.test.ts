@@ -133,7 +133,7 @@ it.live(
       )
       assert.deepStrictEqual(Array.from(new Set(counts.values())), [20_000])
       assert.strictEqual(counts.size, 5)
-      // What earlier files left may go meanwhile, so each may be below zero.
+      // Garbage of earlier files may go meanwhile, so each may be below zero.
       assert.isAtLeast(more.length, 3)
       assert.isBelow(Math.max(...more), 8 * 1_048_576)
     }),
