@@ -118,31 +118,6 @@ describe("metrics of checks", () => {
       }),
     )
 
-  it.live("are for operators and the token of metrics alone, and only where they are switched on", () =>
-    Effect.gen(function* () {
-      const status = (server: ServerProcess, path: string, token: string) =>
-        Effect.map(Effect.orDie(call(server, "GET", path, { token })), (answer) => answer.status)
-      const inMemory = { ...environment, DATABASE_URL: "memory:" }
-      const server = yield* startServer({ cwd: yield* scratchFolder, environment: inMemory })
-      const agent = yield* fill(server)
-      assert.strictEqual(yield* status(server, PATH, SCRAPER), 200)
-      assert.strictEqual(yield* status(server, PATH, OPERATOR_TOKEN), 200)
-      assert.strictEqual(yield* status(server, PATH, agent.key), 401)
-      assert.strictEqual(yield* status(server, `${PATH}?match=nonsense`, SCRAPER), 400)
-      assert.strictEqual(yield* status(server, "/api/v1/checks", SCRAPER), 401)
-      assert.notInclude((yield* operate(server, "GET", "/metrics")).text, "tocsin_check_info")
-      yield* server.stop
-      const open = { ...inMemory, SERVICE_METRICS_TOKEN: "open" }
-      const second = yield* startServer({ cwd: yield* scratchFolder, environment: open })
-      assert.strictEqual(yield* status(second, PATH, "open"), 401)
-      yield* second.stop
-      const { SERVICE_CHECK_METRICS: _off, ...without } = inMemory
-      const third = yield* startServer({ cwd: yield* scratchFolder, environment: without })
-      assert.strictEqual(yield* status(third, PATH, OPERATOR_TOKEN), 404)
-      yield* third.stop
-    }),
-  )
-
   it.live(`are drawn by a real Prometheus, as the dashboard asks${skippedFor(withoutDrawing)}`, () =>
     Effect.gen(function* () {
       if (withoutDrawing !== undefined) return

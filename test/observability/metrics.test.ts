@@ -125,39 +125,55 @@ describe("metrics of a server", () => {
       }),
   )
 
-  it.live("need an operator token or the metrics token", () =>
-    Effect.gen(function* () {
-      const cwd = yield* scratchFolder
-      const start = (settings: Readonly<Record<string, string>>) =>
-        startServer({ cwd, environment: { ...environment, DATABASE_URL: "memory:", ...settings } })
-      const own = yield* start({})
-      const withToken = yield* start({ SERVICE_METRICS_TOKEN: METRICS_TOKEN })
-      const open = yield* start({ SERVICE_METRICS_TOKEN: "open" })
-      const statuses = Effect.fnUntraced(function* (server: typeof own, ...tokens: ReadonlyArray<string>) {
-        const answers = yield* Effect.forEach(tokens, (token) =>
-          Effect.orDie(call(server, "GET", "/metrics", { token })),
+  it.live(
+    "need an operator token or the metrics token, those of checks also where all others need none",
+    () =>
+      Effect.gen(function* () {
+        const cwd = yield* scratchFolder
+        const start = (settings: Readonly<Record<string, string>>) =>
+          startServer({ cwd, environment: { ...environment, DATABASE_URL: "memory:", ...settings } })
+        const own = yield* start({})
+        const ofChecks = { SERVICE_CHECK_METRICS: "true" }
+        const withToken = yield* start({ SERVICE_METRICS_TOKEN: METRICS_TOKEN, ...ofChecks })
+        const open = yield* start({ SERVICE_METRICS_TOKEN: "open", ...ofChecks })
+        const statuses = Effect.fnUntraced(function* (server: typeof own, ...tokens: ReadonlyArray<string>) {
+          const answers = yield* Effect.forEach(tokens, (token) =>
+            Effect.orDie(call(server, "GET", "/metrics", { token })),
+          )
+          return answers.map(statusOf)
+        })
+        const all = [OPERATOR_TOKEN, READ_TOKEN, METRICS_TOKEN, secretOf("nobody"), "", "two words"]
+        assert.deepStrictEqual(yield* statuses(own, ...all), [200, 200, 401, 401, 401, 401])
+        assert.deepStrictEqual(yield* statuses(withToken, ...all), [200, 200, 200, 401, 401, 401])
+        assert.deepStrictEqual(yield* statuses(open, ...all), [200, 200, 200, 200, 200, 200])
+        const agents = yield* Effect.orDie(call(withToken, "GET", "/api/v1/agents", { token: METRICS_TOKEN }))
+        assert.strictEqual(agents.status, 401)
+        const registered = yield* Effect.orDie(
+          heartbeat(withToken, { agent_id: "scraper", key: METRICS_TOKEN }),
         )
-        return answers.map(statusOf)
-      })
-      const all = [OPERATOR_TOKEN, READ_TOKEN, METRICS_TOKEN, secretOf("nobody"), "", "two words"]
-      assert.deepStrictEqual(yield* statuses(own, ...all), [200, 200, 401, 401, 401, 401])
-      assert.deepStrictEqual(yield* statuses(withToken, ...all), [200, 200, 200, 401, 401, 401])
-      assert.deepStrictEqual(yield* statuses(open, ...all), [200, 200, 200, 200, 200, 200])
-      const agents = yield* Effect.orDie(call(withToken, "GET", "/api/v1/agents", { token: METRICS_TOKEN }))
-      assert.strictEqual(agents.status, 401)
-      const registered = yield* Effect.orDie(
-        heartbeat(withToken, { agent_id: "scraper", key: METRICS_TOKEN }),
-      )
-      assert.strictEqual(registered.status, 401)
+        assert.strictEqual(registered.status, 401)
 
-      const refused = yield* Effect.orDie(call(own, "GET", "/metrics", { token: "wrong" }))
-      assert.strictEqual(refused.headers.get("www-authenticate"), "Bearer")
-      const { error } = JSON.parse(refused.text)
-      assert.strictEqual(error.code, "unauthorized")
-      assert.strictEqual(error.request_id, refused.headers.get("x-request-id"))
-      const allowed = yield* Effect.orDie(call(own, "GET", "/metrics"))
-      assert.strictEqual(allowed.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
-      assert.strictEqual(allowed.headers.get("cache-control"), "no-store")
-    }),
+        const key = secretOf("web-1")
+        yield* Effect.orDie(heartbeat(withToken, { agent_id: "web-1", key }))
+        const checks = (server: typeof own, token: string, query = "") =>
+          Effect.map(Effect.orDie(call(server, "GET", `/metrics/checks${query}`, { token })), statusOf)
+        assert.strictEqual(yield* checks(withToken, METRICS_TOKEN), 200)
+        assert.strictEqual(yield* checks(withToken, OPERATOR_TOKEN), 200)
+        assert.strictEqual(yield* checks(withToken, key), 401)
+        assert.strictEqual(yield* checks(withToken, METRICS_TOKEN, "?match=nonsense"), 400)
+        assert.strictEqual(yield* checks(open, "open"), 401)
+        assert.strictEqual(yield* checks(own, OPERATOR_TOKEN), 404)
+        const others = yield* Effect.orDie(call(withToken, "GET", "/metrics"))
+        assert.notInclude(others.text, "tocsin_check_info")
+
+        const refused = yield* Effect.orDie(call(own, "GET", "/metrics", { token: "wrong" }))
+        assert.strictEqual(refused.headers.get("www-authenticate"), "Bearer")
+        const { error } = JSON.parse(refused.text)
+        assert.strictEqual(error.code, "unauthorized")
+        assert.strictEqual(error.request_id, refused.headers.get("x-request-id"))
+        const allowed = yield* Effect.orDie(call(own, "GET", "/metrics"))
+        assert.strictEqual(allowed.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8")
+        assert.strictEqual(allowed.headers.get("cache-control"), "no-store")
+      }),
   )
 })
