@@ -63,7 +63,7 @@ const TRIAL = {
   messages: { in_force: 106, tried: 30 },
   receivers: [{ receiver: "chat", in_force: 106, tried: 30 }],
   held: [{ receiver: "chat", held_by: ["after"], outcome: "resolved", firings: 38 }],
-  unknown: ["freshness: unchanged results leave no trace, so no check counts as overdue"],
+  unknown: ["freshness: unchanged results leave no trace, so no check counts as late"],
 }
 
 export const policy: Operations = {

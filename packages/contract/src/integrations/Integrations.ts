@@ -175,7 +175,7 @@ export const IntegrationOptions = closedStruct({
   ),
   heartbeat_after: optional(
     duration(60 * SECONDS, 93 * DAYS),
-    "When a heartbeat that does not say how often it comes is overdue: 10m unless given.",
+    "When a heartbeat that does not say how often it comes is late: 10m unless given.",
   ),
   map: Schema.optionalKey(MapOption),
   values: Schema.optionalKey(ValuesOption),

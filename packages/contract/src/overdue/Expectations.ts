@@ -7,7 +7,7 @@ import { Severity } from "../formats/Status.ts"
 
 const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
 
-/** Its incident while a check is overdue: AGENT_ID/CHECK_ID/@overdue, or AGENT_ID/@overdue. */
+/** Its incident while a check is late: AGENT_ID/CHECK_ID/@overdue, or AGENT_ID/@overdue. */
 export const ExpectedIncident = Schema.Literals(["own", "agent"])
 export type ExpectedIncident = typeof ExpectedIncident.Type
 
@@ -20,13 +20,13 @@ export const ExpectedCheck = closedStruct({
   ),
   after: optional(
     DurationText({ min: "1 second", max: "93 days" }),
-    "How long without a result makes the check overdue: three times every unless given, and at least the stale threshold and 30 s.",
+    "How long without a result makes the check late: three times every unless given, and at least the stale threshold and 30 s.",
   ),
   cron: optional(text, "When it reports: minute, hour, day, month, weekday."),
   tz: optional(text, "The IANA time zone of cron, such as Europe/Berlin."),
   grace: optional(
     DurationText({ min: "1 second", max: "7 days" }),
-    "How long after an occurrence of cron the check is overdue: 1h unless given.",
+    "How long after an occurrence of cron the check is late: 1h unless given.",
   ),
   severity: optional(
     Severity,

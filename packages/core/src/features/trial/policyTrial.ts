@@ -4,7 +4,7 @@ import type { TrialCounts, PolicyCounts } from "./HistoryTrial.ts"
 
 /** The gaps in the tables' knowledge; part of every report. */
 const UNKNOWN: ReadonlyArray<string> = [
-  "freshness: unchanged results leave no trace, so no check counts as overdue",
+  "freshness: unchanged results leave no trace, so no check counts as late",
   "labels and hostnames: those of today count for the whole time, also labels of checks",
   "stale agents: only the incidents of dead ones are stored, so an agent is no parent before its incident opens",
   "deleted agents and checks: their history is gone; incidents of blocked agents stay open",

@@ -2,7 +2,7 @@ import { parseCron } from "@tocsin/contract/formats/CronTimes"
 import { Result } from "effect"
 import { MovedPolicy, type MovedText, titleOf } from "./MovedPolicy.ts"
 
-/** The shortest time without a report that may make a check overdue, in seconds. */
+/** The shortest time without a report that may make a check late, in seconds. */
 const SHORTEST_AFTER = 120
 const SHORTEST = 10
 

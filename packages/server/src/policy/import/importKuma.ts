@@ -15,7 +15,7 @@ const LONGEST_TIMEOUT = 30
 const MOST_IN_A_ROW = 10
 /** Kuma's part of the interval that is its timeout, unless it states one. */
 const TIMEOUT_PART = 0.8
-/** The shortest time without a report that may make a check overdue, in seconds. */
+/** The shortest time without a report that may make a check late, in seconds. */
 const SHORTEST_AFTER = 120
 const MARGIN = 60
 
