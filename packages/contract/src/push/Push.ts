@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { closedStruct, named } from "../formats/Fields.ts"
+import { closedStruct, named, optional } from "../formats/Fields.ts"
 import { tokenIdOf } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { NotifierName } from "../formats/Status.ts"
@@ -71,6 +71,10 @@ export const Subscription = Schema.Struct({
   last_error: Schema.NullOr(Schema.String).annotateKey({
     description: "Why the last message was not taken; null if it was.",
   }),
+  expires_at: optional(
+    InstantFromString,
+    "When it ends unless its person signs in again; absent of an operator with a token.",
+  ),
 }).annotate(named("Subscription", "A browser that gets notifications, without its address and keys."))
 export type Subscription = typeof Subscription.Type
 

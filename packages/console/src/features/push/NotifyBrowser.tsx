@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { PolicyInForce, PushState, Subscription } from "@tocsin/client"
+import { now } from "../../state/clock.ts"
 import { listOf, MOST } from "../../state/lists.ts"
 import { refresh } from "../../state/revisions.ts"
 import { mayAdminister, me } from "../../state/session.ts"
@@ -11,6 +12,8 @@ import { notifyHere, obstacle, ownRow, readState, removeBrowser, testBrowser } f
 
 const LOOK_MILLIS = 1_000
 const LOOKS = 15
+/** Before a browser of a person who signs in ends. */
+const WARNED_MILLIS = 14 * 86_400_000
 
 const shownAt = async (id: string): Promise<string | null | undefined> => {
   const { items } = await listOf<Subscription>("ops/v1/subscriptions", {}, MOST).read(undefined)
@@ -40,7 +43,7 @@ interface BrowserProps {
 }
 
 const Browser = ({
-  row: { id, last_error, name, operator, service, shown_at, taken_at },
+  row: { expires_at, id, last_error, name, operator, service, shown_at, taken_at },
   say,
 }: BrowserProps) => {
   const test = async () => {
@@ -69,6 +72,11 @@ const Browser = ({
           {shown_at === null ? "never" : <Time at={shown_at} />}
         </span>
         {last_error !== null && <span class="failure">{last_error}</span>}
+        {expires_at !== undefined && Date.parse(expires_at) - now.value < WARNED_MILLIS && (
+          <span class="failure">
+            ends <Time at={expires_at} />, unless {operator} signs in again
+          </span>
+        )}
       </span>
       <span class="actions">
         <ActionButton describes={`Send a test to ${name}`} does={test}>

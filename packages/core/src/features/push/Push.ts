@@ -77,6 +77,7 @@ const toSubscription = (row: SubscriptionRecord): Subscription => ({
   taken_at: row.taken_at ?? null,
   shown_at: row.shown_at ?? null,
   last_error: row.last_error ?? null,
+  ...(row.expires_at !== undefined && { expires_at: row.expires_at }),
 })
 
 const NONE = { items: [], next_cursor: null, prev_cursor: null }
