@@ -1,4 +1,4 @@
-import { describe, it } from "@effect/vitest"
+import { layer } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { listTables, type ListName } from "@tocsin/core/kernel/model/ListDefinitions"
 import type { AnyShape, ColumnType } from "@tocsin/core/kernel/model/TableShape"
@@ -13,7 +13,7 @@ import {
   groupText,
   keyOf,
 } from "@tocsin/core/lists/StoredTables"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"
 import { expireAll } from "../expireAll.ts"
@@ -118,17 +118,23 @@ const roundTrip = <N extends KeyedName>(replica: Replica, name: N) =>
     }),
   )
 
+/** What all tables share, as each is empty again after its test: opening a storage takes longer than that. */
+class Opened extends Context.Service<Opened, Replica>()("@tocsin/testing/rows/tableSuite/Opened") {}
+
 /**
  * Every value that a table's declaration allows is read as it was written, by key, by group and in lists, until the row
  * is deleted or expires (docs/decisions/0024-table-shapes.md).
  */
 export const tableSuite = <Place>(subject: StorageUnderTest<Place>): void => {
-  describe("rows are read as they were written, whatever their declaration allows", () => {
-    for (const name of keyedNames.filter((one) => !DEPENDENT.includes(one)))
-      it.effect(
-        `those of ${name}`,
-        () => Effect.flatMap(openReplica(subject), (replica) => roundTrip(replica, name)),
-        PROPERTY_TIMEOUT_MILLIS,
-      )
-  })
+  layer(Layer.effect(Opened, openReplica(subject)), { timeout: PROPERTY_TIMEOUT_MILLIS })(
+    "rows are read as they were written, whatever their declaration allows",
+    (it) => {
+      for (const name of keyedNames.filter((one) => !DEPENDENT.includes(one)))
+        it.effect(
+          `those of ${name}`,
+          () => Effect.flatMap(Opened, (replica) => roundTrip(replica, name)),
+          PROPERTY_TIMEOUT_MILLIS,
+        )
+    },
+  )
 }
