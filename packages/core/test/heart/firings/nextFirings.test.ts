@@ -233,7 +233,11 @@ const played = ({ covered, facts, firings = [], incident, named = { chat: first(
     return {
       ...before,
       covering: isCovered ? [{ by: covered.by, until: minute(covered.until) }] : [],
-      quiet: new Map(isIn(from, until) ? [["pager", { below: "critical", until: minute(until) }]] : []),
+      quiet: new Map(
+        isIn(from, until)
+          ? [["pager", { below: "critical", until: minute(until), lookAgainAt: undefined }]]
+          : [],
+      ),
     }
   }
   const now = minute(NOW)
