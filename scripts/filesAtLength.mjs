@@ -19,6 +19,7 @@ export const FILES_AT_LENGTH = [
   "test/library/hosts.test.ts",
   "test/packages/packages.test.ts",
   "test/proxies/*.test.ts",
+  "test/senders/bounces.test.ts",
   "test/senders/documented.test.ts",
   "test/senders/mailPrograms.test.ts",
   "test/senders/mails.test.ts",
