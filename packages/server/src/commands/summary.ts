@@ -1,5 +1,6 @@
 import type { SystemSummary } from "@tocsin/contract/v1/Resources"
 import { Queries } from "@tocsin/core/lists/Queries"
+import { Record } from "effect"
 import { Output } from "../output/Output.ts"
 import { type Column, tableText, timeText } from "../output/texts.ts"
 import { actOn } from "./define.ts"
@@ -19,7 +20,9 @@ export const summary = actOn(Queries.layer)({
   description: "Count agents, checks and open incidents",
   parameters: {},
 })(function* () {
-  const { integration_agents } = yield* Queries.use((queries) => queries.overview)
+  const { integration_agents, states } = yield* Queries.use((queries) => queries.overview)
   const counts = { ...(yield* Queries.use((queries) => queries.summary)), integration_agents }
-  return { answer: counts, text: tableText(COUNTS, countsOf(counts), yield* Output) }
+  // People read states: a late check is not counted by its last status.
+  const ofStates = Record.mapKeys(states, (state) => `checks_${state}`)
+  return { answer: counts, text: tableText(COUNTS, countsOf({ ...counts, ...ofStates }), yield* Output) }
 })
