@@ -1,4 +1,4 @@
-import { civilFromDays, daysInMonth } from "./Instant.ts"
+import { civilFromDays, daysInMonth } from "./civilDate.ts"
 import { type CronTimes, LAST_DAY } from "./CronTimes.ts"
 
 const MINUTE = 60_000
