@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import { join, dirname } from "node:path"
-import { isWellFormed } from "@tocsin/contract/formats/Identifiers"
+import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
 import { Console, Effect, Redacted, FileSystem, Result, Schedule } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { SECRETS_KEYS, secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"

@@ -1,4 +1,4 @@
-import { isWellFormed } from "@tocsin/contract/formats/Identifiers"
+import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
 import type { Hashing } from "@tocsin/core/kernel/ports/Hashing"
 import type { OperatorIdentity } from "@tocsin/core/kernel/ports/CurrentOperator"
 import { includesRole, type Role } from "@tocsin/contract/operators/Operators"

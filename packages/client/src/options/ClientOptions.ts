@@ -1,4 +1,4 @@
-import { TOKEN } from "@tocsin/contract/formats/Identifiers"
+import { TOKEN } from "@tocsin/contract/operators/BearerToken"
 import type { DurationOption } from "@tocsin/contract/formats/durationMillis"
 import { withoutTrailing } from "@tocsin/contract/formats/withoutTrailing"
 import { Duration, Redacted, Result } from "effect"

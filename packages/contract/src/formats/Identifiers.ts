@@ -1,4 +1,4 @@
-import { Redacted, Schema } from "effect"
+import { Schema } from "effect"
 import { named } from "./Fields.ts"
 import { isPlainText, plainText } from "./Text.ts"
 
@@ -121,8 +121,3 @@ export type IncidentKey = typeof IncidentKey.Type
 /** Whether a value is an {@link IncidentKey}; faster than the schema. */
 export const isIncidentKey = (value: unknown): value is IncidentKey =>
   typeof value === "string" && KEY_TEXT.test(value)
-
-/** A text that may be a bearer token: 1 to 512 visible ASCII characters (docs/rules.md#tokens). */
-export const TOKEN = /^[\x21-\x7e]{1,512}$/
-
-export const isWellFormed = (token: Redacted.Redacted): boolean => TOKEN.test(Redacted.value(token))

@@ -1,4 +1,4 @@
-import { TOKEN } from "@tocsin/contract/formats/Identifiers"
+import { TOKEN } from "@tocsin/contract/operators/BearerToken"
 import { readChunks } from "@tocsin/contract/formats/readChunks"
 import type { Clock } from "../agent/ServerTime.ts"
 import { targetOf, type Transport } from "../agent/Answer.ts"

@@ -1,7 +1,7 @@
 import { parseAllowedOrigins } from "@tocsin/adapter-http/response/headerFields"
 import { parseSecrets } from "@tocsin/adapter-notify/webhook/webhook"
 import { parsePublicUrl, PUBLIC_URL } from "@tocsin/contract/formats/publicUrl"
-import { isWellFormed } from "@tocsin/contract/formats/Identifiers"
+import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
 import { boundedMillis, durationExpected } from "@tocsin/contract/formats/durationMillis"
 import { MAIL_ADDRESS, MAIL_SENDER, MOST_RECIPIENTS } from "@tocsin/contract/receivers/ReceiverTypes"
 import { NotifierKind } from "@tocsin/contract/formats/Status"

@@ -19,7 +19,8 @@ import {
 import type { DurationOption } from "@tocsin/client"
 import { SECRETS_KEYS, secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
 import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
-import { KeyFingerprint, TOKEN } from "@tocsin/contract/formats/Identifiers"
+import { TOKEN } from "@tocsin/contract/operators/BearerToken"
+import { KeyFingerprint } from "@tocsin/contract/formats/Identifiers"
 import { ruleProblems } from "@tocsin/core/heart/usecases/ruleProblems"
 import {
   defaultRules,

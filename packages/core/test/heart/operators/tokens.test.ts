@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { isWellFormed } from "@tocsin/contract/formats/Identifiers"
+import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
 import { roleOf as rolesIn } from "@tocsin/core/heart/operators/tokens"
 
 const sha256 = (text: string): string => hash("sha256", text)
