@@ -45,6 +45,19 @@ const lasting = (silent: ReadonlyArray<Span>): ReadonlyArray<Span> =>
     return since < to ? [{ from: since, to }] : []
   })
 
+/** These spans, but for others. */
+const without = (spans: ReadonlyArray<Span>, others: ReadonlyArray<Span>): ReadonlyArray<Span> =>
+  others.reduce(
+    (left, other) =>
+      left.flatMap(({ from, to }) =>
+        [
+          { from, to: Instant.min(to, other.from) },
+          { from: Instant.max(from, other.to), to },
+        ].filter((each) => each.from < each.to),
+      ),
+    spans,
+  )
+
 /** From here on, a check is in this state. */
 export interface StatePhase {
   readonly from: Instant.Instant
@@ -56,12 +69,13 @@ export function* statePhasesOf(
   facts: AvailabilityFacts,
   span: Span,
 ): Generator<void, ReadonlyArray<StatePhase>> {
-  const silent = lasting(facts.silent)
+  const withdrawn = facts.silent.filter(({ isWithdrawn }) => isWithdrawn === true)
+  const silent = lasting(facts.silent.filter(({ isWithdrawn }) => isWithdrawn !== true))
   const reported = facts.changes[0]?.at ?? span.to
   const phases: Array<StatePhase> = []
   let at = span.from
-  // Silence and windows change nothing before the first result, unless the check is late.
-  for (const known of merged([...facts.late, { from: reported, to: span.to }])) {
+  // Silence and windows change nothing before the first result, unless the check is late, and while it is withdrawn.
+  for (const known of without(merged([...facts.late, { from: reported, to: span.to }]), withdrawn)) {
     const [from, to] = [Instant.max(known.from, at), Instant.min(known.to, span.to)]
     if (from >= to) continue
     if (at < from) phases.push({ from: Instant.wholeSecond(at), state: "no_data" })

@@ -16,6 +16,8 @@ export interface Span {
 /** A time in which nothing was known of a check, because of its agent or, in earlier versions, because it was late. */
 export interface Gap extends Span {
   readonly isOfAgent?: true
+  /** Its agent did not run it: a page shows nothing of it. */
+  readonly isWithdrawn?: true
 }
 
 /** A time from when a check was found late to its next result. */

@@ -152,7 +152,7 @@ const gapsOf = Effect.fnUntraced(function* (
   const { late, silent } = yield* latenessOf(storage, sha256, check, span, known)
   if (isListed) {
     const [listed] = yield* storage.rows("listed_check", [check])
-    silent.push(...spansOf(listed, check, span.to))
+    silent.push(...spansOf(listed, check, span.to).map((each) => ({ ...each, isWithdrawn: true as const })))
   }
   for (const { from, to } of deaths) {
     let since = from

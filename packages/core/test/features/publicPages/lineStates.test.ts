@@ -130,6 +130,17 @@ describe("the bars of a check that a window covers all the time", () => {
   })
 })
 
+it("the bar of a check that is back has no data while it was withdrawn", () => {
+  const changes = [{ at: at(0), status: "ok" }] as const
+  const silent = [{ from: at(100), to: at(900), isWithdrawn: true }] as const
+  const phases = atOnce(statePhasesOf({ changes, silent, late: [], planned: [] }, whole))
+  assert.deepStrictEqual(phases, [
+    { from: at(0), state: "operational" },
+    { from: at(100), state: "no_data" },
+    { from: at(900), state: "operational" },
+  ])
+})
+
 describe("the days of a page", () => {
   it("are those of its calendar, whose clock may be set", () => {
     const days = daysUntil("Europe/Berlin", Instant.fromMillis(Date.UTC(2026, 9, 26, 22, 59)), 3)
