@@ -31,3 +31,26 @@ it.effect("a receiver whose entry differs after a restart gets what it refused",
     assert.strictEqual(yield* attempts, 2, "the entry is another")
   }),
 )
+
+it.effect("a receiver whose secrets differ once their files are read again gets what it refused", () =>
+  Effect.gen(function* () {
+    const service = yield* openService({ notifiers: ["messenger"], policy: withUrl("URL") })
+    const { answerWith, attempts, marks } = service.receivers
+    marks.set("messenger", "former")
+    const process = yield* service.open("only", { keepsHouse: true })
+    yield* enroll(process, AGENT)
+    answerWith(refused)
+    yield* Effect.orDie(report(process, criticalChecks(1)))
+    yield* settled
+    const readAgain = Effect.suspend(() => process.sendsTo("messenger")).pipe(
+      Effect.andThen(settled),
+      Effect.andThen(service.passes("30 seconds")),
+      Effect.andThen(settled),
+    )
+    yield* readAgain
+    assert.lengthOf(attempts, 1)
+    marks.set("messenger", "present")
+    yield* readAgain
+    assert.lengthOf(attempts, 2)
+  }),
+)

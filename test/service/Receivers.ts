@@ -131,6 +131,8 @@ export interface Receivers {
   readonly answerRepeatsWith: (answer: Answer, selection?: Selection) => void
   /** The notifier of a kind in the process `client`. */
   readonly notifier: (kind: NotifierName, client: string) => Notifier
+  /** The marks of secrets that notifiers have which are made from now on. */
+  readonly marks: Map<NotifierName, string>
   /** From now on, nothing that a process sends arrives. */
   readonly cutOff: (client: string) => void
 }
@@ -166,6 +168,7 @@ export const makeReceivers = ({
   const digestAnswers = makeAnswers()
   const digests: Array<Digest> = []
   const dead = new Set<string>()
+  const marks = new Map<NotifierName, string>()
   let order = 0
 
   const arrive = ({ answer, client, notification }: Attempt): Effect.Effect<boolean> =>
@@ -222,7 +225,9 @@ export const makeReceivers = ({
 
   const notifier = (name: NotifierName, client: string): Notifier => {
     const typed = types?.get(name)
+    const mark = marks.get(name)
     const common: Notifier = {
+      ...(mark !== undefined && { mark }),
       ...(typed && Struct.pick(typed, ["concurrency", "outlastsLease", "endAlarm", "sendReport"])),
       kind: typed?.kind ?? name,
       send: send(name, client),
@@ -259,6 +264,7 @@ export const makeReceivers = ({
     answerDigestsWith: digestAnswers.set,
     answerWith: answers.set,
     answerRepeatsWith: repeatAnswers.set,
+    marks,
     cutOff: (client) => dead.add(client),
     notifier,
   }

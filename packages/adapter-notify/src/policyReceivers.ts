@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { type FieldProblem, fieldPath } from "@tocsin/contract/formats/describeIssue"
 import { loadWords } from "@tocsin/contract/languages/Languages"
 import { storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
@@ -64,12 +65,21 @@ export const policyReceivers = Effect.fnUntraced(function* (
         )
     if (Result.isSuccess(notifier)) {
       const hint = Result.isSuccess(secrets) ? addressHint(receiver, secrets.success) : undefined
-      const known = hint === undefined ? notifier.success : { ...notifier.success, hint }
+      const mark = Result.isSuccess(secrets) ? markOf(secrets.success) : ""
+      const known = { ...notifier.success, mark, ...(hint !== undefined && { hint }) }
       made.set(name, receiver.shadow === true ? shadowOf(known) : known)
     } else problems.push(...notifier.failure.map(ofReceiver(name)))
   }
   return { made, problems }
 })
+
+/** A digest of secrets, which stays in this process. */
+const markOf = (secrets: ReceiverSecrets): string => {
+  const hash = createHash("sha256")
+  for (const [name, value] of Object.entries(secrets))
+    hash.update(`${name} ${value === undefined ? "" : Redacted.value(value)}\n`)
+  return hash.digest("base64")
+}
 
 /** A receiver with its secrets, or those of the mail server of the settings where it states none. */
 const completed = (
@@ -135,9 +145,10 @@ export const acceptedReceivers = Effect.fnUntraced(function* <E, F = never>(
 const SHADOW = Effect.succeed({ outcome: "shadow" } as const)
 
 /** Sends nothing but tests (docs/rules.md#shadow-receivers). */
-const shadowOf = ({ browsersOf, hint, kind, sendDigest, sendReport, test }: Notifier): Notifier => ({
+const shadowOf = ({ browsersOf, hint, kind, mark, sendDigest, sendReport, test }: Notifier): Notifier => ({
   kind,
   ...(hint !== undefined && { hint }),
+  ...(mark !== undefined && { mark }),
   ...(browsersOf && { browsersOf: { ...browsersOf, isShadow: true } }),
   send: () => SHADOW,
   ...(sendDigest !== undefined && { sendDigest: () => SHADOW }),

@@ -26,3 +26,18 @@ it.effect.each(secrets)("the problem of a secret is at its key: %s, %s", ([_type
     ])
   }),
 )
+
+it.effect("a receiver whose secret is another has another mark", () =>
+  Effect.gen(function* () {
+    yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+    const markWith = Effect.fnUntraced(function* (url: string) {
+      vi.stubEnv("PLANTED", url)
+      const chat: Receiver = { kind: "messenger", url_env: "PLANTED" }
+      const { made } = yield* Effect.provide(policyReceivers({ chat }, posting), testIds)
+      return made.get("chat")?.mark ?? assert.fail("it has none")
+    })
+    const former = yield* markWith("https://chat.example.org/former")
+    assert.strictEqual(yield* markWith("https://chat.example.org/former"), former)
+    assert.notStrictEqual(yield* markWith("https://chat.example.org/present"), former)
+  }),
+)

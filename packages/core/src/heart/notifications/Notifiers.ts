@@ -209,6 +209,8 @@ export interface Notifier {
   }
   /** Enough of its address to tell it from others, without a secret. */
   readonly hint?: string
+  /** Another one once its secrets are others, wherever they are stored: it may work then (docs/rules.md#repaired-receivers). */
+  readonly mark?: string
   /** A danger of its settings, which the doctor names; absent without one. */
   readonly caution?: string
   readonly test: Effect.Effect<TestReceipt>

@@ -96,12 +96,18 @@ export const layer = Layer.effectDiscard(
     const repairs = makeRepairs((repaired) => repairReceivers(services, incidents, repaired))
     yield* Effect.forkScoped(repairs.run)
     let entries: ReadonlyMap<NotifierName, string> = new Map()
-    /** A receiver whose entry or stored secrets were changed may work. */
+    const marks = new Map<NotifierName, string>()
+    /** A receiver whose entry or secrets were changed may work. */
     const followEntries = Effect.gen(function* () {
       const [before, now] = [entries, yield* Instant.now]
       entries = entriesOf(policy.current())
-      for (const [receiver, entry] of entries)
-        if (before.has(receiver) && before.get(receiver) !== entry) repairs.works(receiver, "change", now)
+      for (const [receiver, entry] of entries) {
+        const [former, mark] = [marks.get(receiver), current().get(receiver)?.mark]
+        const isOther = former !== undefined && mark !== undefined && former !== mark
+        if (mark !== undefined) marks.set(receiver, mark)
+        if (isOther || (before.has(receiver) && before.get(receiver) !== entry))
+          repairs.works(receiver, "change", now)
+      }
     })
     const { changed } = yield* ReplicaIdentity
     const followChanged = Effect.zipWith(Queue.take(changed), Instant.now, (receiver, at) =>
