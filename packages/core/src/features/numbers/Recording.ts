@@ -8,10 +8,12 @@ const LAST_AT = 5
 
 /** The spans of one series in one hour or day. */
 export class Recording {
-  readonly #fields: Array<number>
+  readonly #places: number
+  /** Up to the last span with values: most servers have an hour for each check, and most hours are young. */
+  readonly #fields: Array<number> = []
 
   constructor(places: number) {
-    this.#fields = Array.from({ length: places * FIELDS }, () => 0)
+    this.#places = places
   }
 
   /** Adds values at a place, later ones than it has. */
@@ -42,12 +44,13 @@ export class Recording {
   }
 
   get spans(): Spans {
-    return Array.from({ length: this.#fields.length / FIELDS }, (_, place) => this.#spanAt(place))
+    return Array.from({ length: this.#places }, (_, place) => this.#spanAt(place))
   }
 
   #set(place: number, span: Span | undefined): void {
     if (span === undefined) return
     const { count, last, lastAt, least, mean, most } = span
+    while (this.#fields.length < place * FIELDS) this.#fields.push(0)
     this.#fields.splice(place * FIELDS, FIELDS, count, least, most, mean, last, lastAt)
   }
 
