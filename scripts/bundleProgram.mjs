@@ -125,6 +125,21 @@ export async function bundleProgram({ source, target, format = "esm", isDense = 
 }
 
 /**
+ * Escapes all characters but those of ASCII: a module is in V8's memory while it is loaded, and one ellipsis in it doubles
+ * what all of it takes.
+ *
+ * @param {string} code
+ */
+function inAscii(code) {
+  if (/String\.raw`[^`]*[^\0-\x7f]/.test(code))
+    throw new Error("a raw text cannot be escaped: write it in ASCII")
+  return code.replaceAll(/(\\*)([^\0-\x7f])/g, (_, slashes, unit) => {
+    const others = slashes.length % 2 === 0 ? slashes : slashes.slice(1)
+    return `${others}\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+  })
+}
+
+/**
  * Writes the finished files of an import as a module. Resolves with the paths of the modules in them.
  *
  * @param {Made} finished
@@ -152,13 +167,13 @@ function placeParts(parts, folder) {
 }
 
 /**
- * Writes a file under a temporary name until it is complete: another start may read or write it.
+ * Writes a module under a temporary name until it is complete: another start may read or write it.
  *
  * @param {string} text
  * @param {string} path
  */
 function place(text, path) {
   const unfinished = `${path}.${process.pid}`
-  writeFileSync(unfinished, text)
+  writeFileSync(unfinished, inAscii(text))
   renameSync(unfinished, path)
 }
