@@ -44,7 +44,6 @@ export class KeyedTables {
   readonly #count: WriteCount
   readonly #tables: { [N in KeyedName]?: KeyedTable<N> } = {}
   #groups: Set<string> | undefined
-  #isRecording = false
 
   constructor(count: WriteCount) {
     this.#count = count
@@ -53,13 +52,7 @@ export class KeyedTables {
   of<N extends KeyedName>(name: N): KeyedTable<N> {
     // Each table is kept under its name.
     const tables = this.#tables as { [Name in N]?: KeyedTable<N> }
-    return (tables[name] ??= this.#make(name))
-  }
-
-  #make<N extends KeyedName>(name: N): KeyedTable<N> {
-    const table = new Table<Keys[N], KeyedRows[N]>(OPTIONS[name], this.#count)
-    if (this.#isRecording) table.beginRecording()
-    return table
+    return (tables[name] ??= new Table<Keys[N], KeyedRows[N]>(OPTIONS[name], this.#count))
   }
 
   loadGroups<N extends KeyedName>(
@@ -77,13 +70,9 @@ export class KeyedTables {
     return this.#groups?.has(`${name}/${groupText(name, group)}`) ?? false
   }
 
-  beginRecording(): void {
-    this.#isRecording = true
-    for (const table of Object.values(this.#tables)) table.beginRecording()
-  }
-
-  isChanged(name: KeyedName): boolean {
-    return (this.#tables[name]?.recorded().length ?? 0) > 0
+  /** How often rows of a table changed. */
+  writesOf(name: KeyedName): number {
+    return this.#tables[name]?.writes ?? 0
   }
 
   changesOf<N extends KeyedName>(name: N): ReadonlyArray<Change<KeyedRows[N]>> {

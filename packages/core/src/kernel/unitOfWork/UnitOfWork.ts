@@ -63,6 +63,7 @@ export class UnitOfWork {
   #pendingAgentsAdded = 0
   /** How often rows had changed when the present command began. */
   #writesBefore = 0
+  #deliveriesBefore = 0
   /** The moment of the present command. */
   now = fromMicros(0n)
 
@@ -229,14 +230,19 @@ export class UnitOfWork {
     this.#writesBefore = this.#count.writes
     this.#count.topics = NO_TOPICS
     this.#measured = []
+    this.#deliveriesBefore = this.#deliveries
     this.incidents.beginRecording()
-    this.keyed.beginRecording()
+  }
+
+  /** How often what delivery waits for changed. */
+  get #deliveries(): number {
+    return this.keyed.writesOf("outbox") + this.keyed.writesOf("alert")
   }
 
   commandChanges(): CommandChanges {
     if (this.#count.writes === this.#writesBefore) return NO_CHANGES
     const incidents = this.incidents.recorded()
-    const isOutboxChanged = this.keyed.isChanged("outbox") || this.keyed.isChanged("alert")
+    const isOutboxChanged = this.#deliveries > this.#deliveriesBefore
     // Most commands are heartbeats: these allocate nothing.
     const { topics } = this.#count
     const measured = this.#measured
