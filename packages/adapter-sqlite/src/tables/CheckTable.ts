@@ -29,6 +29,9 @@ export const makeHistoryTable = (connection: SqliteConnection) => {
   const known = connection.query<[CheckId]>(
     "SELECT check_id FROM check_event WHERE agent_id = ? AND event_id = ? AND registration_id = ?",
   )
+  const newest = connection.query<[EventId]>(
+    "SELECT event_id FROM check_event WHERE agent_id = ? ORDER BY event_id DESC LIMIT 1",
+  )
   const anyKept = connection.query<[bigint]>(
     "SELECT 1 FROM check_event WHERE is_kept = 1 AND registration_id > '' LIMIT 1",
   )
@@ -53,7 +56,10 @@ export const makeHistoryTable = (connection: SqliteConnection) => {
       eventIds: ReadonlyArray<EventId>,
     ): ReadonlyMap<EventId, CheckId> => {
       const found = new Map<EventId, CheckId>()
+      // IDs of UUID version 7 ascend: of many, one look shows that most are new.
+      const last = eventIds.length > 1 ? (newest.get(agentId)?.[0] ?? "") : undefined
       for (const eventId of eventIds) {
+        if (last !== undefined && eventId > last) continue
         const row = known.get(agentId, eventId, registrationId)
         if (row !== undefined) found.set(eventId, row[0])
       }
