@@ -17,6 +17,17 @@ export interface ThroughputCase extends Case<"throughput"> {
   readonly ofUpserts?: { readonly rows: 1 | 50; readonly target: number }
 }
 
+/** A server with features, in turn with one that has none configured. */
+export interface FeaturesCase extends Case<"features"> {
+  readonly load: Load
+  readonly connections: number
+  /** The most processor time, as a multiple of that without features. */
+  readonly most: number
+}
+
+/** A first start in a fresh clone of the measured checkout, which fetches what a server needs. */
+export type FirstStartCase = Case<"first-start", "sqlite">
+
 /** Heartbeats over one connection, compared with one synced commit. */
 export interface LatencyCase extends Case<"latency"> {
   /** The most commits that a heartbeat may take; memory has no commit to compare with. */
@@ -184,6 +195,8 @@ export interface YearCase extends Case<"year", "sqlite"> {
 
 export type BenchCase =
   | ThroughputCase
+  | FeaturesCase
+  | FirstStartCase
   | LatencyCase
   | HalfLoadCase
   | TracedCase
@@ -254,6 +267,16 @@ const SOAK_IN_MEMORY: Load = ["heartbeat", "unchanged"]
 /** All cases, in their order. */
 export const allCases: ReadonlyArray<BenchCase> = [
   ...STORAGES.flatMap(throughput),
+  ...STORAGES.flatMap((storage) =>
+    throughput(storage).map(({ connections, load, name }): FeaturesCase => ({
+      kind: "features",
+      name: `${name}-features`,
+      storage,
+      load,
+      connections,
+      most: 1.25,
+    })),
+  ),
   ...STORAGES.map((storage): LatencyCase => ({
     kind: "latency",
     name: `${storage}-latency`,
@@ -383,6 +406,7 @@ export const allCases: ReadonlyArray<BenchCase> = [
     mostMillis: { server: 200, agent: 130 },
     mostMiB: 70,
   },
+  { kind: "first-start", name: "sqlite-first-start", storage: "sqlite" },
   { kind: "fleet", name: "sqlite-agents", storage: "sqlite", agents: 1_000 },
   { kind: "year", name: "sqlite-year", storage: "sqlite", days: 420 },
   {

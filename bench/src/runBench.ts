@@ -5,11 +5,12 @@ import type { Bench } from "./Bench.ts"
 import type { BenchFailure } from "./BenchFailure.ts"
 import type { BenchCase } from "./cases.ts"
 import { dataFolder } from "./dataFolder.ts"
-import { measureAgainst } from "./measure/against.ts"
+import { measureAgainst, measureFeatures } from "./measure/against.ts"
 import { measureAgent } from "./measure/agent.ts"
 import { measureCheckMetrics } from "./measure/checkMetrics.ts"
 import { measureCommands } from "./measure/commands.ts"
 import { measureConsole } from "./measure/console.ts"
+import { measureFirstStart } from "./measure/firstStart.ts"
 import { measureFleet } from "./measure/fleet.ts"
 import { measureHalfLoad } from "./measure/halfLoad.ts"
 import { measureIdle } from "./measure/idle.ts"
@@ -41,6 +42,10 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
       return bench.against === undefined
         ? measureThroughput(bench, one)
         : measureAgainst(bench, one, bench.against)
+    case "features":
+      return measureFeatures(bench, one)
+    case "first-start":
+      return measureFirstStart(bench, one)
     case "latency":
       return measureLatency(bench, one)
     case "half-load":

@@ -31,7 +31,29 @@ const everythingWaits = {
   ],
 }
 
-const POLICIES = { routes, everythingWaits }
+const receiver = { kind: "debug" }
+
+/** What a team with shifts and a public page has. */
+const features = {
+  receivers: { ann: receiver, bob: receiver, night: receiver },
+  rotas: { primary: { tz: "Europe/Berlin", order: ["ann", "bob"], every: "7d", from: "2026-01-05T09:00" } },
+  routes: [
+    {
+      match: ["severity = critical"],
+      steps: [{ to: ["primary"] }, { after: "15m", to: ["night"] }],
+      remind: "1h",
+    },
+    { match: ["label:team = db"], to: ["night"] },
+  ],
+  pages: {
+    example: {
+      title: "Example",
+      groups: [{ title: "All", lines: [{ name: "First", match: ["check_id = check-000"] }] }],
+    },
+  },
+}
+
+const POLICIES = { routes, everythingWaits, features }
 
 /** Writes a policy, and returns the setting that names it. */
 export const policySetting = (folder: string, name: keyof typeof POLICIES) => {

@@ -1,28 +1,39 @@
 import { Effect } from "effect"
 import type { Bench } from "../Bench.ts"
-import type { ThroughputCase } from "../cases.ts"
+import type { FeaturesCase, ThroughputCase } from "../cases.ts"
+import type { Load } from "../load/Load.ts"
 import type { LoadResult } from "../load/LoadRun.ts"
+import { policySetting } from "../load/stormPolicy.ts"
 import type { CaseResult, Figure, Sample } from "../report/Results.ts"
 import { median, quantile } from "../statistics.ts"
-import { failureOf, sampleOf, subject } from "./target.ts"
+import { failureOf, sampleOf, type Subject, subject } from "./target.ts"
 
 /** More than what two measurements of one build differ by. */
 const MOST = 1.1
 
 const microsOf = ({ cpuMicros }: Sample): number => (cpuMicros["server"] ?? 0) + (cpuMicros["postgres"] ?? 0)
 
+/** Two servers, the most that the first may take as a multiple of the other, and what the other is called. */
+interface Pair {
+  readonly ours: Subject
+  readonly theirs: Subject
+  readonly other: string
+  readonly most: number
+}
+
 /**
- * Measures a server and that of another checkout in turn, by the processor time of server and database for each
- * operation. Every second pair begins with the other one, so that neither gains by its place.
+ * Measures two servers in turn, by the processor time of server and database for each operation. Every second pair
+ * begins with the other one, so that neither gains by its place.
  */
-export const measureAgainst = Effect.fnUntraced(function* (bench: Bench, one: ThroughputCase, main: string) {
+const measurePair = Effect.fnUntraced(function* (
+  bench: Bench,
+  one: { readonly name: string; readonly load: Load; readonly connections: number },
+  pair: Pair,
+) {
   const { warmUpSeconds, seconds, repeats } = bench.measures
   const { load, connections } = one
-  const ours = { target: yield* subject(bench, one.storage), results: Array<LoadResult>() }
-  const theirs = {
-    target: yield* subject(bench, one.storage, undefined, main),
-    results: Array<LoadResult>(),
-  }
+  const ours = { target: pair.ours, results: Array<LoadResult>() }
+  const theirs = { target: pair.theirs, results: Array<LoadResult>() }
   // The first time compilers are still at work.
   for (const { target } of [ours, theirs])
     yield* target.run({ load, connections, seconds: warmUpSeconds, warmUpSeconds })
@@ -37,7 +48,7 @@ export const measureAgainst = Effect.fnUntraced(function* (bench: Bench, one: Th
     return other === undefined ? [] : [microsOf(sample) / microsOf(other)]
   })
   const figures: ReadonlyArray<Figure> = [
-    { name: "µs × the other", value: median(ratios), target: { bound: "at most", value: MOST } },
+    { name: `µs × ${pair.other}`, value: median(ratios), target: { bound: "at most", value: pair.most } },
     { name: "the least of a pair", value: quantile(ratios, 0) },
     { name: "the most of a pair", value: quantile(ratios, 1) },
   ]
@@ -47,10 +58,24 @@ export const measureAgainst = Effect.fnUntraced(function* (bench: Bench, one: Th
     operations: load[0] === "heartbeat" ? "heartbeats" : "results",
     series: [
       { name: "subject", samples, peakMiB: ours.target.peakMiB() },
-      { name: "the other", samples: others, peakMiB: theirs.target.peakMiB() },
+      { name: pair.other, samples: others, peakMiB: theirs.target.peakMiB() },
     ],
     figures,
     ...(failure !== undefined && { failure }),
   }
   return result
+})
+
+/** Measures a server and that of another checkout. */
+export const measureAgainst = Effect.fnUntraced(function* (bench: Bench, one: ThroughputCase, main: string) {
+  const ours = yield* subject(bench, one.storage)
+  const theirs = yield* subject(bench, one.storage, undefined, main)
+  return yield* measurePair(bench, one, { ours, theirs, other: "the other", most: MOST })
+})
+
+/** Measures a server with a policy of routes, rotas and pages, and with numbers, and one without. */
+export const measureFeatures = Effect.fnUntraced(function* (bench: Bench, one: FeaturesCase) {
+  const ours = yield* subject(bench, one.storage, policySetting(yield* bench.folder, "features"))
+  const theirs = yield* subject(bench, one.storage, { SERVICE_NUMBERS_SERIES: "0" })
+  return yield* measurePair(bench, one, { ours, theirs, other: "no features", most: one.most })
 })
