@@ -83,6 +83,8 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       const state = (yield* call("GET", "/ops/v1/push", { token: ann })).body as Record<string, string>
       assert.deepStrictEqual(Object.keys(state), ["public_key"])
       assert.lengthOf(Buffer.from(state["public_key"] ?? "", "base64url"), 65)
+      for (const token of [bob, eve, readToken])
+        assert.deepStrictEqual((yield* call("GET", "/ops/v1/push", { token })).body, state)
       const secret = newToken()
       observatory.forbid(secret)
       observatory.forbid(keys.auth)
@@ -308,7 +310,8 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     Effect.gen(function* () {
       const { observatory } = yield* Tocsin
       const agent = yield* acceptedAgent()
-      // Without a browser, what is due waits.
+      yield* add(yield* makeOperator("bob", "admin"), server.subscribe("bob's"))
+      // Without a browser of its operator, what is due waits.
       yield* turns(agent, "critical", { output: "disk full" })
       const waiting = yield* until(
         "the row is there",
@@ -316,6 +319,7 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       )
       assert.strictEqual(waiting["state"], "pending")
       const desk = idOf(yield* add(ann, server.subscribe("desk")))
+      // No other browser gets it: each that follows is named.
       const atDesk = yield* Queue.take(server.arrived)
       assert.strictEqual(atDesk.browser, "desk")
       const { bytes, headers, message } = atDesk
@@ -386,6 +390,10 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
       assert.strictEqual(resolved.headers["urgency"], "normal")
       assert.strictEqual(resolved.headers["topic"], headers["topic"])
       assert.deepStrictEqual(yield* press, [410, "ended"])
+      yield* call("POST", `${SUBSCRIPTIONS}/${desk}/test`, { token: ann })
+      const own = yield* Queue.take(server.arrived)
+      assert.deepStrictEqual([own.browser, own.message["tag"]], ["desk", "test"])
+      assert.strictEqual(yield* Queue.size(server.arrived), 0)
       assert.deepStrictEqual(observatory.leaks, [])
     }),
   )
