@@ -69,7 +69,29 @@ const raw = (server: ServerProcess, headers: Readonly<Record<string, string>>) =
 /** Prometheus' answer to a query. */
 interface Answer {
   readonly status: string
-  readonly data?: { readonly result: ReadonlyArray<unknown> }
+  readonly data?: { readonly result: ReadonlyArray<{ readonly value?: readonly [number, string] }> }
+}
+
+/** The values by which charts of the console draw the series `used`: the least, the greatest and the last. */
+const drawn = (server: ServerProcess, from: string) =>
+  Effect.map(
+    operate(server, "GET", `/ops/v1/numbers?agent_id=web-1&check_id=disk&from=${from}&step=5m`),
+    ({ text }) => {
+      const { series }: { series: ReadonlyArray<{ name: string; spans: ReadonlyArray<Span> }> } =
+        JSON.parse(text)
+      const spans = series.find(({ name }) => name === "used")?.spans ?? []
+      return [
+        Math.min(...spans.map(({ min }) => min)),
+        Math.max(...spans.map(({ max }) => max)),
+        spans.at(-1)?.last,
+      ]
+    },
+  )
+
+interface Span {
+  readonly min: number
+  readonly max: number
+  readonly last: number
 }
 
 const withoutDrawing = whyNotAtLength ?? withoutPrometheus
@@ -123,7 +145,8 @@ describe("metrics of checks", () => {
       if (withoutDrawing !== undefined) return
       const folder = yield* scratchFolder
       const server = yield* startServer({ cwd: folder, environment })
-      yield* fill(server)
+      const from = new Date(Date.now() - 600_000).toISOString()
+      const agent = yield* fill(server)
       const port = yield* Effect.promise(freePort)
       const job = {
         job_name: "tocsin-checks",
@@ -163,6 +186,25 @@ describe("metrics of checks", () => {
         assert.strictEqual(status, "success", expr)
         assert.isAbove(data?.result.length ?? 0, 0, expr)
       }
+      const used = 'tocsin_check_number{name="used"}'
+      for (const value of [7, 91.5, 60]) {
+        const observed_at = new Date().toISOString()
+        const event = {
+          ...eventOf({ check_id: "disk", status: "ok" }),
+          observed_at,
+          output: `OK | used=${value}%`,
+        }
+        yield* Effect.orDie(push(server, agent, [event]))
+        yield* until(
+          "Prometheus has the value",
+          Effect.map(ask(used), ({ data }) => Number(data?.result[0]?.value?.[1]) === value),
+        )
+      }
+      const seen = yield* Effect.forEach(["min", "max", "last"], (of) =>
+        Effect.map(ask(`${of}_over_time(${used}[1h])`), ({ data }) => Number(data?.result[0]?.value?.[1])),
+      )
+      assert.deepStrictEqual(yield* drawn(server, from), seen)
+      assert.deepStrictEqual(seen, [7, 91.5, 60])
       yield* server.stop
     }),
   )
