@@ -1,8 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import type { ListFilters } from "@tocsin/core/kernel/model/ListDefinitions"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { isAcknowledgedAt } from "./acknowledgedFilters.ts"
 import { checksAreFound, overdueChecksAreFound } from "./foundChecks.ts"
 import { a, b, cpu, DIRECTIONS, disk, incidentLists } from "./incidentLists.ts"
@@ -101,7 +101,8 @@ const outboxBy = (filter: ListFilters["outbox"]) =>
       (filter.held ?? row.next_evaluation_at !== undefined) === (row.next_evaluation_at !== undefined),
   )
 
-const open = <Place>(subject: StorageUnderTest<Place>) => Effect.tap(openReplica(subject), populate)
+/** The replica whose rows these tests read alone. */
+class Populated extends Context.Service<Populated, Replica>()("@tocsin/testing/lists/listSuite/Populated") {}
 
 const idsOf = <Id>(rows: ReadonlyArray<{ readonly id: Id }>): ReadonlyArray<Id> => rows.map(({ id }) => id)
 
@@ -248,25 +249,19 @@ const manyNotifiersAreListed = Effect.fnUntraced(function* (replica: Replica) {
  */
 export const listSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("lists", () => {
-    it.effect("agents and checks in bytewise order", () =>
-      Effect.flatMap(open(subject), agentsAndChecksAreListed),
-    )
-    it.effect("checks by every status, word and agent", () => Effect.flatMap(open(subject), checksAreFound))
-    it.effect("overdue checks by every status, word and agent", () =>
-      Effect.flatMap(open(subject), overdueChecksAreFound),
-    )
-    it.effect("history, newest stored first, by agent and check", () =>
-      Effect.flatMap(open(subject), historyIsListed),
-    )
-    it.effect("blacklist, newest first", () => Effect.flatMap(open(subject), blacklistIsListed))
-    it.effect("incidents by every filter, sort and direction, and between two times", () =>
-      Effect.flatMap(open(subject), incidentsAreListed),
-    )
+    layer(Layer.effect(Populated, Effect.tap(openReplica(subject), populate)))((it) => {
+      const test = (name: string, areListed: (replica: Replica) => Effect.Effect<void, unknown>) =>
+        it.effect(name, () => Effect.flatMap(Populated, areListed))
+      test("agents and checks in bytewise order", agentsAndChecksAreListed)
+      test("checks by every status, word and agent", checksAreFound)
+      test("overdue checks by every status, word and agent", overdueChecksAreFound)
+      test("history, newest stored first, by agent and check", historyIsListed)
+      test("blacklist, newest first", blacklistIsListed)
+      test("incidents by every filter, sort and direction, and between two times", incidentsAreListed)
+      test("outbox by every filter, sort and direction", outboxIsListed)
+    })
     it.effect("incidents and notifications of one transaction, in order of creation", () =>
       Effect.flatMap(openReplica(subject), madeTogetherIsListed),
-    )
-    it.effect("outbox by every filter, sort and direction", () =>
-      Effect.flatMap(open(subject), outboxIsListed),
     )
     it.effect("outbox of hundreds of notifiers, page by page", () =>
       Effect.flatMap(openReplica(subject), manyNotifiersAreListed),
