@@ -36,8 +36,7 @@ const startFirst = async (checkout: string, folder: string) => {
     cwd: clone,
     detached: true,
     env: {
-      PATH: process.env["PATH"],
-      HOME: folder,
+      ...process.env,
       npm_config_cache: join(folder, "npm"),
       SERVICE_HOST: "127.0.0.1",
       SERVICE_PORT: String(port),
@@ -58,8 +57,10 @@ const startFirst = async (checkout: string, folder: string) => {
     return { seconds, fetched: megabytes(join(folder, "npm")), unpacked: megabytes("node_modules") }
   } finally {
     // npm, and what it started.
-    if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM")
-    await new Promise((resolve) => (child.exitCode === null ? child.once("exit", resolve) : resolve(null)))
+    if (child.pid !== undefined && child.exitCode === null) {
+      process.kill(-child.pid, "SIGTERM")
+      await new Promise((resolve) => child.once("exit", resolve))
+    }
   }
 }
 
