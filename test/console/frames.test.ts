@@ -182,8 +182,7 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(
                 await page.locator(".heads a").nth(1).click()
                 await page.waitForTimeout(6_000)
               })
-              // A task alone may be one in which rubbish is collected. The one that removes a thousand rows before others
-              // come is longer than a frame, and is not held to it.
+              // A task alone may be one in which rubbish is collected.
               const [yardstick = 0] = found["yardstick"] ?? []
               for (const act of ["show", "scroll", "update", "sort"])
                 assert.isBelow(found[act]?.[1] ?? 0, MOST * yardstick, `${act}: ${JSON.stringify(found)}`)

@@ -45,6 +45,7 @@ describe.skipIf(chromium === undefined)(`the report${skipped}`, () => {
           await signIn(page)
           await page.getByText("1 check", { exact: true }).waitFor()
           assert.strictEqual(await page.getByLabel("From").count(), 0)
+          assert.match(await page.getByLabel("Month").inputValue(), /^\d{4}-\d\d$/)
           await page.getByLabel("Month").selectOption({ label: "by days" })
           await page.getByLabel("From").waitFor()
           assert.include(page.url(), "month=days")

@@ -1,4 +1,3 @@
-import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { TitledAgent } from "@tocsin/client"
 import { useMemo } from "preact/hooks"
 import { arranged, placeAmong, type Sorts } from "../state/arranged.ts"
@@ -103,7 +102,7 @@ export const Agents = () => {
         <div class="filters">
           <FilterField what="title, ID, host or label" />
           <BeginAt />
-          <Export name="agents" columns={csvColumns.agents} lists={[list(MOST)]} />
+          <Export name="agents" lists={[list(MOST)]} />
         </div>
         {bar}
       </div>

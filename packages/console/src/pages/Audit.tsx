@@ -1,4 +1,3 @@
-import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { AuditEntry } from "@tocsin/client"
 import { auditActionNames } from "@tocsin/contract/audit/AuditActions"
 import { localTimes } from "../format/times.ts"
@@ -77,11 +76,7 @@ export const Audit = () => {
         <FilterField label="ID" what="web-1/disk" parameter="subject" />
         <Field label="Action " options={ACTIONS} {...parameterOf("action")} />
         <Days />
-        <Export
-          name="audit"
-          columns={csvColumns.audit}
-          lists={[listOf<AuditEntry>("ops/v1/audit", query, MOST)]}
-        />
+        <Export name="audit" lists={[listOf<AuditEntry>("ops/v1/audit", query, MOST)]} />
       </div>
       <Listing
         label="Changes"

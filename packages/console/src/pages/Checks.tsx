@@ -1,4 +1,3 @@
-import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { ExpectedCheckState } from "@tocsin/client"
 import { headlineOf } from "@tocsin/contract/formats/headline"
 import type { ComponentChildren } from "preact"
@@ -148,11 +147,7 @@ const Tools = ({ bar }: { readonly bar?: ComponentChildren }) => (
       <FilterField what="title, agent, check or output" />
       <BeginAt />
       <GroupBy />
-      <Export
-        name="checks"
-        columns={csvColumns.checks}
-        lists={[checksOf(queryOf(route.value.parameters), MOST)]}
-      />
+      <Export name="checks" lists={[checksOf(queryOf(route.value.parameters), MOST)]} />
     </div>
     {bar}
   </div>

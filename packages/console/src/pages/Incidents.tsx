@@ -1,4 +1,3 @@
-import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { HeldIncident } from "@tocsin/client"
 import type { ComponentChildren, ComponentProps } from "preact"
 import { useMemo } from "preact/hooks"
@@ -116,11 +115,7 @@ const Tools = ({ children, queries }: ToolsProps) => {
       <div class="filters">
         <FilterField what="title, output, agent or check" />
         {children}
-        <Export
-          name="incidents"
-          columns={csvColumns.incidents}
-          lists={queries.map((query) => foundOf(query, MOST))}
-        />
+        <Export name="incidents" lists={queries.map((query) => foundOf(query, MOST))} />
       </div>
       <IncidentBar />
     </div>

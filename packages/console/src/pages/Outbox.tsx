@@ -1,4 +1,3 @@
-import { csvColumns } from "@tocsin/contract/formats/csvText"
 import { useSignal } from "@preact/signals"
 import type { HeldOutboxItem } from "@tocsin/client"
 import { useEffect, useMemo, useRef } from "preact/hooks"
@@ -150,7 +149,7 @@ export const Outbox = () => {
   return (
     <>
       <Tabs label="Which notifications" parameter="tab" current={tab} tabs={TABS}>
-        <Export name="outbox" columns={csvColumns.outbox} lists={[list(MOST)]} />
+        <Export name="outbox" lists={[list(MOST)]} />
       </Tabs>
       {(tab === "failed" || tab === "all") && mayAdminister.value && (
         <ReplayAll isOffered={(summary.value?.dead_letters ?? 0) > 0} />

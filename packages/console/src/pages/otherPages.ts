@@ -14,6 +14,7 @@ import { System } from "./System.tsx"
 import { Wall } from "./Wall.tsx"
 
 export { arrangedIncidents } from "./arrangedIncidents.ts"
+export { saveRows } from "../view/saveRows.ts"
 
 /** Each page but the first ones by its name, and by the number of names after it in its address. */
 export const PAGES: ReadonlyMap<string, FunctionComponent> = new Map<string, FunctionComponent>([

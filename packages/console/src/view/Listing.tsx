@@ -7,11 +7,11 @@ import { takePlace } from "../state/location.ts"
 import { groupsOf, itemsOf, pagesInSight, rowCount, rowsBetween } from "../state/Pages.ts"
 import { aim } from "../state/revisions.ts"
 import { me } from "../state/session.ts"
-import { useLater } from "../state/useLater.ts"
 import { linkOf } from "./Keyboard.tsx"
+import { useInSteps, useWhole } from "./rowSteps.ts"
 import { SortHead } from "./SortHead.tsx"
 import { ReadingNote } from "./states.tsx"
-import { type Listed, MOST_WHOLE } from "./usePages.ts"
+import type { Listed } from "./usePages.ts"
 
 /** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
 const AROUND = 8
@@ -133,6 +133,11 @@ const NONE: Range = [0, -1]
 const rangeBeyond = (firstRows: number, [first, last]: Range): Range =>
   last < firstRows ? NONE : [Math.max(first, firstRows), last]
 
+interface RowsProps<Item> extends ListingProps<Item> {
+  /** At most so many of them are elements. */
+  readonly stay: number
+}
+
 interface RowProps<Item> {
   readonly kind: string
   readonly id: string
@@ -170,24 +175,11 @@ const Row = <Item,>({ kind, id, item, place, setSize, height, columns, range }: 
   )
 }
 
-/** Rows become elements in steps, before and after which the browser answers its reader. */
-const [STEP, STEP_MILLIS] = [32, 20]
-const WHOLE_AFTER_MILLIS = 1_000 // The rows in sight come first.
-
-/** How many rows, from the first one on, are elements whether they are in sight or not. */
-const useWhole = ({ pages, readWhole }: Listed<unknown>, inSight: number): number => {
-  const drawn = useSignal(inSight)
-  const most = Math.min(rowCount(pages), MOST_WHOLE)
-  useLater(readWhole, WHOLE_AFTER_MILLIS, [])
-  useLater(() => (drawn.value += STEP), drawn.value < most ? STEP_MILLIS : undefined, [drawn.value, most])
-  return Math.min(drawn.value, most)
-}
-
 /**
  * A list of any length. Its first rows are elements, so that readers find and print them; of the others, those in
  * sight are. The window scrolls it.
  */
-const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", columns }: ListingProps<Item>) => {
+const Rows = <Item,>({ label, kind, listed, keyOf, stay, size = "plain", columns }: RowsProps<Item>) => {
   const { pages, see } = listed
   const list = useRef<HTMLUListElement>(null)
   const left = useRef<string | undefined>(undefined)
@@ -195,7 +187,7 @@ const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", columns }: Li
   const height = useMemo(() => lines * rootSize(), [lines])
   const inSight = Math.ceil(window.innerHeight / height)
   const range = useSignal<Range>([0, inSight])
-  const whole = useWhole(listed, inSight)
+  const whole = useWhole(listed, inSight, stay)
   const count = rowCount(pages)
   // While a reader scrolls through the first rows, none is drawn.
   const beyond = useMemo(() => computed(() => rangeBeyond(whole, range.value)), [whole])
@@ -257,7 +249,8 @@ const Rows = <Item,>({ label, kind, listed, keyOf, size = "plain", columns }: Li
   )
 }
 
-export const Listing = <Item,>(props: ListingProps<Item>) => {
+export const Listing = <Item,>(next: ListingProps<Item>) => {
+  const [props, stay] = useInSteps(next)
   const { columns, kind, isHeadless = false, listed, empty } = props
   const { key, pages, failure } = listed
   const isEmpty = rowCount(pages) === 0
@@ -283,14 +276,14 @@ export const Listing = <Item,>(props: ListingProps<Item>) => {
         </div>
       )}
       {groups === undefined ? (
-        <Rows key={key} {...props} />
+        <Rows key={key} {...props} stay={stay} />
       ) : (
         groups.map(([name, part]) => (
           <Fragment key={`${key} ${name}`}>
             <h3>
               {name} <span class="count">{numberText(rowCount(part))}</span>
             </h3>
-            <Rows {...props} label={name} listed={{ ...listed, pages: part }} />
+            <Rows {...props} stay={stay} label={name} listed={{ ...listed, pages: part }} />
           </Fragment>
         ))
       )}

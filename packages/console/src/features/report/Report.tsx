@@ -1,5 +1,4 @@
 import type { CheckAvailability, Report } from "@tocsin/client"
-import { csvColumns } from "@tocsin/contract/formats/csvText"
 import type { ComponentChildren } from "preact"
 import { countText, momentText, numberText, rangeText, spanText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
@@ -185,15 +184,15 @@ export const ReportPage = () => {
   const { from = "", group = "", match = "", month = "", to = "" } = route.value.parameters
   const isByDays = month === BY_DAYS || (month === "" && from + to !== "")
   const span = spanOfReport(isByDays ? chosenDays() : { month }, now.value)
-  const months = monthsUntil(now.peek()).map((each) => [each, monthName(each)] as const)
+  const months = monthsUntil(now.peek())
   return (
     <>
       <div class="filters">
         <Field
           label="Month "
-          options={[...months, [BY_DAYS, "by days"]]}
+          options={[...months.map((each) => [each, monthName(each)] as const), [BY_DAYS, "by days"]]}
           {...parameterOf("month")}
-          value={isByDays ? BY_DAYS : month}
+          value={isByDays ? BY_DAYS : month || (months[0] ?? "")}
         />
         {isByDays && <Days />}
         <GroupBy />
@@ -201,7 +200,7 @@ export const ReportPage = () => {
         {span !== undefined && (
           <Export
             name="report"
-            columns={csvColumns.availability}
+            columns="availability"
             lists={[listOf<CheckAvailability>("ops/v1/availability", { ...span, match }, MOST)]}
           />
         )}
