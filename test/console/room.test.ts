@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Page } from "playwright-core"
 import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { Browser, chromium, isWide, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { type DemoClient, fillDemo } from "./demo.ts"
@@ -127,6 +128,46 @@ const SEPARATED = `Array.from(document.querySelectorAll("main :is(.subject, .not
   .filter((part) => part.checkVisibility() && /[\\u00B7|]\\s*$/.test(part.innerText))
   .map(({ innerText }) => innerText)`
 
+/** Fields beside each other of which one is higher. Those below each other share no line. */
+const UNLEVEL = `Array.from(document.querySelectorAll(".form-row")).flatMap((row) => {
+  const fields = Array.from(row.querySelectorAll("input:not([type=checkbox]), select, textarea, button"))
+    .filter((field) => field.checkVisibility())
+    .map((field) => ({ box: field.getBoundingClientRect(), name: (field.closest("label") ?? field).innerText.split("\\n")[0] }))
+  return fields.slice(1).flatMap(({ box, name }, place) => {
+    const before = fields[place].box
+    const isBeside = box.left >= before.right && box.top < before.bottom && before.top < box.bottom
+    return isBeside && Math.abs(box.top - before.top) > 1 ? [name] : []
+  })
+})`
+
+/** Values that stand in another line than their units. */
+const PARTED = `(() => {
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT)
+  const found = []
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+    for (const { 0: text, index } of node.data.matchAll(/\\d[\\d.,]*\\s(?:%|[kMGT]?B|ms|s|min|h|d)(?!\\w)/g)) {
+      const range = document.createRange()
+      range.setStart(node, index)
+      range.setEnd(node, index + text.length)
+      const tops = Array.from(range.getClientRects()).map(({ top }) => top)
+      if (Math.max(...tops) - Math.min(...tops) > 4) found.push(text)
+    }
+  return found
+})()`
+
+/** Lines of the policy whose number stands elsewhere. */
+const MISNUMBERED = `Array.from(document.querySelectorAll(".editor")).flatMap((editor) => {
+  const [numbers, lines] = ["pre", "textarea"].map((part) => editor.querySelector(":scope > " + part))
+  const count = lines.value.split("\\n").length
+  const high = parseFloat(getComputedStyle(lines).lineHeight)
+  const range = document.createRange()
+  range.selectNodeContents(numbers)
+  const box = range.getBoundingClientRect()
+  const first = lines.getBoundingClientRect().top + parseFloat(getComputedStyle(lines).paddingTop)
+  const isBeside = Math.abs(box.top - first) < high / 2 && Math.abs(box.height - count * high) < high / 2
+  return isBeside ? [] : [count + " lines of " + high + " px from " + first + ", their numbers " + box.height + " px from " + box.top]
+})`
+
 const DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 /** The rules of every page, with what contradicts each, and at which widths. */
@@ -136,40 +177,65 @@ const LOOKS = [
   { sentence: "a name that is cut leads to a page that has it whole", measure: LOST, widths: [390] },
   { sentence: "no text lies upon another", measure: OVERLAPPING, widths: [1440, 1024, 390] },
   { sentence: "no label ends with a separator", measure: SEPARATED, widths: [1440, 390] },
+  { sentence: "the fields of a row are level", measure: UNLEVEL, widths: [1440, 1024, 390] },
+  { sentence: "a value stands beside its unit", measure: PARTED, widths: [1440] },
+  { sentence: "numbers of lines stand beside them", measure: MISNUMBERED, widths: [1440, 390] },
 ] as const
+
+/** Where the links of the navigation stand. */
+const LINKS = `Array.from(document.querySelectorAll("nav a")).map((link) => {
+  const { left, top, height } = link.getBoundingClientRect()
+  return [link.getAttribute("href"), left, top, height].join(" ")
+})`
+
+/** What contradicts the rules on all pages, at every width. */
+const contradictions = async (page: Page, baseUrl: string): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = []
+  for (const address of ADDRESSES) {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(`${baseUrl}/#/${address}`)
+    await page.locator(".loading").first().waitFor({ state: "detached" })
+    // The steps of Start are open one at a time.
+    await page.evaluate(
+      'document.querySelectorAll("main details:not([name])").forEach((part) => (part.open = true))',
+    )
+    await page.evaluate(DRAWN)
+    for (const width of [1440, 1024, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.evaluate(DRAWN)
+      if (await isWide(page)) found.push(`${address} ${width} scrolls sideways`)
+      for (const { measure, sentence, widths } of LOOKS)
+        if (widths.some((each) => each === width))
+          for (const text of await page.evaluate<ReadonlyArray<string>>(measure))
+            found.push(`${address} ${width}: ${sentence}, but ${text}`)
+    }
+  }
+  return found
+}
 
 describe.skipIf(chromium === undefined)(`room for names in the console${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
     it.effect(
-      "is taken before a name is cut, on every page and at every width",
+      "is taken before a name is cut, on every page and at every width, and no update moves the navigation",
       () =>
         Effect.gen(function* () {
           const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
           const context = yield* openContext
           yield* Effect.promise(async () => {
-            await fill(demo)
             const { page } = await openConsole(context, baseUrl)
             await signIn(page)
-            const found: Array<string> = []
-            for (const address of ADDRESSES) {
-              await page.setViewportSize({ width: 1440, height: 900 })
-              await page.goto(`${baseUrl}/#/${address}`)
-              await page.locator(".loading").first().waitFor({ state: "detached" })
-              await page.evaluate(DRAWN)
-              for (const width of [1440, 1024, 390]) {
-                await page.setViewportSize({ width, height: 900 })
-                await page.evaluate(DRAWN)
-                if (await isWide(page)) found.push(`${address} ${width} scrolls sideways`)
-                for (const { measure, sentence, widths } of LOOKS)
-                  if (widths.some((each) => each === width))
-                    for (const text of await page.evaluate<ReadonlyArray<string>>(measure))
-                      found.push(`${address} ${width}: ${sentence}, but ${text}`)
-              }
-            }
-            assert.deepStrictEqual(found, [])
+            assert.deepStrictEqual(await contradictions(page, baseUrl), [], "without rows")
+            await page.setViewportSize({ width: 1440, height: 900 })
+            await page.goto(`${baseUrl}/#/overview`)
+            await page.evaluate(DRAWN)
+            const links = await page.evaluate<ReadonlyArray<string>>(LINKS)
+            await fill(demo)
+            await page.locator("nav .count").first().waitFor()
+            assert.deepStrictEqual(await page.evaluate(LINKS), links)
+            assert.deepStrictEqual(await contradictions(page, baseUrl), [])
           })
         }),
-      600_000,
+      900_000,
     )
   })
 })
