@@ -9,6 +9,10 @@ const CUT = `Array.from(document.querySelectorAll(".named > :is(b, a.main, .subj
     scrollWidth > clientWidth || scrollHeight > clientHeight + 2)
   .map(({ textContent }) => textContent)`
 
+const GONE = {
+  error: { code: "not_found", message: "no such integration: look at the list", request_id: "r" },
+}
+
 describe.skipIf(chromium === undefined)(`watches and integrations in the console${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
     it.effect("a watch is tried, created under a name, and changed; its result is read on a phone", () =>
@@ -152,10 +156,12 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           const form = page.getByRole("dialog")
           await form.getByLabel("berlin").uncheck()
           await form.getByLabel("Title").fill("discard")
+          // What somebody else changes meanwhile stays.
+          await demo.call("PATCH", "ops/v1/watches/discard-twice", { every: "30s" })
           await click("Save")
           await page.getByText("Changed discard-twice").waitFor()
           const changed = (await demo.call("GET", "ops/v1/watches/discard-twice")) as object
-          assert.deepInclude(changed, { title: "discard", from: ["here"], fails: "majority" })
+          assert.deepInclude(changed, { title: "discard", every: "30s", from: ["here"], fails: "majority" })
 
           await page.goto(`${baseUrl}/#/checks/watches/discard`)
           await places.getByRole("listitem").filter({ hasText: "berlin" }).getByText("not heard").waitFor()
@@ -219,6 +225,17 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
             await field.fill('{"max_checks": 3}')
             await click("Save")
             await page.getByText("Changed backup").waitFor()
+            // One that somebody removes meanwhile is refused, and nothing typed is lost.
+            await page.locator('[data-id="full"]').getByRole("button", { name: "Change" }).click()
+            const title = page.getByRole("dialog").getByLabel("Title")
+            await title.fill("Full of checks")
+            await page.route("**/ops/v1/integrations/full", (route) =>
+              route.fulfill({ status: 404, json: GONE }),
+            )
+            await click("Save")
+            await page.getByRole("alert").getByText("no such integration").waitFor()
+            assert.strictEqual(await title.inputValue(), "Full of checks")
+            await click("Cancel")
             const { options: stored } = (await demo.call("GET", "ops/v1/integrations/backup")) as {
               readonly options: unknown
             }

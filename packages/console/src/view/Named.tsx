@@ -79,11 +79,17 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
     )
   }
   const change: FormAct[1] = async ({ title, ...texts }) => {
-    const body = {
+    const stated = {
       ...kind.bodyOf(texts, former),
       ...(title !== undefined && { title: title === "" ? null : title }),
     }
-    await call("PATCH", `${kind.path}/${segment(former.name)}`, { body })
+    // All else stays as somebody else may have changed it meanwhile.
+    const known = new Map<string, unknown>(Object.entries(former))
+    const changes = Object.entries<unknown>(stated).filter(
+      ([key, value]) => JSON.stringify(value) !== JSON.stringify(known.get(key)),
+    )
+    if (changes.length > 0)
+      await call("PATCH", `${kind.path}/${segment(former.name)}`, { body: Object.fromEntries(changes) })
     changed.value = undefined
     onSave?.()
     return { text: `Changed ${former.name}` }

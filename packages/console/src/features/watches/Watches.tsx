@@ -187,7 +187,7 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
     ...rareFields(former),
   }),
   bodyOf: ({ address = "", bad, every, ...texts }, former, model) => {
-    const confirm = { good: (former ?? model)?.confirm.good ?? 1, bad: Number(bad) }
+    const confirm = { bad: Number(bad), good: (former ?? model)?.confirm.good ?? 1 }
     const labels =
       model === undefined || Object.keys(model.labels).length === 0 ? {} : { labels: model.labels }
     const settings = { every, confirm, ...placesIn(texts, former), ...labels }
