@@ -64,7 +64,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
   return [
     column("Name", 2, drawName, "name"),
     column(label[0], "minmax(8rem, 1fr)", drawLabel, sortOf(label[0])),
-    column(when[0], "12.5rem", (item) => <span class="when">{when[1](item)}</span>, sortOf(when[0])),
+    column(when[0], "14rem", (item) => <span class="when">{when[1](item)}</span>, sortOf(when[0])),
     column("", copyOf === undefined ? "16.5rem" : "20.5rem", drawActions),
   ]
 }
