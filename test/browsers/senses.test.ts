@@ -28,8 +28,17 @@ for (const button of document.querySelectorAll("button")) {
 return faults`
 
 const PLACES = [
-  ...["#/incidents", "#/checks", "#/receivers", "#/watches", "#/silences?new=yes"],
-  ...["#/on-call", "#/policy", "#/pages", "#/operators", "#/report", "#/start"],
+  "#/incidents",
+  "#/checks",
+  "#/receivers",
+  "#/watches",
+  "#/silences?new=yes",
+  "#/on-call",
+  "#/policy",
+  "#/pages",
+  "#/operators",
+  "#/report",
+  "#/start",
 ]
 
 const walk = Effect.fnUntraced(function* (open: Effect.Effect<Tab, never, Scope.Scope>) {

@@ -83,7 +83,7 @@ export const callSuite = <Place>(subject: StorageUnderTest<Place>): void => {
             "Tocsin: kritisch. web-1/disk. Drücken Sie die 1, um zu bestätigen.",
             "Bestätigt für 1 Stunde. Danke.",
             "Es wurde schon bestätigt, von einer Nachricht an phone, noch für 1 Stunde.",
-            "Die Störung dieses Anrufs ist behoben.",
+            "Die Störung, um die es in diesem Anruf ging, ist behoben.",
           ],
         )
         for (const { languages } of said) assert.deepStrictEqual(languages, ["de-DE"])
