@@ -16,7 +16,13 @@ describe.skipIf(chromium === undefined)(`an invitation in the console${skipped}`
           await page.getByTitle("Invite eve").click()
           const box = await page.getByRole("img", { name: "QR code of the link" }).boundingBox()
           assert.isAtLeast(Math.min(box?.width ?? 0, box?.height ?? 0), 80)
+          // Where no field has the focus, keys are the dialog's, too.
+          const copy = page.locator("dialog").getByRole("button", { name: "Copy" })
+          for (const key of ["g", "i"]) await copy.press(key)
+          assert.match(page.url(), /#\/operators$/)
           const link = (await page.locator("dialog code").textContent()) ?? ""
+          await copy.press("Escape")
+          await page.getByRole("dialog").waitFor({ state: "detached" })
           assert.match(link, /\/#\/invitation\/invite_[\w-]{43}$/)
           const at = `${baseUrl}/${link.slice(link.indexOf("#"))}`
           const { page: invited } = await openConsole(other, at)

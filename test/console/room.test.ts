@@ -43,6 +43,7 @@ const fill = async (demo: DemoClient): Promise<void> => {
     every: "1h",
     http: { url: "https://192.0.2.1/shop/index.html" },
   })
+  await demo.addOperator("kim-of-the-platform-team", "respond")
   await demo.call("POST", "ops/v1/integrations", {
     title: "Export of invoices to the accountants",
     kind: "ping",
@@ -130,7 +131,7 @@ const SEPARATED = `Array.from(document.querySelectorAll("main :is(.subject, .not
 
 /** Fields beside each other of which one is higher. Those below each other share no line. */
 const UNLEVEL = `Array.from(document.querySelectorAll(".form-row")).flatMap((row) => {
-  const fields = Array.from(row.querySelectorAll("input:not([type=checkbox]), select, textarea, button"))
+  const fields = Array.from(row.querySelectorAll("input:not([type=checkbox]), select, textarea, button, :scope > .filters"))
     .filter((field) => field.checkVisibility())
     .map((field) => ({ box: field.getBoundingClientRect(), name: (field.closest("label") ?? field).innerText.split("\\n")[0] }))
   return fields.slice(1).flatMap(({ box, name }, place) => {
@@ -139,6 +140,12 @@ const UNLEVEL = `Array.from(document.querySelectorAll(".form-row")).flatMap((row
     return isBeside && Math.abs(box.top - before.top) > 1 ? [name] : []
   })
 })`
+
+/** Buttons that reach beyond their row. */
+const BEYOND = `Array.from(document.querySelectorAll("main .row button"))
+  .filter((button) => button.checkVisibility())
+  .filter((button) => button.getBoundingClientRect().right > button.closest(".row").getBoundingClientRect().right + 1)
+  .map(({ innerText }) => innerText)`
 
 /** Values that stand in another line than their units. */
 const PARTED = `(() => {
@@ -178,6 +185,7 @@ const LOOKS = [
   { sentence: "no text lies upon another", measure: OVERLAPPING, widths: [1440, 1024, 390] },
   { sentence: "no label ends with a separator", measure: SEPARATED, widths: [1440, 390] },
   { sentence: "the fields of a row are level", measure: UNLEVEL, widths: [1440, 1024, 390] },
+  { sentence: "buttons stand in their row", measure: BEYOND, widths: [1440, 1024, 390] },
   { sentence: "a value stands beside its unit", measure: PARTED, widths: [1440] },
   { sentence: "numbers of lines stand beside them", measure: MISNUMBERED, widths: [1440, 390] },
 ] as const
@@ -233,6 +241,11 @@ describe.skipIf(chromium === undefined)(`room for names in the console${skipped}
             await page.locator("nav .count").first().waitFor()
             assert.deepStrictEqual(await page.evaluate(LINKS), links)
             assert.deepStrictEqual(await contradictions(page, baseUrl), [])
+            await page.setViewportSize({ width: 1440, height: 900 })
+            await page.goto(`${baseUrl}/#/policy`)
+            await page.getByRole("button", { name: "Add a route" }).click()
+            await page.getByRole("button", { name: "Add a step" }).click()
+            assert.deepStrictEqual(await page.evaluate(UNLEVEL), [], "in a dialog")
           })
         }),
       900_000,

@@ -2,7 +2,6 @@ import { useEffect, useRef } from "preact/hooks"
 import { type KeyCommand, nextKey } from "../state/keys.ts"
 import { go, route, setParameters } from "../state/location.ts"
 import { linkTo } from "../state/Route.ts"
-import { question } from "../state/useAction.ts"
 
 export type PageCommand = Exclude<KeyCommand["command"], "go" | "help" | "filter"> | "selectAll"
 type Handler = (command: PageCommand) => void
@@ -77,8 +76,9 @@ export const useKeyboard = (): void => {
       carryOut(does.command)
     }
     const onKey = (event: KeyboardEvent): void => {
-      // A question takes all keys: its Escape must not also leave the page.
-      if (event.ctrlKey || event.metaKey || event.altKey || question.peek() !== undefined) return
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      // A dialog takes all keys: its Escape must not also leave the page, nor a letter act behind it.
+      if (document.querySelector("dialog[open]") !== null) return
       // The browser closes the panel.
       if (event.key === "Escape" && openPanel() !== null) return
       const { target } = event

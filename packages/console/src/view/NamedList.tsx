@@ -28,7 +28,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
   latest: { readonly current: ListProps<Item, Made> },
   shared: string,
 ): Columns<Item> => {
-  const { copyOf, label, when } = latest.current.of
+  const { actionsOf, label, when } = latest.current.of
   const nameOf = nameAmong(shared, idOf)
   const drawName = (item: Item) => {
     const { linkOf, subjectOf } = latest.current.of
@@ -65,7 +65,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
     column("Name", 2, drawName, "name"),
     column(label[0], "minmax(8rem, 1fr)", drawLabel, sortOf(label[0])),
     column(when[0], "14rem", (item) => <span class="when">{when[1](item)}</span>, sortOf(when[0])),
-    column("", copyOf === undefined ? "16.5rem" : "20.5rem", drawActions),
+    column("", actionsOf === undefined ? "16.5rem" : "20.5rem", drawActions),
   ]
 }
 

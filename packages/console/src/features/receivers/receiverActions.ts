@@ -10,8 +10,8 @@ export const entriesOf = ({ policy }: PolicyInForce): Readonly<Record<string, En
 
 const pathOf = (name: string): string => `ops/v1/receivers/${segment(name)}`
 
-/** More than the 15 s for which the service waits for the receiver. */
-const TEST_MILLIS = 20_000
+/** More than the 45 s for which the service waits for a mail server. */
+const TEST_MILLIS = 50_000
 
 const sendTest = (path: string, body?: unknown): Promise<NotifierTest> =>
   call<NotifierTest>("POST", path, { body, timeoutMillis: TEST_MILLIS })
