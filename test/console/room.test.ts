@@ -196,7 +196,7 @@ const LINKS = `Array.from(document.querySelectorAll("nav a")).map((link) => {
   return [link.getAttribute("href"), left, top, height].join(" ")
 })`
 
-/** What contradicts the rules on all pages, at every width. */
+/** Everything that contradicts the rules on all pages, at every width. */
 const contradictions = async (page: Page, baseUrl: string): Promise<ReadonlyArray<string>> => {
   const found: Array<string> = []
   for (const address of ADDRESSES) {

@@ -157,7 +157,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           const form = page.getByRole("dialog")
           await form.getByLabel("berlin").uncheck()
           await form.getByLabel("Title").fill("discard")
-          // What somebody else changes meanwhile stays.
+          // The change of somebody else stays.
           await demo.call("PATCH", "ops/v1/watches/discard-twice", { every: "30s" })
           await click("Save")
           await page.getByText("Changed discard-twice").waitFor()

@@ -32,7 +32,7 @@ const expressionsIn = (file: string): ReadonlyArray<Written> => {
 const RUN = 10_000
 /** A linear expression takes a hundredth of it, a quadratic one several times as much. */
 const MOST_MILLIS = 50
-/** What takes that long on a run takes more than this on a fifth of it, even if it is cubic. */
+/** An expression that takes that long on a run takes more than this on a fifth of it, even if it is cubic. */
 const PART = RUN / 5
 const MOST_MILLIS_OF_PART = 0.3
 const SAMPLES = AT_LENGTH ? 6 : 3

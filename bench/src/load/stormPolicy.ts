@@ -33,7 +33,7 @@ const everythingWaits = {
 
 const receiver = { kind: "debug" }
 
-/** What a team with shifts and a public page has. */
+/** A policy of a team with shifts and a public page. */
 const features = {
   receivers: { ann: receiver, bob: receiver, night: receiver },
   rotas: { primary: { tz: "Europe/Berlin", order: ["ann", "bob"], every: "7d", from: "2026-01-05T09:00" } },

@@ -171,7 +171,7 @@ export const NamedTable = <Item extends Named, Made extends Named>(props: {
   const parts = { of: kind, shown, changed, acts, onSave, ...(kind.copyOf !== undefined && { copied }) }
   return (
     <>
-      {/* What is typed for a new one stays while another one is changed. */}
+      {/* A new one keeps its texts while another one is changed. */}
       <NamedForm {...parts} changed={none}>
         {changed.value === undefined && children}
       </NamedForm>

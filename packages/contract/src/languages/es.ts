@@ -71,7 +71,7 @@ export const es = {
       on_call: "De guardia en {rota} desde: {time}",
       worse: "Más grave (antes: {status})",
       unacknowledged: "Sin confirmar desde hace {length}",
-      reminder: "Recordatorio: abierto desde hace {length}",
+      reminder: "Recordatorio: abierto hace {length}",
       ran_out: "Venció la confirmación de {name}",
     },
     acknowledged: "Confirmado por {name} hasta: {time}",

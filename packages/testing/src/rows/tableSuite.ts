@@ -118,7 +118,7 @@ const roundTrip = <N extends KeyedName>(replica: Replica, name: N) =>
     }),
   )
 
-/** What all tables share, as each is empty again after its test: opening a storage takes longer than that. */
+/** All tables share one, as each is empty again after its test: opening a storage takes longer than that. */
 class Opened extends Context.Service<Opened, Replica>()("@tocsin/testing/rows/tableSuite/Opened") {}
 
 /**

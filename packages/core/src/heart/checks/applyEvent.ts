@@ -150,9 +150,7 @@ const seenWith = (
   { event_id, observed_at }: Pick<CheckResult, "event_id" | "observed_at">,
 ): ReadonlyArray<EventId> => {
   const seen = check?.last_observed_at === observed_at ? check.seen_event_ids : []
-  if (event_id === undefined) return seen
-  // Nearly always.
-  return seen.length === 0 ? [event_id] : [...seen, event_id].slice(-SEEN_EVENT_IDS_KEPT)
+  return event_id === undefined ? seen : [...seen.slice(1 - SEEN_EVENT_IDS_KEPT), event_id]
 }
 
 /** An identical result in order: stores no row, but refreshes the check and its incident (docs/rules.md#events). */

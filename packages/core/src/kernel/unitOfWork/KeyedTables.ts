@@ -70,9 +70,9 @@ export class KeyedTables {
     return this.#groups?.has(`${name}/${groupText(name, group)}`) ?? false
   }
 
-  /** How often rows of a table changed. */
-  writesOf(name: KeyedName): number {
-    return this.#tables[name]?.writes ?? 0
+  /** How often rows changed that delivery waits for. */
+  get deliveries(): number {
+    return (this.#tables.outbox?.writes ?? 0) + (this.#tables.alert?.writes ?? 0)
   }
 
   changesOf<N extends KeyedName>(name: N): ReadonlyArray<Change<KeyedRows[N]>> {

@@ -230,19 +230,14 @@ export class UnitOfWork {
     this.#writesBefore = this.#count.writes
     this.#count.topics = NO_TOPICS
     this.#measured = []
-    this.#deliveriesBefore = this.#deliveries
+    this.#deliveriesBefore = this.keyed.deliveries
     this.incidents.beginRecording()
-  }
-
-  /** How often what delivery waits for changed. */
-  get #deliveries(): number {
-    return this.keyed.writesOf("outbox") + this.keyed.writesOf("alert")
   }
 
   commandChanges(): CommandChanges {
     if (this.#count.writes === this.#writesBefore) return NO_CHANGES
     const incidents = this.incidents.recorded()
-    const isOutboxChanged = this.#deliveries > this.#deliveriesBefore
+    const isOutboxChanged = this.keyed.deliveries > this.#deliveriesBefore
     // Most commands are heartbeats: these allocate nothing.
     const { topics } = this.#count
     const measured = this.#measured
