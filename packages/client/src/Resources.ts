@@ -256,10 +256,10 @@ export interface EnrolRequest extends Body<"enrol"> {}
 /** A watch, without its header fields. */
 export interface Watch extends Answer<"getWatch"> {}
 
-/** A new watch: exactly one of `http`, `tcp`, `tls` and `dns`. */
+/** A new watch: exactly one of `http`, `tcp`, `tls`, `dns`, `ping` and `websocket`. */
 export interface NewWatch extends Body<"createWatch"> {}
 
-/** Changes of a watch. A probe replaces the former one, with its header fields. */
+/** Changes of a watch. A probe replaces the former one; its secrets stay where it states none and its origin stays. */
 export interface WatchChanges extends Body<"changeWatch"> {}
 
 /** For how long to pause a watch: a duration up to `24h`, or `0s` to end a pause. */

@@ -157,13 +157,7 @@ const termsOf = (watch: WatchRecord): WatchTerms => ({
 })
 
 const isSame = (a: WatchTerms, b: WatchTerms): boolean =>
-  a.every_millis === b.every_millis &&
-  Equal.equals(a.confirm, b.confirm) &&
-  Equal.equals(a.probe, b.probe) &&
-  Equal.equals(a.headers, b.headers) &&
-  Equal.equals(a.labels, b.labels) &&
-  Equal.equals(a.from, b.from) &&
-  a.fails === b.fails
+  Struct.keys({ ...a, ...b }).every((key) => key === "title" || Equal.equals(a[key], b[key]))
 
 const isProbeChanged = (before: WatchRecord, { headers, probe }: Partial<WatchTerms>): boolean =>
   (probe !== undefined && !Equal.equals(before.probe, probe)) ||
