@@ -152,7 +152,6 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
 
           // The service alone.
           const row = page.locator('[data-id="discard-twice"]')
-          await page.getByLabel("Address").fill("https://example.org/")
           await row.getByRole("button", { name: "Change" }).click()
           const form = page.getByRole("dialog")
           await form.getByLabel("berlin").uncheck()
@@ -161,7 +160,6 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await demo.call("PATCH", "ops/v1/watches/discard-twice", { every: "30s" })
           await click("Save")
           await page.getByText("Changed discard-twice").waitFor()
-          assert.strictEqual(await page.getByLabel("Address").inputValue(), "https://example.org/")
           const changed = (await demo.call("GET", "ops/v1/watches/discard-twice")) as object
           assert.deepInclude(changed, { title: "discard", every: "30s", from: ["here"], fails: "majority" })
 

@@ -166,16 +166,12 @@ export const NamedTable = <Item extends Named, Made extends Named>(props: {
   const { of: kind, acts, children, onSave } = props
   const shown = useSignal<Secret | undefined>(undefined)
   const changed = useSignal<Item | undefined>(undefined)
-  const [copied, none] = [useSignal<Item | undefined>(undefined), useSignal<Item | undefined>(undefined)]
+  const copied = useSignal<Item | undefined>(undefined)
   if (!mayAdminister.value) return <NamedList of={kind} />
   const parts = { of: kind, shown, changed, acts, onSave, ...(kind.copyOf !== undefined && { copied }) }
   return (
     <>
-      {/* A new one keeps its texts while another one is changed. */}
-      <NamedForm {...parts} changed={none}>
-        {changed.value === undefined && children}
-      </NamedForm>
-      {changed.value !== undefined && <NamedForm {...parts}>{children}</NamedForm>}
+      <NamedForm {...parts}>{children}</NamedForm>
       <ShownOnce of={shown} />
       <NamedList
         of={kind}

@@ -64,7 +64,12 @@ const columnsOf = <Item extends Named, Made extends Named>(
   return [
     column("Name", 2, drawName, "name"),
     column(label[0], "minmax(8rem, 1fr)", drawLabel, sortOf(label[0])),
-    column(when[0], "14rem", (item) => <span class="when">{when[1](item)}</span>, sortOf(when[0])),
+    column(
+      when[0],
+      "clamp(12.5rem, 17vw, 14rem)",
+      (item) => <span class="when">{when[1](item)}</span>,
+      sortOf(when[0]),
+    ),
     column("", actionsOf === undefined ? "16.5rem" : "20.5rem", drawActions),
   ]
 }
