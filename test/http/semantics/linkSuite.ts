@@ -234,10 +234,13 @@ export const linkSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         assert.include(ended.text, '<html lang="de">')
         assert.match(
           textOf(ended),
-          /^410 .*Dieser Link gilt nicht mehr Die Störung dieser Nachricht ist behoben\./,
+          /^410 .*Dieser Link gilt nicht mehr Die Störung, um die es in dieser Nachricht ging, ist behoben\./,
         )
         const reported = yield* call("POST", path, { headers: accept })
-        assert.include(reported.text, "Die Störung dieser Nachricht ist behoben. Es ist nichts bestätigt.")
+        assert.include(
+          reported.text,
+          "Die Störung, um die es in dieser Nachricht ging, ist behoben. Es ist nichts bestätigt.",
+        )
         const unknown = yield* call("GET", "/a/x")
         assert.include(unknown.text, '<html lang="en">')
       }),

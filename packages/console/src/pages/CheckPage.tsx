@@ -141,7 +141,8 @@ const lastChangeOf = ({ last_change: change }: CheckExplanation) =>
     "none"
   ) : (
     <>
-      <Time at={change.observed_at} isAlone />: that run took {change.duration_ms} ms
+      <Time at={change.observed_at} isAlone />
+      {change.duration_ms > 0 && `: that run took ${change.duration_ms} ms`}
     </>
   )
 
