@@ -30,6 +30,7 @@ const returnedOn = Effect.fnUntraced(function* (storage: Environment) {
   })
   const to = yield* mailbox(server, "box")
   const report = (mail: string) => sendMail(server.mailPort, [to], mail, "")
+  assert.isNotEmpty(REPORTS)
   const [, any = ""] = REPORTS[0] ?? []
   for (const [name, mail] of REPORTS) {
     yield* sendMail(server.mailPort, [to], `From: root@vm\nSubject: ${name} failed\n\nx\n`)

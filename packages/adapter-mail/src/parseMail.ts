@@ -160,11 +160,11 @@ const bounceOf = (leaves: ReadonlyArray<Part>): Bounce | undefined => {
   return inner === undefined ? undefined : { message_id: inner, status: code }
 }
 
-/** Whether a mail is a delivery report: by its type, or by a part alone, as OpenSMTPD sends them. */
+/** Whether a mail is a delivery report: by its type, or by its parts alone, as OpenSMTPD sends them. */
 const isReportOf = ({ childNodes, contentType }: Part): boolean =>
   contentType.multipart === "report"
     ? (contentType.parsed.params["report-type"] ?? "delivery-status").toLowerCase() === "delivery-status"
-    : childNodes.some((part) => STATUSES.includes(typeOf(part)))
+    : [STATUSES, RETURNED].every((types) => childNodes.some((part) => types.includes(typeOf(part))))
 
 /** Reads a mail. Runs in a thread, as hostile mails take long. */
 export const parseMail = async (mail: Uint8Array): Promise<ParsedMail> => {

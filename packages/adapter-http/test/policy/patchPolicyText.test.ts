@@ -177,7 +177,7 @@ describe("edits of a policy's text", () => {
           if (path === "") return
           const result = patchPolicyText(text, [{ op, path, value: put }])
           // A value to which others refer may have no text of its own to change.
-          if (policy.isAnchored && Result.isFailure(result)) return
+          if (/(?:^|[\s,[{])[&*]\w/u.test(text) && Result.isFailure(result)) return
           assert.isTrue(Result.isSuccess(result), `${text}\n${op} ${path}`)
           const after = Result.getOrThrow(result)
           // Comments that are not within the entry stay.

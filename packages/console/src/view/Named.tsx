@@ -92,7 +92,7 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
       await call("PATCH", `${kind.path}/${segment(former.name)}`, { body: Object.fromEntries(changes) })
     changed.value = undefined
     onSave?.()
-    return { text: `Changed ${former.name}` }
+    return { text: changes.length > 0 ? `Changed ${former.name}` : `Nothing was changed in ${former.name}` }
   }
   const close = () => (changed.value = undefined)
   return (

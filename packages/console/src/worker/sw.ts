@@ -120,7 +120,7 @@ const open = async (place: string): Promise<void> => {
   const address = addressOf(place)
   const pages = await worker.clients.matchAll({ type: "window", includeUncontrolled: true })
   const { scope } = worker.registration
-  const page = pages.find(({ url }) => url.startsWith(scope) && !url.startsWith(`${scope}a/`))
+  const page = pages.find(({ url }) => url.split(/[?#]/)[0] === scope)
   try {
     if (page === undefined || place.startsWith("a/")) throw new Error("another page")
     await page.focus()

@@ -68,7 +68,7 @@ export const sv = {
       worse: "Allvarligare (tidigare: {status})",
       unacknowledged: "Okvitterat i {length}",
       reminder: "Påminnelse: har pågått i {length}",
-      ran_out: "Kvitteringen från {name} har gått ut",
+      ran_out: "{name}: kvitteringen har gått ut",
     },
     acknowledged: "Kvitterat av {name} till {time}",
     since: "Sedan {time}",
