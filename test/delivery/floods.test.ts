@@ -154,6 +154,21 @@ describe("many messages of one minute (docs/rules.md#floods)", () => {
     }),
   )
 
+  it.effect("go together when a hundred of them become more severe at once", () =>
+    Effect.gen(function* () {
+      const { messages, passes, reports } = yield* openMessenger()
+      yield* reports(warnings(100))
+      yield* passes("10 seconds")
+      yield* reports(criticalChecks(100))
+      assert.isAtMost(messages()[0] ?? 0, 7)
+      yield* passes("50 seconds")
+      assert.strictEqual(
+        messages().reduce((total, count) => total + count, 0),
+        200,
+      )
+    }),
+  )
+
   it.effect("count once, however often they are attempted", () =>
     Effect.gen(function* () {
       const { messages, passes, reports, seen } = yield* openMessenger()

@@ -140,6 +140,8 @@ export const readFacts = Effect.fnUntraced(function* (
   return { changes, silent, late, planned }
 })
 
+const byBeginning = (a: Span, b: Span) => (a.from < b.from ? -1 : 1)
+
 /** When nothing was known of a check, and when it was late. */
 const gapsOf = Effect.fnUntraced(function* (
   storage: Storage["Service"],
@@ -154,16 +156,19 @@ const gapsOf = Effect.fnUntraced(function* (
     const [listed] = yield* storage.rows("listed_check", [check])
     silent.push(...spansOf(listed, check, span.to).map((each) => ({ ...each, isWithdrawn: true as const })))
   }
-  for (const { from, to } of deaths) {
+  const inTurn = deaths.toSorted(byBeginning)
+  for (const [n, { from, to }] of inTurn.entries()) {
     let since = from
     // Its agent is back, maybe since before the span, and the check is not: it has no data unless it is late.
     const isWaiting = check.received_at < to
-    const after = isWaiting ? late.filter((each) => each.to > to) : []
-    for (const each of after.toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
-      silent.push({ from: since, to: Instant.max(each.from, to), isOfAgent: true })
-      since = each.to
+    const end = isWaiting ? Instant.max(to, inTurn[n + 1]?.from ?? span.to) : to
+    const after = isWaiting ? late.filter((each) => each.to > to && each.from < end) : []
+    for (const each of after.toSorted(byBeginning)) {
+      const until = Instant.max(each.from, to)
+      if (since < until) silent.push({ from: since, to: until, isOfAgent: true })
+      since = Instant.max(since, each.to)
     }
-    if (since < span.to) silent.push({ from: since, to: isWaiting ? span.to : to, isOfAgent: true })
+    if (since < end) silent.push({ from: since, to: end, isOfAgent: true })
   }
   return { silent, late }
 })

@@ -60,10 +60,14 @@ const triedTogether = <Item extends Due>(
   return Array.from(byTime.values()).flatMap((some) => (some.length > 1 ? some : []))
 }
 
-/** Whether something of the incident is more severe than all of a minute: it comes behind an earlier item. */
-const isWorseThan = ({ incident, row }: Due, { event_type, worst }: FloodMinute): boolean =>
+/** The most severe firing of its incident, which comes behind an earlier item. */
+const most = ({ incident, row }: Due) => SEVERITY_RANK[incident.announced ?? row.severity]
+
+/** Whether something of the incident is more severe than all of a minute, and than what follows others of this claim. */
+const isWorseThan = (item: Due, { event_type, worst }: FloodMinute, followed: number): boolean =>
   event_type === "firing" &&
-  [row.severity, incident.announced ?? row.severity].some((one) => SEVERITY_RANK[one] > SEVERITY_RANK[worst])
+  (SEVERITY_RANK[item.row.severity] > SEVERITY_RANK[worst] ||
+    most(item) > Math.max(SEVERITY_RANK[worst], followed))
 
 /** Chooses which due messages of one type go out now. */
 const chooseOf = <Item extends Due>(
@@ -82,6 +86,8 @@ const chooseOf = <Item extends Due>(
   let minute = before !== undefined && isPresent(before, now) ? before : undefined
   const singly: Array<Item> = []
   const waiting: Array<readonly [Item, Instant.Instant]> = []
+  // One that goes out lets the more severe behind it follow: a second one waits.
+  let followed = -1
   for (const item of due) {
     if (together.has(item)) continue
     const { id, severity } = item.row
@@ -93,12 +99,13 @@ const chooseOf = <Item extends Due>(
       worst: severity,
     }
     const isAgain = present.singly.includes(id)
-    if (present.singly.length >= MOST_SINGLY && !isAgain && !isWorseThan(item, present)) {
+    if (present.singly.length >= MOST_SINGLY && !isAgain && !isWorseThan(item, present, followed)) {
       waiting.push([item, Instant.plus(present.began_at, MINUTE)])
       minute = present.waits ? present : { ...present, waits: true }
       continue
     }
     singly.push(item)
+    followed = Math.max(followed, most(item))
     const worst = SEVERITY_RANK[severity] > SEVERITY_RANK[present.worst] ? severity : present.worst
     minute = isAgain ? present : { ...present, singly: [...present.singly, id], worst }
   }
@@ -133,7 +140,9 @@ export const gathered = (item: OutboxRecord, until: Instant.Instant, now: Instan
   if (item.state !== "pending" && item.state !== "retry")
     throw new Error(`outbox item ${item.id} is not waiting`)
   const state = move(OutboxTransitions, item.state, "gathered")
-  return { ...item, state, next_attempt_at: until, updated_at: now }
+  // The end of an attempt stays known.
+  const updated_at = item.state === "retry" ? item.updated_at : now
+  return { ...item, state, next_attempt_at: until, updated_at }
 }
 
 /**
