@@ -70,6 +70,8 @@ export class GroupCommit {
   readonly #agents: ReadonlyArray<Lane<Submission<"locked">>>
   readonly #outbox = new Lane<Submission<"locked">>()
   #isClosed = false
+  #runningAlone = 0
+  #aloneAtRest: (() => void) | undefined
 
   private constructor(options: GroupCommitOptions) {
     const { cacheBytes, instruments } = options
@@ -124,9 +126,14 @@ export class GroupCommit {
   }
 
   #alone(submission: Submission<"alone">): Answer {
+    this.#runningAlone += 1
     const transaction = transactAlone(this.#options.database, submission.caller.command, this.#committed)
     return Effect.onExit(transaction, (answer) =>
-      Effect.sync(() => moved(submission, "answered", { answer })),
+      Effect.sync(() => {
+        moved(submission, "answered", { answer })
+        this.#runningAlone -= 1
+        if (this.#runningAlone === 0) this.#aloneAtRest?.()
+      }),
     )
   }
 
@@ -218,7 +225,13 @@ export class GroupCommit {
   readonly #finish: Effect.Effect<void> = Effect.suspend(() => {
     this.#isClosed = true
     const lanes = Effect.forEach(this.#lanes, (lane) => lane.atRest, { discard: true })
-    return Effect.race(Effect.andThen(this.#arrivals.atRest, lanes), RealTime.pause(FINISH_FOR))
+    // Members of a group whose rows others held run alone, in their callers' fibers.
+    const alone = Effect.callback<void>((resume) => {
+      this.#aloneAtRest = () => resume(Effect.void)
+      if (this.#runningAlone === 0) this.#aloneAtRest()
+    })
+    const atRest = Effect.all([this.#arrivals.atRest, lanes, alone], { discard: true })
+    return Effect.race(atRest, RealTime.pause(FINISH_FOR))
   })
 
   #refuseAll(): void {
