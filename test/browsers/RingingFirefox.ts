@@ -144,7 +144,7 @@ export const openRingingFirefox = Effect.fnUntraced(function* (socket: string) {
   yield* Effect.promise(() => tab.runInBrowser(DESKTOP))
   const window = "Services.wm.getMostRecentWindow(null).tocsinShown"
   const look = <A>(body: string) => Effect.promise(() => tab.run<A>(body))
-  const text = look<string>(`return document.body?.innerText ?? ""`)
+  const text = look<string | null>(`return document.body?.innerText ?? ""`)
   /** All that was shown until now. */
   const notices: Effect.Effect<ReadonlyArray<Notice>> = Effect.promise(async () =>
     JSON.parse(await tab.runInBrowser<string>(`return JSON.stringify(${window}.map(({ facts }) => facts))`)),
@@ -156,7 +156,8 @@ export const openRingingFirefox = Effect.fnUntraced(function* (socket: string) {
     says: (words: string) =>
       until(
         words,
-        Effect.map(text, (all) => all.includes(words)),
+        // Between two pages there is none.
+        Effect.map(text, (all) => all?.includes(words) === true),
         PATIENCE,
       ),
     click: (label: string) =>

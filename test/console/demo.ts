@@ -90,10 +90,15 @@ export class DemoClient {
 
   /** Declares checks of an agent that must report. */
   declare(agent_id: string, checks: ReadonlyArray<object>): Promise<unknown> {
+    return this.declareAll(agent_id, { checks })
+  }
+
+  /** The same, as a list of all its checks. */
+  declareAll(agent_id: string, declared: object): Promise<unknown> {
     return this.call(
       "PUT",
       `ops/v1/agents/${agent_id}/expectations`,
-      { checks },
+      declared,
       `key-of-${agent_id}-0123456789`,
     )
   }

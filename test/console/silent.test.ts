@@ -206,6 +206,80 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(
           }),
       )
 
+      it.effect("late, withdrawn and silenced checks are that on every page, and ok on none", () =>
+        Effect.gen(function* () {
+          const { baseUrl, demo, monitor } = yield* startMonitor()
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            await demo.join("web-1")
+            const listing = (checks: ReadonlyArray<object>) => ({
+              complete: true,
+              as_of: new Date(performance.timeOrigin + performance.now()).toISOString(),
+              checks,
+            })
+            const backup = { check_id: "backup", every: "1m", severity: "critical" }
+            const others = [{ check_id: "load" }, { check_id: "held" }]
+            await demo.declareAll("web-1", listing([backup, ...others, { check_id: "gone" }]))
+            await demo.report("web-1", [
+              { check_id: "backup", status: "ok", output: "41 GiB" },
+              { check_id: "load", status: "ok", output: "0.3" },
+              { check_id: "held", status: "warning", output: "slow" },
+              { check_id: "gone", status: "critical", output: "full" },
+            ])
+            await monitor.advance("2m")
+            await demo.declareAll("web-1", listing([backup, ...others]))
+            await demo.call("POST", "ops/v1/silences", {
+              matchers: [{ field: "check_id", op: "=", value: "held" }],
+              for: "9h",
+              comment: "known",
+            })
+            for (let minute = 0; minute < 5; minute += 1) {
+              await monitor.advance("1m")
+              await demo.heartbeat("web-1")
+            }
+            const { page } = await openConsole(context, `${baseUrl}/#/checks`)
+            await signIn(page)
+            const rows = page.getByRole("list", { name: "Checks" }).getByRole("listitem")
+            const row = (id: string) =>
+              rows.filter({ has: page.getByRole("link", { name: `web-1/${id}`, exact: true }) })
+            await row("backup").locator(".mark.is-late.late-critical").waitFor()
+            await row("held").locator(".mark.is-warning").waitFor()
+            await row("held").getByText("silenced").waitFor()
+            await row("load").locator(".mark.is-ok").waitFor()
+            assert.strictEqual(await rows.locator(".mark.is-ok").count(), 1)
+            // Withdrawn ones have their own list.
+            assert.strictEqual(await row("gone").count(), 0)
+            for (const [state, word] of [
+              ["late", "late"],
+              ["withdrawn", "withdrawn"],
+            ] as const) {
+              await page.goto(`${baseUrl}/#/checks?state=${state}`)
+              await row("load").waitFor({ state: "detached" })
+              await rows.first().waitFor()
+              assert.deepStrictEqual(await rows.locator(".mark").allTextContents(), [word])
+            }
+            await page.goto(`${baseUrl}/#/checks?view=grid`)
+            await page.getByLabel("backup: late, last ok").waitFor()
+            await page.getByLabel("held: warning, silenced").waitFor()
+            assert.strictEqual(await page.locator(".cell").count(), 2)
+            for (const place of ["overview", "wall"]) {
+              await page.goto(`${baseUrl}/#/${place}`)
+              await page.getByRole("link", { name: "1 checks late" }).waitFor()
+              await page.getByRole("link", { name: "1 checks ok" }).waitFor()
+              await page.locator(".part .mark.is-late.late-critical").first().waitFor()
+              const open = page.getByRole("region", { name: "Open incidents" })
+              assert.notInclude((await open.allInnerTexts()).join(), "gone")
+            }
+            await page.goto(`${baseUrl}/#/system`)
+            await page.getByText("0 critical, 1 late, 0 unknown, 1 warning, 1 ok").waitFor()
+            await page.goto(`${baseUrl}/#/checks/web-1/backup`)
+            await page.getByRole("heading", { name: "Why it is late" }).waitFor()
+            await page.goto(`${baseUrl}/#/checks/web-1/gone`)
+            await page.getByRole("heading", { name: "Why it is withdrawn" }).waitFor()
+          })
+        }),
+      )
+
       it.effect("a maintenance window that begins and ends while a page is open", () =>
         Effect.gen(function* () {
           const { baseUrl, demo, monitor } = yield* startMonitor({

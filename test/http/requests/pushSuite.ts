@@ -398,6 +398,26 @@ export const pushSuite = <Place>(subject: StorageUnderTest<Place>): void => {
     }),
   )
 
+  ringsIn("an operator that has expired gets nothing, and what is due waits", ({ ann, server }) =>
+    Effect.gen(function* () {
+      const { clock, uiToken } = yield* Tocsin
+      yield* add(ann, server.subscribe("desk"))
+      const [operator] = yield* itemsOf("/ops/v1/operators")
+      const expires_at = new Date(Date.parse(String(operator?.["created_at"])) + 3_600_000).toISOString()
+      yield* operate("PATCH", "/ops/v1/operators/ann", { json: { expires_at } })
+      clock.advance("2 hours")
+      const test = yield* call("POST", "/ops/v1/notifiers/phones/test", { token: uiToken })
+      assert.include(test.text, "the operator ann has expired")
+      yield* turns(yield* acceptedAgent(), "critical")
+      const row = yield* until(
+        "no attempt is under way",
+        Effect.map(itemsOf("/api/v1/notifiers/outbox"), ([one]) => one?.["state"] !== "sending" && one),
+      )
+      assert.include(["pending", "retry"], row["state"])
+      assert.strictEqual(yield* Queue.size(server.arrived), 0)
+    }),
+  )
+
   // They wait for second tries, of which storages know nothing.
   if (subject.name !== "memory" && !AT_LENGTH) return
 

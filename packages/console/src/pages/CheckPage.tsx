@@ -16,6 +16,7 @@ import { useKeys } from "../view/Keyboard.tsx"
 import {
   CheckMark,
   Muted,
+  mutedText,
   Facts,
   labelsFact,
   Mark,
@@ -191,7 +192,8 @@ const Seen = ({ agent, check, received_at }: CheckExplanation) => {
   const last = isSilent ? "as last heard " : isLate ? `last result ${check.status} ` : "last result "
   return (
     <p class="facts">
-      <CheckMark {...check} isSilent={isSilent} /> <Muted {...check} />{" "}
+      <CheckMark {...check} isSilent={isSilent} /> <Muted {...check} />
+      {mutedText(check) !== undefined && " "}
       {isLate && <TimeAfter text="due " at={check.expected_at} isAlone />}
       {isLate && ", "}
       <TimeAfter text={last} at={received_at} isAlone />
