@@ -83,7 +83,7 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
       ...kind.bodyOf(texts, former),
       ...(title !== undefined && { title: title === "" ? null : title }),
     }
-    // All else stays as somebody else may have changed it meanwhile.
+    // Other settings stay: another operator may have changed them meanwhile.
     const known = new Map<string, unknown>(Object.entries(former))
     const changes = Object.entries<unknown>(stated).filter(
       ([key, value]) => JSON.stringify(value) !== JSON.stringify(known.get(key)),

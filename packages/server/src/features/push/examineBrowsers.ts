@@ -21,34 +21,33 @@ export const browserFindings = (
   )
   const ending = namesOf(rows.filter(({ expires_at }) => expires_at !== undefined && expires_at <= soon))
   const unreadable = namesOf(browsers.flatMap(({ row, state }) => (state === "unreadable" ? [row] : [])))
-  const about = (names: string, finding: Findings[number]): Findings => (names === "" ? [] : [finding])
+  const where = (applies: boolean, finding: Findings[number]): Findings => (applies ? [finding] : [])
   const findings: Findings = [
-    ...about(
-      silent,
+    ...where(
+      silent !== "",
       attention(
         "browsers",
         `these took messages and never showed one: ${silent}; look whether their systems allow notifications`,
       ),
     ),
-    ...about(
-      ending,
+    ...where(
+      ending !== "",
       attention("browsers", `these end within 14 days: ask their people to sign in again (${ending})`),
     ),
-    ...about(
-      unreadable,
+    ...where(
+      unreadable !== "",
       attention(
         "browsers",
         `no key of this shell opens ${unreadable}: set SERVICE_SECRETS_KEY to theirs, or press Notify this browser in them again`,
       ),
     ),
-    ...(key === "unreadable"
-      ? [
-          attention(
-            "browsers",
-            "no key of this shell opens the key by which browsers know this server: set SERVICE_SECRETS_KEY to it, or make another with POST /ops/v1/push/key",
-          ),
-        ]
-      : []),
+    ...where(
+      key === "unreadable",
+      attention(
+        "browsers",
+        "no key of this shell opens the key by which browsers know this server: set SERVICE_SECRETS_KEY to it, or make another with POST /ops/v1/push/key",
+      ),
+    ),
   ]
   return findings.length > 0
     ? findings
