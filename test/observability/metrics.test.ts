@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { heartbeat } from "../processes/Agent.ts"
+import { enroll, heartbeat, report } from "../processes/Agent.ts"
 import { call, OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import { MARK, secretOf } from "../processes/secrecy.ts"
@@ -153,8 +153,9 @@ describe("metrics of a server", () => {
         )
         assert.strictEqual(registered.status, 401)
 
-        const key = secretOf("web-1")
-        yield* Effect.orDie(heartbeat(withToken, { agent_id: "web-1", key }))
+        const agent = yield* enroll(withToken, "web-1")
+        const { key } = agent
+        yield* report(withToken, agent, { check_id: "disk", status: "critical" })
         const checks = (server: typeof own, token: string, query = "") =>
           Effect.map(Effect.orDie(call(server, "GET", `/metrics/checks${query}`, { token })), statusOf)
         assert.strictEqual(yield* checks(withToken, METRICS_TOKEN), 200)
@@ -163,8 +164,11 @@ describe("metrics of a server", () => {
         assert.strictEqual(yield* checks(withToken, METRICS_TOKEN, "?match=nonsense"), 400)
         assert.strictEqual(yield* checks(open, "open"), 401)
         assert.strictEqual(yield* checks(own, OPERATOR_TOKEN), 404)
+        const told = yield* Effect.orDie(call(withToken, "GET", "/metrics/checks"))
+        assert.include(told.text, 'tocsin_check_info{agent_id="web-1",check_id="disk"')
         const others = yield* Effect.orDie(call(withToken, "GET", "/metrics"))
         assert.notInclude(others.text, "tocsin_check_info")
+        assert.notInclude(others.text, "web-1")
 
         const refused = yield* Effect.orDie(call(own, "GET", "/metrics", { token: "wrong" }))
         assert.strictEqual(refused.headers.get("www-authenticate"), "Bearer")
