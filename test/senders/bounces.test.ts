@@ -44,6 +44,7 @@ const returnedOn = Effect.fnUntraced(function* (storage: Environment) {
     const others = [
       any.replaceAll(OURS, id).replace("Action: failed", "Action: delayed"),
       any.replaceAll(OURS, `${id.slice(0, 30)}abcdef@vm.example.org`),
+      any.replaceAll(OURS, id.replace("@vm.", "@other.")),
       any.replaceAll(OURS, id).replaceAll("message/delivery-status", "text/plain"),
       `From: x@x\nSubject: Undelivered Mail Returned to Sender\n\nMessage-ID: <${id}>\nAction: failed\n`,
     ]

@@ -205,7 +205,7 @@ export const mailsOver = Effect.fnUntraced(function* (
   return {
     kind: "messenger",
     takesDetails: true,
-    recipients: options.to.length + (options.cc?.length ?? 0),
+    mails: { recipients: options.to.length + (options.cc?.length ?? 0), domain: domainOf(options.from) },
     concurrency: MOST_CONNECTIONS,
     outlastsLease: true,
     send: (notification) => deliver(aboutNotification(notification), notification),

@@ -195,8 +195,8 @@ export interface Notifier {
   readonly remembers?: true
   /** The most attempts that it makes at a time; no other begins, whatever the policy says. */
   readonly concurrency?: number
-  /** To how many addresses each of its mails goes; absent where it sends none. */
-  readonly recipients?: number
+  /** To how many addresses each of its mails goes, and the domain of their Message-IDs; absent where it sends none. */
+  readonly mails?: { readonly recipients: number; readonly domain: string }
   /** An attempt may take longer than a lease: its claim is renewed while it runs. */
   readonly outlastsLease?: true
   /** Whether its messages show details. */

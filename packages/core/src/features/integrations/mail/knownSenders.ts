@@ -42,6 +42,9 @@ const inLine = ({ lines }: SeenMail, form: RegExp): string | undefined => {
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1)
 
+/** The host that a program names, or that of its sender where it knows no other than localhost. */
+const hostOf = (named: string, { from }: SeenMail): string => (named === "localhost" ? domainOf(from) : named)
+
 const ofHost = (host: string, name: string, status: Known["status"]): Known => ({
   check: `${host}:${name}`,
   status,
@@ -163,11 +166,22 @@ const KNOWN_SENDERS: Readonly<Record<string, ReadonlyArray<Reader>>> = {
   "unattended-upgrades": [
     bySubject(
       /^((?:\[[^\]]*\] *)*)unattended-upgrades result for (\S+): (SUCCESS|FAILURE)$/u,
-      ([before = "", named = "", word], { from }) => {
-        const host = named === "localhost" ? domainOf(from) : named
+      ([before = "", named = "", word], seen) => {
         const good = before.includes("[reboot required]") ? "warning" : "ok"
-        return ofHost(host, "unattended-upgrades", word === "SUCCESS" ? good : "critical")
+        return ofHost(hostOf(named, seen), "unattended-upgrades", word === "SUCCESS" ? good : "critical")
       },
+    ),
+  ],
+  apticron: [
+    bySubject(/^(\d+ (?:\S+ )?package update\(s\)|No updates) for (\S+)$/u, ([words, named = ""], seen) =>
+      ofHost(hostOf(named, seen), "apticron", words === "No updates" ? "ok" : "warning"),
+    ),
+  ],
+  logcheck: [
+    bySubject(
+      /^(?:\[logcheck\] )?(?:Reboot: |Logcheck: )?(\S+) \d{4}-\d\d-\d\d \d\d:\d\d(?: \S+)? (Security Alerts|Security Events|System Events|exiting due to errors)$/u,
+      ([named = "", words = ""], seen) =>
+        ofHost(hostOf(named, seen), "logcheck", words.endsWith("Events") ? "warning" : "critical"),
     ),
   ],
   vzdump: [

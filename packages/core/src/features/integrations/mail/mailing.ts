@@ -58,12 +58,12 @@ export const mailing = Effect.fnUntraced(function* <E>(report: Reports<E>) {
     }),
     /** Notes that a mail of ours was not delivered, if it was one of the last days. Other reports change nothing. */
     noteBounce: Effect.fnUntraced(function* ({ message_id, status }: Bounce) {
-      const id = message_id.slice(0, message_id.indexOf("@"))
+      const [id = "", domain] = message_id.split(/@(.*)/su)
       if (!isOutboxId(id)) return
       const [row] = yield* storage.rows("outbox", [id])
-      const recipients = row && receivers?.current().get(row.receiver)?.recipients
-      if (row === undefined || recipients === undefined) return
-      yield* commits.transact(recordBounce({ notification: row, status, hasOthers: recipients > 1 }))
+      const mails = row && receivers?.current().get(row.receiver)?.mails
+      if (mails === undefined || domain?.toLowerCase() !== mails.domain.toLowerCase()) return
+      yield* commits.transact(recordBounce({ notification: row, status, hasOthers: mails.recipients > 1 }))
     }),
   }
 })

@@ -134,6 +134,18 @@ describe("a mail becomes the result", () => {
       { subject: "unattended-upgrades result for vm: SUCCESS" },
       "ok vm:unattended-upgrades (unattended-upgrades)",
     ],
+    [{ subject: "3 Debian package update(s) for web1" }, "warning web1:apticron (apticron)"],
+    [{ subject: "1 package update(s) for web1" }, "warning web1:apticron (apticron)"],
+    [{ subject: "No updates for web1" }, "ok web1:apticron (apticron)"],
+    [{ subject: "Reboot: web1 2026-11-30 08:05 Security Events" }, "warning web1:logcheck (logcheck)"],
+    [
+      { subject: "[logcheck] web1 2026-11-30 08:05 +0000 Security Alerts" },
+      "critical web1:logcheck (logcheck)",
+    ],
+    [
+      { subject: "Logcheck: web1 2026-11-30 08:05 +0000 exiting due to errors" },
+      "critical web1:logcheck (logcheck)",
+    ],
     [{ subject: "vzdump backup status (pve) : backup successful" }, "ok pve:vzdump (vzdump)"],
     [{ subject: "vzdump backup status (pve): backup failed: timeout" }, "critical pve:vzdump (vzdump)"],
     [{ subject: "Bacula: Backup OK of db-fd Full", text: bacula }, "ok bacula:Nightly (bacula)"],
