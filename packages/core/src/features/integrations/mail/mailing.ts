@@ -62,7 +62,8 @@ export const mailing = Effect.fnUntraced(function* <E>(report: Reports<E>) {
       if (!isOutboxId(id)) return
       const [row] = yield* storage.rows("outbox", [id])
       const mails = row && receivers?.current().get(row.receiver)?.mails
-      if (mails === undefined || domain?.toLowerCase() !== mails.domain.toLowerCase()) return
+      if (row === undefined || mails === undefined || domain?.toLowerCase() !== mails.domain.toLowerCase())
+        return
       yield* commits.transact(recordBounce({ notification: row, status, hasOthers: mails.recipients > 1 }))
     }),
   }
