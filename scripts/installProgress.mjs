@@ -37,7 +37,7 @@ export function showProgress(root, paths) {
     const seconds = Math.round((Date.now() - begun) / 1_000)
     const there = paths.filter((path) => existsSync(join(root, path, "package.json"))).length
     const megabytes = Math.round(bytesIn(join(root, "node_modules")) / MEGABYTE)
-    const text = `npm: ${seconds} s, ${answers} answers, ${there} of ${paths.length} packages, ${megabytes} MB`
+    const text = `npm: ${seconds} s, ${answers} files fetched, ${there} of ${paths.length} packages unpacked, ${megabytes} MB on disk`
     process.stderr.write(isTTY ? `\r\x1b[K${text.slice(0, (process.stderr.columns || 80) - 1)}` : `${text}\n`)
   }
   const timer = setInterval(show, isTTY ? 1_000 : 5_000)
@@ -48,6 +48,7 @@ export function showProgress(root, paths) {
     end: () => {
       clearInterval(timer)
       if (isTTY) process.stderr.write("\r\x1b[K")
+      else show()
     },
   }
 }

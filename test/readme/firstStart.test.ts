@@ -39,7 +39,7 @@ describe("the first start", () => {
       child.stderr.on("data", (chunk) => (shown += String(chunk)))
       const code = await new Promise((resolve) => child.on("close", resolve))
       assert.strictEqual(code, 1)
-      assert.match(shown, /^npm: \d+ s, 2 answers, 1 of 1 packages, 3 MB$/m)
+      assert.match(shown, /^npm: \d+ s, 2 files fetched, 1 of 1 packages unpacked, 3 MB on disk$/m)
       assert.match(shown, /^npm error the disk is full for ci --omit=dev .*\nThe dependencies could not/m)
       assert.notInclude(shown, "http fetch")
     } finally {
