@@ -122,7 +122,7 @@ describe.skipIf(chromium === undefined)(`the policy in the console${skipped}`, (
           await text.fill("receivers: { a: { kind: messenger, url_env: TOCSIN_SECRET_A } }\n")
           await click("Apply")
           const dialog = page.getByRole("dialog")
-          await dialog.getByText(/^No server could use 1 of the receivers \(a\).*secrets\.$/).waitFor()
+          await dialog.getByText(/^No server could use 1 of the receivers \(a\).*; correct this\.$/).waitFor()
           await dialog.getByRole("button", { name: "Cancel" }).click()
           await click("Apply")
           await dialog.getByRole("button", { name: "Do it all the same" }).click()

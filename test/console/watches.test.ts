@@ -150,18 +150,26 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           const made = (await demo.call("GET", "ops/v1/watches/discard-twice")) as object
           assert.deepInclude(made, { title: "Discard twice", every: "10s", from, fails: 2 })
 
-          // The service alone.
+          // The service alone. What was typed for another one stays.
+          const title = page.getByLabel("Title")
+          await title.fill("Not yet")
           const row = page.locator('[data-id="discard-twice"]')
           await row.getByRole("button", { name: "Change" }).click()
           const form = page.getByRole("dialog")
           await form.getByLabel("berlin").uncheck()
           await form.getByLabel("Title").fill("discard")
-          // The change of somebody else stays.
-          await demo.call("PATCH", "ops/v1/watches/discard-twice", { every: "30s" })
+          await form.getByLabel("Failures in a row").fill("4")
+          // The changes of somebody else stay, but for those of the same setting.
+          const other = { every: "30s", confirm: { bad: 3, good: 2 } }
+          await demo.call("PATCH", "ops/v1/watches/discard-twice", other)
+          await click("Save")
+          await form.getByText(/^Somebody changed this meanwhile: Failures in a row is 3\./).waitFor()
           await click("Save")
           await page.getByText("Changed discard-twice").waitFor()
           const changed = (await demo.call("GET", "ops/v1/watches/discard-twice")) as object
           assert.deepInclude(changed, { title: "discard", every: "30s", from: ["here"], fails: "majority" })
+          assert.deepInclude(changed, { confirm: { bad: 4, good: 2 } })
+          assert.strictEqual(await title.inputValue(), "Not yet")
 
           await page.goto(`${baseUrl}/#/checks/watches/discard`)
           await places.getByRole("listitem").filter({ hasText: "berlin" }).getByText("not heard").waitFor()

@@ -1,6 +1,6 @@
 import type { Operator, OperatorWithToken, Session } from "@tocsin/client"
 import { segment } from "../api/request.ts"
-import { listOf } from "../state/lists.ts"
+import { listOf, MOST, readAll } from "../state/lists.ts"
 import { carryOut, mayAdminister } from "../state/session.ts"
 import { Invite } from "../features/signIn/Invite.tsx"
 import { ActionButton } from "../view/forms.tsx"
@@ -10,6 +10,7 @@ import { usePages } from "../view/usePages.ts"
 import { lastText, NamedTable } from "../view/Named.tsx"
 import type { Kind } from "../view/NamedKind.ts"
 
+const PATH = "ops/v1/operators"
 const ROLES = [["read"], ["respond"], ["admin"]] as const
 
 /** A time as the browser's field for times has it: in the zone of the computer, to the minute. */
@@ -23,7 +24,11 @@ const expiryOf = (operator: Operator | undefined): string =>
 const OPERATORS: Kind<Operator, OperatorWithToken> = {
   noun: "operator",
   title: "Operators",
-  path: "ops/v1/operators",
+  path: PATH,
+  read: async (name) => {
+    const all = await readAll(listOf<Operator>(PATH, {}, MOST))
+    return all.find((operator) => operator.name === name)
+  },
   empty: ["No named operators yet", "Everyone shares the tokens of the settings."],
   subjectOf: ({ created_by }) => `by ${created_by}`,
   label: ["Role", ({ role }) => <em class="is-taken">{role}</em>, ({ role }) => role],

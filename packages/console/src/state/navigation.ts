@@ -103,7 +103,12 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Page>>>> = 
     operators: {
       key: "p",
       line: "M6 2.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5zM1.5 13.5c.3-2.5 2-4 4.5-4s4.2 1.5 4.5 4M10.5 2.6a2.5 2.5 0 0 1 0 4.8M12 9.8c1.4.5 2.3 1.8 2.5 3.7",
-      subjects: { operator: "" },
+      subjects: {
+        operator: "",
+        session: "a session",
+        invitation: "an invitation",
+        subscription: "a browser",
+      },
       topics: { sessions: ["operators"] },
     },
     system: {

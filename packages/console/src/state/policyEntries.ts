@@ -1,4 +1,5 @@
 import type { PolicyInForce } from "@tocsin/client"
+import { isSame } from "./isSame.ts"
 
 export type Policy = PolicyInForce["policy"]
 export type Path = ReadonlyArray<string>
@@ -20,8 +21,6 @@ export const entryAt = <Value extends object>(policy: Policy, path: Path): Entry
   if (typeof value !== "object" || value === null) return undefined
   return { path, value: value as Value, count: Array.isArray(list) ? list.length : 0 }
 }
-
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /**
  * An entry as it is now. Items of lists move: one is that with the same value or name or, while none was

@@ -1,10 +1,14 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
+import { useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
+import { isSame } from "../state/isSame.ts"
+import { mergedChanges } from "../state/mergedChanges.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
 import { Dialog } from "./Dialog.tsx"
+import { STILL_HERE } from "./formFault.ts"
 import type { FormField, Texts } from "./FormField.ts"
-import { ActionButton, Form, type FormAct, QuietButton } from "./forms.tsx"
+import { ActionButton, Form, type FormAct, QuietButton, refusal } from "./forms.tsx"
 import type { Kind, Named } from "./NamedKind.ts"
 import { NamedList } from "./NamedList.tsx"
 import { type Secret, ShownOnce, TimeAfter } from "./states.tsx"
@@ -57,6 +61,8 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
   const former = changed.value
   const model = copied?.value
   const fields = kind.fieldsOf(former ?? model)
+  /** As the form has said that somebody else has changed it. */
+  const seen = useRef<Item | undefined>(undefined)
   if (former === undefined) {
     const create: FormAct[1] = async ({ name = "", title = "", ...texts }) => {
       // The service makes an ID of a title.
@@ -73,26 +79,33 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
           key={`new ${model?.name ?? ""}`}
           fields={{ ...newFields(kind, model), ...fields }}
           acts={[...acts, [kind.creates, create, "main"]]}
+          keptAs={`new ${model?.name ?? ""}`}
         />
         {children}
       </>
     )
   }
+  const path = `${kind.path}/${segment(former.name)}`
   const change: FormAct[1] = async ({ title, ...texts }) => {
     const stated = {
       ...kind.bodyOf(texts, former),
       ...(title !== undefined && { title: title === "" ? null : title }),
     }
     // Other settings stay: another operator may have changed them meanwhile.
-    const known = new Map<string, unknown>(Object.entries(former))
-    const changes = Object.entries<unknown>(stated).filter(
-      ([key, value]) => JSON.stringify(value) !== JSON.stringify(known.get(key)),
-    )
-    if (changes.length > 0)
-      await call("PATCH", `${kind.path}/${segment(former.name)}`, { body: Object.fromEntries(changes) })
+    const there = await (kind.read?.(former.name) ?? call<Item>("GET", path))
+    const present = there ?? former
+    const { changes, conflicts } = mergedChanges(former, stated, present)
+    if (conflicts.length > 0 && !isSame(present, seen.current)) {
+      seen.current = present
+      throw refusal(
+        `Somebody changed this meanwhile: ${conflicts.map(([key, value]) => `${fields[key]?.label ?? key} is ${JSON.stringify(value ?? null)}`).join(", ")}. ${STILL_HERE}: save it to replace that.`,
+      )
+    }
+    const isChanged = Object.keys(changes).length > 0
+    if (isChanged) await call("PATCH", path, { body: changes })
     changed.value = undefined
     onSave?.()
-    return { text: changes.length > 0 ? `Changed ${former.name}` : `Nothing was changed in ${former.name}` }
+    return { text: isChanged ? `Changed ${former.name}` : `Nothing was changed in ${former.name}` }
   }
   const close = () => (changed.value = undefined)
   return (

@@ -23,6 +23,8 @@ export interface Kind<Item extends Named, Made extends Named = Item> {
   readonly title: string
   readonly path: string
   readonly list?: (limit?: number) => List<Item>
+  /** Reads one as it is now, where its path has none. */
+  readonly read?: (name: string) => Promise<Item | undefined>
   /** The size of its rows, which the style sheet knows too. */
   readonly size?: "watch"
   readonly empty: readonly [title: string, text: string]

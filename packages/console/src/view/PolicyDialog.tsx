@@ -12,6 +12,7 @@ import { useLater } from "../state/useLater.ts"
 import { Dialog } from "./Dialog.tsx"
 import { Difference } from "./Difference.tsx"
 import { Fields } from "./Fields.tsx"
+import { STILL_HERE } from "./formFault.ts"
 import { ActionButton, CopyText, Fault, QuietButton } from "./forms.tsx"
 import { useResource } from "./usePages.ts"
 
@@ -97,8 +98,6 @@ export const Preview = ({ former, path, policy, value }: PreviewProps) => {
     </>
   )
 }
-
-const STILL_HERE = "What you typed is still here"
 
 /** A sentence about an entry that somebody changed while its form was open. */
 const conflictOf = (present: Entry | undefined): string =>

@@ -14,6 +14,7 @@ const DID: Readonly<Record<string, string>> = {
   "incident.noted": "added a note to",
   "integration.rotated": "replaced the key of",
   "operator.rotated": "replaced the token of",
+  "session.signed_out": "ended",
 }
 
 export const didText = (action: string): string =>

@@ -8,6 +8,8 @@ export interface FormFault {
   readonly text: string
   readonly name?: string
 }
+/** Of a form whose thing somebody else changed meanwhile. */
+export const STILL_HERE = "What you typed is still here"
 export const NO_FAULT: FormFault = { text: "" }
 
 export const missingIn = (fields: FormFields, texts: Texts): FormFault | undefined => {

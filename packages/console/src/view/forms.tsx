@@ -3,6 +3,8 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
 import { ApiFailure } from "../api/ApiFailure.ts"
 import { copyText } from "../state/browser.ts"
+import { useDraft } from "../state/drafts.ts"
+import { isSame } from "../state/isSame.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
 import { Boxes } from "./boxes.tsx"
 import { Fields } from "./Fields.tsx"
@@ -174,6 +176,8 @@ interface FormProps {
   readonly fields: Readonly<Record<string, FormField>>
   readonly hasColumns?: boolean
   readonly acts: ReadonlyArray<FormAct>
+  /** The name by which its texts wait while another form has its place. */
+  readonly keptAs?: string
   /** Below the fields, and follows their texts. */
   readonly preview?: (texts: Texts) => ComponentChildren
   readonly children?: ComponentChildren
@@ -224,12 +228,23 @@ const FormFields = ({ fields, isRare: isDrawn, texts, fault }: FormFieldsProps) 
 const trimmed = (texts: Texts): Texts =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]))
 
+/** The texts that wait for their writer: passwords are written again. */
+const withoutPasswords = (fields: FormProps["fields"], texts: Texts): Texts =>
+  Object.fromEntries(Object.entries(texts).filter(([name]) => fields[name]?.type !== "password"))
+
 /** A form of one line. A refused input is its fault, and stays. */
-export const Form = ({ title, fields, hasColumns = false, acts, preview, children }: FormProps) => {
+export const Form = ({ title, fields, hasColumns = false, acts, keptAs, preview, children }: FormProps) => {
   const initial = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, field.initial ?? ""]),
   )
-  const texts = useSignal<Texts>(initial)
+  const latest = useRef(initial)
+  latest.current = initial
+  const texts = useDraft<Texts>(
+    [keptAs, title, ...Object.keys(fields)].join(),
+    initial,
+    (written) => keptAs !== undefined && !isSame(written, latest.current),
+  )
+  useEffect(() => () => void (texts.value = withoutPasswords(fields, texts.peek())), [])
   const fault = useSignal(NO_FAULT)
   const carryOut = async (does: FormAct[1]): Promise<Message | undefined> => {
     const given = trimmed(texts.value)

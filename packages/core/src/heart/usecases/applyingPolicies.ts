@@ -48,7 +48,7 @@ const refuseUnusable = (unusable: ReturnType<typeof unusableByAll>): Effect.Effe
   const names = unusable.slice(0, MOST_NAMED).map(([name]) => name)
   return Effect.fail(
     new StateConflict({
-      message: `no server could use ${unusable.length} of the receivers (${names.join(", ")}), as ${first[1]}: give them their secrets, or confirm the policy with --confirm or ?confirm=true`,
+      message: `no server could use ${unusable.length} of the receivers (${names.join(", ")}), as ${first[1]}; correct this, or confirm the policy with --confirm or ?confirm=true`,
     }),
   )
 }
