@@ -187,6 +187,34 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           await save()
           await page.getByText("Saved ann", { exact: true }).waitFor()
           assert.match((await stored()) ?? "", /^ {2}ann: .*21:00-06:00.*sat.*Europe\/Berlin/m)
+
+          // One mail server is for all receivers, which then need an address alone.
+          await page.getByRole("button", { name: "Share a mail server" }).click()
+          const server = page.getByRole("dialog", { name: "The mail server" })
+          await server.getByLabel("Mail server").fill("mail.example.org")
+          await server.getByLabel("Password").fill("word")
+          await server.getByLabel("User").fill("ops")
+          await server.getByRole("button", { name: "Save" }).click()
+          await server.getByRole("alert").getByText("From is missing.").waitFor()
+          await server.getByLabel("From").fill("tocsin@example.org")
+          assert.deepStrictEqual(await flawsOf(page), [])
+          await server.getByRole("button", { name: "Save" }).click()
+          await page.getByText("Mails are from tocsin@example.org").waitFor()
+          assert.match(
+            (await stored()) ?? "",
+            /^mail: \{ ?secrets: mail_server, from: tocsin@example\.org ?\}$/m,
+          )
+          await page.getByRole("textbox", { name: "To", exact: true }).fill("kim@example.org")
+          await page.getByRole("button", { name: "Save" }).click()
+          await page.getByText("Saved email", { exact: true }).waitFor()
+          await page.getByRole("button", { name: "Change the mail server" }).click()
+          await server.getByLabel("From").fill("ops@example.org")
+          await server.getByRole("button", { name: "Save" }).click()
+          await page.getByText("Mails are from ops@example.org").waitFor()
+          assert.match(
+            (await stored()) ?? "",
+            /^mail: \{ ?secrets: mail_server, from: ops@example\.org ?\}$/m,
+          )
           assert.deepStrictEqual(faults, [])
         })
       }),

@@ -59,6 +59,12 @@ describe.skipIf(chromium === undefined)(`the report${skipped}`, () => {
             const printed = (await page.pdf({ format })).toString("latin1")
             assert.isAtMost(printed.match(/\/Type \/Page\b/g)?.length ?? 99, 2, format)
           }
+          // It is read again after five minutes, and shows what it knows meanwhile.
+          await page.route("**/ops/v1/report?*", () => {})
+          const again = page.waitForRequest(/\/ops\/v1\/report\?/)
+          await page.evaluate("{ const now = Date.now; Date.now = () => now() + 330_000 }")
+          await again
+          assert.strictEqual(await page.getByRole("row").count(), 40 + 10 + 500 + 500 + 4)
           assert.deepStrictEqual(faults, [])
         })
       }),

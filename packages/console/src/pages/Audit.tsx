@@ -63,15 +63,24 @@ const COLUMNS: Columns<AuditEntry> = [
 ]
 
 export const Audit = () => {
-  const { actor = "", action = "", subject = "", from = "", sort, to = "" } = route.value.parameters
+  const {
+    actor = "",
+    action = "",
+    filter: search = "",
+    subject = "",
+    from = "",
+    sort,
+    to = "",
+  } = route.value.parameters
   const query = { actor: actor.trim(), action, subject: subject.trim(), ...chosenDays() }
-  const listed = usePages(arranged((limit) => actsOf(query, limit), { sorts: SORTS, sort }))
-  const isFiltered = actor + action + subject + from + to !== ""
+  const listed = usePages(arranged((limit) => actsOf(query, limit), { sorts: SORTS, sort, search }))
+  const isFiltered = actor + action + search + subject + from + to !== ""
   const isTurned = from !== "" && to !== "" && from > to
   useSubjectNames()
   return (
     <>
       <div class="filters">
+        <FilterField what="words" />
         <FilterField label="Who" what="an actor" parameter="actor" />
         <FilterField label="ID" what="web-1/disk" parameter="subject" />
         <Field label="Action " options={ACTIONS} {...parameterOf("action")} />

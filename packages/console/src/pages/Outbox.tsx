@@ -18,7 +18,7 @@ import { Export } from "../view/Export.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { column, type Columns, Listing, mainLink } from "../view/Listing.tsx"
 import { Empty, Mark, Time, TimeAfter } from "../view/states.tsx"
-import { chosen, Tabs } from "../view/navigation.tsx"
+import { chosen, FilterField, Tabs } from "../view/navigation.tsx"
 import { usePages } from "../view/usePages.ts"
 import { ItemActions } from "./IncidentPage.tsx"
 
@@ -136,14 +136,14 @@ const ReplayAll = ({ isOffered }: { readonly isOffered: boolean }) => {
 }
 
 export const Outbox = () => {
-  const { sort, tab: wanted } = route.value.parameters
+  const { filter: search = "", sort, tab: wanted } = route.value.parameters
   const [tab, , filters, nothing] = chosen(TABS, wanted)
   /** As a whole, by an order that does not move while its pages are read. */
   const list = (limit?: number) => {
     const order = limit === undefined ? {} : { sort: "created_at" }
     return listOf<HeldOutboxItem>("ops/v1/outbox", { ...filters, ...order }, limit)
   }
-  const listed = usePages(arranged(list, { sorts: SORTS, sort }))
+  const listed = usePages(arranged(list, { sorts: SORTS, sort, search }))
   const shared = useMemo(() => sharedTitles(itemsOf(listed.pages), keyOf), [listed.pages])
   const columns = useMemo(() => columnsOf(nameAmong(shared, keyOf)), [shared])
   return (
@@ -154,13 +154,22 @@ export const Outbox = () => {
       {(tab === "failed" || tab === "all") && mayAdminister.value && (
         <ReplayAll isOffered={(summary.value?.dead_letters ?? 0) > 0} />
       )}
+      <div class="filters">
+        <FilterField what="receiver, incident or error" />
+      </div>
       <Listing
         label="Notifications"
         kind="outbox"
         columns={columns}
         listed={listed}
         keyOf={({ id }) => id}
-        empty={<Empty title={nothing}>{tab === "all" && "The first incident brings some."}</Empty>}
+        empty={
+          search === "" ? (
+            <Empty title={nothing}>{tab === "all" && "The first incident brings some."}</Empty>
+          ) : (
+            <Empty title="Nothing matches" />
+          )
+        }
       />
     </>
   )

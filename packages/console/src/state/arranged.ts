@@ -44,6 +44,10 @@ const orderOf = <Item>([a]: Keyed<Item>, [b]: Keyed<Item>, sign: number): number
   return a < b ? -sign : sign
 }
 
+const answeringReader = async (count: number): Promise<void> => {
+  if (count > MOST) await new Promise((resolve) => setTimeout(resolve))
+}
+
 /**
  * A list in the order of one of its heads, and those with the searched words alone. It is read as a whole; without an
  * order and words it stays as it is.
@@ -82,7 +86,10 @@ export const arranged = <Item>(
         return { items: sorted, next_cursor: isCut ? null : next_cursor }
       }
       const all = await readAll({ read }, { isWanted })
+      // Of many, the sorting is a task of its own, after the last answer was read and before the rows are drawn.
+      await answeringReader(count)
       const items = all.toSorted((a, b) => orderOf(a, b, sign)).map(([, item]) => item)
+      await answeringReader(count)
       return {
         items,
         isSlow: count > MOST,

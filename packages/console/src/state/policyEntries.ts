@@ -81,6 +81,14 @@ const changesOf = (path: Path, before: unknown, after: unknown): ReadonlyArray<O
   })
 }
 
+/** Removes an entry, with its key where that has no other one. */
+export const removalOf = (policy: Policy, former?: Entry): ReadonlyArray<Operation> => {
+  if (former === undefined) return []
+  const around = former.path.slice(0, 1)
+  const isOnly = former.path.length === 2 && Object.keys(Object(valueAt(policy, around))).length === 1
+  return [{ op: "remove", path: pointer(isOnly ? around : former.path) }]
+}
+
 /** Writes a value: in the place of an entry, else as a new one at a path, below the others around it. */
 export const operationsOf = (
   policy: Policy,

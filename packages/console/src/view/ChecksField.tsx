@@ -21,13 +21,20 @@ const operatorOf = (text: string): string => (text.includes("*") ? "glob" : "=")
 const knownIn = (checks: ReadonlyArray<Named>, text: string): Named | undefined =>
   checks.find(({ agent_id, check_id, title }) => [title, `${agent_id}/${check_id}`].includes(text))
 
-/** The matchers of a text: a check by its title or `AGENT/CHECK`, a name with `*`, or matchers with commas between them. */
+/** Whether a text is a part of titles and no ID. */
+const isOfTitles = (checks: ReadonlyArray<Named>, text: string): boolean =>
+  /^[^/,*?[\\]+$/.test(text) &&
+  checks.some(({ title }) => title?.includes(text)) &&
+  !checks.some(({ check_id }) => check_id === text)
+
+/** The matchers of a text: a check by its title or `AGENT/CHECK`, a part of titles, a name with `*`, or matchers with commas between them. */
 const matchersOf = (text: string, checks: ReadonlyArray<Named>): ReadonlyArray<string> => {
   const written = text.trim()
   if (written === "") return []
   const known = knownIn(checks, written)
   if (known !== undefined) return [`agent_id = ${known.agent_id}`, `check_id = ${known.check_id}`]
   if (/[=~]| glob /.test(written)) return written.split(",").map((matcher) => matcher.trim())
+  if (isOfTitles(checks, written)) return [`label:title glob *${written}*`]
   const [first = "", ...rest] = written.split("/")
   const check = rest.length === 0 ? first : rest.join("/")
   return [

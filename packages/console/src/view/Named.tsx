@@ -61,8 +61,8 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
   const former = changed.value
   const model = copied?.value
   const fields = kind.fieldsOf(former ?? model)
-  /** As the form has said that somebody else has changed it. */
-  const seen = useRef<Item | undefined>(undefined)
+  /** What the form has said of changes of somebody else. */
+  const said = useRef<unknown>(undefined)
   if (former === undefined) {
     const create: FormAct[1] = async ({ name = "", title = "", ...texts }) => {
       // The service makes an ID of a title.
@@ -95,8 +95,8 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
     const there = await (kind.read?.(former.name) ?? call<Item>("GET", path))
     const present = there ?? former
     const { changes, conflicts } = mergedChanges(former, stated, present)
-    if (conflicts.length > 0 && !isSame(present, seen.current)) {
-      seen.current = present
+    if (conflicts.length > 0 && !isSame(conflicts, said.current)) {
+      said.current = conflicts
       throw refusal(
         `Somebody changed this meanwhile: ${conflicts.map(([key, value]) => `${fields[key]?.label ?? key} is ${JSON.stringify(value ?? null)}`).join(", ")}. ${STILL_HERE}: save it to replace that.`,
       )
@@ -112,7 +112,7 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
     <Dialog name={`Change ${former.name}`} onClose={close}>
       <Form
         key={former.name}
-        title={former.name}
+        title={`Change ${former.title ?? former.name}`}
         fields={kind.idOf === undefined ? fields : { title: titleField(former.title ?? ""), ...fields }}
         acts={[...acts, ["Save", change, "main"]]}
       >

@@ -5,9 +5,19 @@ import { useEffect } from "preact/hooks"
 import { asFailure } from "../api/ApiFailure.ts"
 import { countText } from "../format/times.ts"
 import { applyChange, firingsText, previewOf } from "../state/policyActions.ts"
-import { type Entry, entryAt, isChanged, operationsOf, type Path, presentOf } from "../state/policyEntries.ts"
+import {
+  type Entry,
+  entryAt,
+  isChanged,
+  type Operation,
+  operationsOf,
+  type Path,
+  presentOf,
+  removalOf,
+} from "../state/policyEntries.ts"
 import { entryText, flowText } from "../state/policyText.ts"
 import { refresh } from "../state/revisions.ts"
+import { confirmed } from "../state/useAction.ts"
 import { useLater } from "../state/useLater.ts"
 import { Dialog } from "./Dialog.tsx"
 import { Difference } from "./Difference.tsx"
@@ -48,12 +58,20 @@ interface PolicyDialogProps extends Omit<PolicyFormProps, "path"> {
   readonly children: ComponentChildren
 }
 
+/** A problem of an entry without where it stands in the policy. */
+const ownWords = ([key = ""]: Path) => {
+  const place = new RegExp(`^${key}[[.]\\S*\\.(?=\\w+ )`)
+  return (problem: string) => problem.replace(place, "")
+}
+
 interface PreviewProps extends Pick<PolicyDialogProps, "path" | "policy" | "value"> {
   readonly former: Entry | undefined
+  /** A problem of the entry in the words of its form. */
+  readonly wordsOf?: (problem: string) => string
 }
 
 /** The lines of a change, and whom it would notify at once. */
-export const Preview = ({ former, path, policy, value }: PreviewProps) => {
+export const Preview = ({ former, path, policy, value, wordsOf = ownWords(path) }: PreviewProps) => {
   const operations = operationsOf(policy.policy, path, value, former)
   const asked = useSignal(operations)
   const text = JSON.stringify(operations)
@@ -79,13 +97,13 @@ export const Preview = ({ former, path, policy, value }: PreviewProps) => {
           after={entryText(former.path, value)}
         />
       )}
-      <p role="status" class="preview">
+      <p role="status" class={check !== undefined && check.issues.length > 0 ? "failure" : "preview"}>
         {failure !== undefined
           ? failure.message
           : check === undefined
             ? "Checking …"
             : check.issues.length > 0
-              ? check.issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")
+              ? check.issues.map((issue) => wordsOf(`${issue.path} ${issue.message}`)).join("; ")
               : count === 0
                 ? "It notifies nobody at once."
                 : `It notifies at once: ${countText(count, "notification")}, ${notified.map((each) => `${each.count} to ${each.receiver}`).join(", ")}.`}
@@ -129,15 +147,23 @@ export const useConflict = <Value extends object>(
   return { conflict, present }
 }
 
+/** Asks before an entry is removed: who would be notified at once. */
+const mayRemove = async (policy: PolicyInForce, operations: ReadonlyArray<Operation>) => {
+  const { firings } = await previewOf(policy, operations)
+  return confirmed(`Remove this from the policy${firingsText(firings, "that")}?`, "Remove this entry")
+}
+
 const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) => {
   const fault = useSignal("")
   const { conflict, present } = useConflict(policy, entry)
-  const apply = async () => {
+  const carryOut = (operations: (present: Entry | undefined) => ReadonlyArray<Operation>) => async () => {
     fault.value = conflict
     entry.value = present
     if (conflict !== "") return undefined
     try {
-      const applied = await applyChange(policy, operationsOf(policy.policy, path, value, present))
+      const made = operations(present)
+      if (made[0]?.op === "remove" && !(await mayRemove(policy, made))) return undefined
+      const applied = await applyChange(policy, made)
       if (applied === undefined) return undefined
       onClose()
       return { text: `Applied version ${applied.version}${firingsText(applied.firings, "it")}` }
@@ -146,13 +172,15 @@ const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) =>
       return undefined
     }
   }
-  return { apply, conflict, fault, former: present }
+  const apply = carryOut((former) => operationsOf(policy.policy, path, value, former))
+  const remove = carryOut((former) => removalOf(policy.policy, former))
+  return { apply, conflict, fault, former: present, remove }
 }
 
 /** A form over one entry of the policy. It says what it changes before it does (docs/rules.md#policy). */
 export const PolicyDialog = (props: PolicyDialogProps) => {
   const { children, kept = {}, missing, onClose, path, policy, title, value } = props
-  const { apply, conflict, fault, former } = useApply(props)
+  const { apply, conflict, fault, former, remove } = useApply(props)
   const isMissing = missing.length > 0
   return (
     <Dialog name={title} onClose={onClose}>
@@ -184,6 +212,11 @@ export const PolicyDialog = (props: PolicyDialogProps) => {
             </ActionButton>
           )}
           <QuietButton does={onClose}>Cancel</QuietButton>
+          {policy.fixed === undefined && former !== undefined && (
+            <ActionButton kind="danger" does={remove}>
+              Remove it
+            </ActionButton>
+          )}
         </div>
       </Fields>
     </Dialog>

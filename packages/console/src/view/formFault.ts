@@ -26,13 +26,20 @@ const REFUSED = [400, 409]
 export const isRefusal = (error: unknown): error is ApiFailure =>
   error instanceof ApiFailure && REFUSED.includes(error.status ?? 0)
 
+/** Of a label that says itself what must be. */
+const SENTENCE = /\bmust\b/
+
 /** A refusal of the service, in the words of the form. Other errors are thrown again. */
 export const faultOf = (fields: FormFields, error: unknown): FormFault => {
   if (!isRefusal(error)) throw error
   const { message } = error
   for (const [name, { label, refusedAs }] of Object.entries(fields)) {
     const found = refusedAs?.exec(message)
-    if (found) return { name, text: `${label}${message.slice(found.index + found[0].length)}` }
+    if (found)
+      return {
+        name,
+        text: `${label}${SENTENCE.test(label) ? ":" : ""}${message.slice(found.index + found[0].length)}`,
+      }
   }
   return { text: message }
 }

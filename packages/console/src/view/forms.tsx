@@ -154,7 +154,7 @@ export const Field = (props: FieldProps) => {
   return hint === undefined ? (
     field
   ) : (
-    <div class="field">
+    <div class={isWide ? "field wide" : "field"}>
       {field}
       <small id={id}>{hint}</small>
     </div>
@@ -274,8 +274,8 @@ export const Form = ({ title, fields, hasColumns = false, acts, keptAs, preview,
   )
   return (
     <Fields>
+      {title !== undefined && <h2>{title}</h2>}
       <div class={row}>
-        {title !== undefined && <b>{title}</b>}
         {draw(false)}
         {!hasColumns && buttons}
       </div>

@@ -18,8 +18,8 @@ export const useWhole = ({ pages, readWhole }: Listed<unknown>, inSight: number,
   return Math.min(drawn.value, most, stay)
 }
 
-/** So many rows of a list that is left go in one step. */
-const LEAVING = 128
+/** So many rows of a list that is left go in one step, and so many of them with the first rows of the next list. */
+const [LEAVING, LAST] = [128, 32]
 
 /** The list to show, and how many of its rows: one that is left shrinks before the next is there. */
 export const useInSteps = <Props extends { readonly listed: Listed<unknown> }>(
@@ -29,8 +29,11 @@ export const useInSteps = <Props extends { readonly listed: Listed<unknown> }>(
   const stay = useSignal(MOST_WHOLE)
   const isLeaving =
     next.listed.key !== shown.current.listed.key &&
-    Math.min(stay.value, rowCount(shown.current.listed.pages)) > LEAVING
+    Math.min(stay.value, rowCount(shown.current.listed.pages)) > LAST
   if (!isLeaving) shown.current = next
-  useLater(() => (stay.value = isLeaving ? stay.value - LEAVING : MOST_WHOLE), 0, [isLeaving, stay.value])
+  useLater(() => (stay.value = isLeaving ? Math.max(LAST, stay.value - LEAVING) : MOST_WHOLE), 0, [
+    isLeaving,
+    stay.value,
+  ])
   return [shown.current, stay.value]
 }

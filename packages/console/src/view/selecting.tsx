@@ -63,7 +63,7 @@ export const useSelecting = <Item,>(selecting: Selecting<Item>): Column<Item> =>
     // A name says more once another row has the same title.
     const nameOf = (item: Item): string => latest.current.nameOf(item)
     return column<Item>(
-      (items) => isOffered.value && <SelectAll ids={items.map(idOf)} />,
+      (items) => isOffered.value && <SelectAll items={items} idOf={idOf} />,
       "1.15rem",
       (item) => isOffered.value && <SelectBox id={idOf(item)} name={nameOf(item)} pick={pick} />,
     )
@@ -96,15 +96,20 @@ const selectAll = (ids: Selection): void => select(ids.slice(0, MOST_SELECTED))
 export const SelectAllButton = () =>
   width.value === "narrow" ? <QuietButton does={() => carryOut("selectAll")}>Select all</QuietButton> : null
 
-const SelectAll = ({ ids }: { readonly ids: Selection }) => {
-  const count = ids.filter((id) => selectedSet.value.has(id)).length
+interface SelectAllProps<Item> extends Pick<Selecting<Item>, "idOf"> {
+  readonly items: ReadonlyArray<Item>
+}
+
+const SelectAll = <Item,>({ idOf, items }: SelectAllProps<Item>) => {
+  const selected = selectedSet.value
+  const count = selected.size === 0 ? 0 : items.filter((item) => selected.has(idOf(item))).length
   return (
     <input
       type="checkbox"
       aria-label="Select all"
-      checked={count > 0 && count === ids.length}
-      indeterminate={count > 0 && count < ids.length}
-      onClick={({ currentTarget }) => selectAll(currentTarget.checked ? ids : [])}
+      checked={count > 0 && count === items.length}
+      indeterminate={count > 0 && count < items.length}
+      onClick={({ currentTarget }) => selectAll(currentTarget.checked ? items.map(idOf) : [])}
     />
   )
 }

@@ -17,7 +17,8 @@ import {
   valuesOf,
 } from "./receiverForms.ts"
 import { call } from "../../state/session.ts"
-import type { Texts } from "../../view/FormField.ts"
+import type { FormField, Texts } from "../../view/FormField.ts"
+import { faultOf } from "../../view/formFault.ts"
 import { CopyText, Field, Form, type FormAct, bound, QuietButton, refusal } from "../../view/forms.tsx"
 import { Dialog } from "../../view/Dialog.tsx"
 import { Preview, refusalOf, useConflict, useEntry } from "../../view/PolicyDialog.tsx"
@@ -54,15 +55,17 @@ interface FormProps extends ReceiverFormsProps {
 }
 
 interface ChangedProps extends Pick<FormProps, "policy"> {
+  readonly fields: Readonly<Record<string, FormField>>
   readonly present: PolicyEntry
   readonly receiver: Entry
   readonly values?: Texts
 }
 
 /** The change of an entry and whom it notifies at once; that of secrets shows in no line. */
-const Changed = ({ policy, present, receiver, values }: ChangedProps) => {
+const Changed = ({ fields, policy, present, receiver, values }: ChangedProps) => {
   if (values !== undefined) return <p class="lead">It replaces the secrets.</p>
-  return <Preview former={present} path={present.path} policy={policy} value={receiver} />
+  const wordsOf = (problem: string) => faultOf(fields, refusal(problem)).text
+  return <Preview former={present} path={present.path} policy={policy} value={receiver} wordsOf={wordsOf} />
 }
 
 const refuse = (error: unknown): never => {
@@ -134,7 +137,7 @@ const useForm = ({ changed, entry, opened, policy, schema: read, shown, type }: 
   const preview = (texts: Texts) => {
     if (parts.isFixed) return null
     if (conflict !== "") return <p role="status">{conflict}</p>
-    return present && <Changed {...{ policy, present }} {...given(texts).body} />
+    return present && <Changed {...{ fields, policy, present }} {...given(texts).body} />
   }
   return { acts, fields, former, lines, preview, tested }
 }

@@ -8,6 +8,7 @@ import { faultOf } from "../../state/health.ts"
 import { MOST } from "../../state/lists.ts"
 import type { Answered } from "../../state/Pages.ts"
 import { NotifyBrowser } from "../push/NotifyBrowser.tsx"
+import { MailServer } from "./MailServer.tsx"
 import { deleteReceiver, entriesOf, testReceiver } from "./receiverActions.ts"
 import { typeNameOf } from "./receiverForms.ts"
 import { linkTo } from "../../state/Route.ts"
@@ -210,6 +211,7 @@ export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInF
       {mayRespond.value && policy.receivers.length > 1 && <TestAll policy={policy} tested={tested} />}
       <h2>Browsers</h2>
       <NotifyBrowser />
+      {mayAdminister.value && policy.fixed === undefined && <MailServer policy={policy} />}
       {mayAdminister.value && <ReceiverForms policy={policy} changed={changed} />}
       {mayAdminister.value && download?.url === null && (
         <p class="lead">

@@ -1,3 +1,4 @@
+import { ZONE } from "../../format/zones.ts"
 import type { FormField, Texts } from "../../view/FormField.ts"
 
 type Fields = Readonly<Record<string, FormField>>
@@ -16,7 +17,7 @@ const QUIET = {
     initial: "critical",
     hint: "Incidents that are milder wait.",
   },
-  "quiet.tz": { label: "Zone", example: "Europe/Berlin", hint: "That of the policy by default." },
+  "quiet.tz": { label: "Zone", example: "Europe/Berlin", hint: "Blank: that of the policy." },
 } as const satisfies Fields
 
 export const quietFields = (former: Entry | undefined): Fields =>
@@ -24,7 +25,9 @@ export const quietFields = (former: Entry | undefined): Fields =>
     Object.entries(QUIET).map(([name, field]) => {
       const value: unknown = Object(former?.["quiet"])[name.replace("quiet.", "")]
       const refusedAs = new RegExp(`receivers\\.\\w+\\.${name.replace(".", "\\.")}\\b`)
-      return [name, { ...field, refusedAs, ...(value !== undefined && { initial: String(value) }) }]
+      const first = name === "quiet.tz" && former?.["quiet"] === undefined ? ZONE : undefined
+      const initial = value ?? first
+      return [name, { ...field, refusedAs, ...(initial !== undefined && { initial: String(initial) }) }]
     }),
   )
 

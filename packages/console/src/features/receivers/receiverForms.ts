@@ -1,5 +1,6 @@
 import { type ReceiverType, receiverTypes, type TypeKeys } from "@tocsin/contract/receivers/ReceiverTypes"
 import type { FormField, Texts } from "../../view/FormField.ts"
+import { MAIL_PARTS, mailAddress, mailFields } from "./mailFields.ts"
 import { quietFields, quietOf } from "./quietHours.ts"
 
 /** A type of receiver as its form asks for it: a row of the table, or a kind that needs no type. */
@@ -84,18 +85,6 @@ const secretsOf = (form: FormType): ReadonlyArray<string> => keysOf(form).filter
 
 const OF_TYPES = new Set(Object.values(FORM_TYPES).flatMap(keysOf).map(bare))
 
-/** An address of a server that holds its credentials, as fields: browsers and people escape differently. */
-const MAIL_PARTS = {
-  "url.host": {
-    label: "Mail server",
-    example: "mail.example.org",
-    hint: "Blank: that of the policy, or of the settings.",
-  },
-  "url.port": { label: "Port", type: "number", initial: "587", hint: "TLS on 465, STARTTLS on others." },
-  "url.user": { label: "User" },
-  "url.password": { label: "Password", type: "password" },
-} as const satisfies Readonly<Record<string, FormField>>
-
 /** The sender if none is given: mail servers take mail from the user that signs in. */
 const senderIn = ({ "url.user": user = "" }: Texts): string => (user.includes("@") ? user : "")
 
@@ -175,15 +164,7 @@ const refusalsOf = (name: string): RegExp => {
 /** The fields of a secret, which begin empty. */
 const secretFields = (name: string, { form: { kind, type }, former, properties }: FieldsOf): Fields => {
   const example = former === undefined ? EXAMPLES[type ?? kind]?.[name] : "unchanged"
-  if (type === "email")
-    return {
-      ...MAIL_PARTS,
-      "url.host": {
-        ...MAIL_PARTS["url.host"],
-        ...(former && { example: "unchanged" }),
-        refusedAs: refusalsOf("url"),
-      },
-    }
+  if (type === "email") return mailFields(former, refusalsOf("url"))
   const hint = hintOf(properties[`${name}_file`])
   const field = { label: labelOf(name), type: "password", hint, refusedAs: refusalsOf(name) } as const
   return { [name]: { ...field, ...(example && { example }) } }
@@ -216,14 +197,17 @@ export const fieldsOf = (parts: FieldsOf): Fields => {
   const needed = (key: string): Fields => {
     const isNeeded = (texts: Texts): boolean => {
       if (isSecret(key))
-        return (former === undefined && !isMail) || secrets.some((name) => name !== "url.port" && texts[name])
+        return (
+          (former === undefined && !isMail) ||
+          secrets.some((name) => texts[name] && (former !== undefined || name !== "url.port"))
+        )
       if (!isMail || key !== "from") return true
       return senderIn(texts) === "" && (former === undefined ? texts["url.host"] !== "" : "from" in former)
     }
     return Object.fromEntries(
       Object.entries(fieldsFor(key)).map(([name, field]) => [
         name,
-        /^url\.(?:user|password)$/.test(name) ? field : { ...field, isNeeded },
+        /^url\.(?:user|password|port)$/.test(name) ? field : { ...field, isNeeded },
       ]),
     )
   }
@@ -282,13 +266,6 @@ export const placesOf = (form: FormType, receiver: string): Texts =>
   Object.fromEntries(
     form.needs.filter(isSecret).map((key) => [`${key}file`, `/run/secrets/${receiver}-${bare(key)}`]),
   )
-
-const mailAddress = (texts: Texts): string => {
-  const [host = "", port = "", user = "", password = ""] = Object.keys(MAIL_PARTS).map((name) => texts[name])
-  if (host === "") return ""
-  const who = user === "" ? "" : `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`
-  return `${port === "465" ? "smtps" : "smtp"}://${who}${host}:${port}`
-}
 
 /** The secrets that a form has; empty where it has none, which keeps those that are stored. */
 export const valuesOf = (form: FormType, texts: Texts): Texts =>

@@ -1,5 +1,6 @@
 import type { CheckAvailability, Report } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
+import { useRef } from "preact/hooks"
 import { countText, momentText, numberText, rangeText, spanText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { listOf, MOST } from "../../state/lists.ts"
@@ -88,7 +89,8 @@ const Tables = ({ report, group }: { readonly report: Report; readonly group: st
   const states = (["critical", "warning", "unknown", "late"] as const).filter((state) =>
     report.worst.some(({ seconds }) => seconds[state] > 0),
   )
-  const at = (moment: string) => momentText(Date.parse(moment), now.peek())
+  // With day and year, since it is read later, and on paper.
+  const at = (moment: string) => momentText(Date.parse(moment), 0)
   return (
     <>
       <ReportTable
@@ -164,11 +166,14 @@ const Read = ({
   match,
 }: Readonly<Record<"group" | "match", string>> & { readonly span: object }) => {
   const reading = useRead<Report>("ops/v1/report", { ...span, group, match }, [])
-  const { value } = reading
+  // A month that goes on is read again every five minutes, by another end.
+  const latest = useRef<Report | undefined>(undefined)
+  const { value = latest.current } = reading
+  latest.current = value
   const checks = value?.groups.reduce((sum, each) => sum + each.checks, 0) ?? 0
   return (
     <>
-      <ReadingNote reading={reading} />
+      <ReadingNote reading={{ ...reading, value }} />
       {value !== undefined && (
         <>
           <p class="lead">{countText(checks, "check")}</p>
@@ -213,7 +218,7 @@ export const ReportPage = () => {
           <p>
             <b>{rangeText(span.from, span.to, now.peek())}</b>
           </p>
-          <Read span={span} group={group} match={match} />
+          <Read key={[month, from, to, group, match].join(" ")} span={span} group={group} match={match} />
         </>
       )}
     </>

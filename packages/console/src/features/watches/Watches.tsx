@@ -79,6 +79,17 @@ const drawTimes = ({ every, last }: Watch) => (
   </>
 )
 
+/** Where a probe has an option that its field calls otherwise. */
+const PLACES: Readonly<Record<string, string>> = {
+  text: "(?:text|expect(?!\\.))",
+  statuses: "status",
+  slow: "time\\.warning",
+  late: "time\\.critical",
+  warning: "days\\.warning",
+  critical: "days\\.critical",
+  token: "auth",
+}
+
 const rareFields = (former: Watch | undefined): Readonly<Record<string, FormField>> => {
   const days = { type: "number", min: 1, max: 3_650 } as const
   const kept = former?.secrets?.length ? `; blank keeps ${former.secrets.join(", ")} at this host` : ""
@@ -101,7 +112,12 @@ const rareFields = (former: Watch | undefined): Readonly<Record<string, FormFiel
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
       name,
-      { ...field, isRare: true, initial: before[name] ?? "" },
+      {
+        ...field,
+        isRare: true,
+        initial: before[name] ?? "",
+        refusedAs: new RegExp(`^\\w+\\.(?:expect\\.)?${PLACES[name] ?? name}\\b\\S*`),
+      },
     ]),
   )
 }
@@ -169,7 +185,9 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
       label: "Address",
       initial: former === undefined ? "" : addressOfWatch(former),
       example: "https://example.org/",
-      refusedAs: /(?:(?:http|websocket)\.url|(?:tcp|tls|ping)\.host)\b/,
+      isWide: true,
+      hint: "Of a page; tcp://host:port is a port, tls://host a certificate, ping:host a host, dns:name a name.",
+      refusedAs: /(?:(?:http|websocket)\.url|(?:tcp|tls|ping)\.host)\b|^Address/,
     },
     every: {
       label: "Every",

@@ -6,7 +6,7 @@ import { refusal } from "../../view/forms.tsx"
 /** The name and the probe of an address. */
 export const watchOf = (address = "") => {
   const watch = watchOfAddress(address)
-  if (watch === undefined) throw refusal(`Write ${WATCH_ADDRESSES}.`)
+  if (watch === undefined) throw refusal(`Address must be ${WATCH_ADDRESSES}.`)
   return watch
 }
 

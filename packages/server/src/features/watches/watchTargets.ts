@@ -38,7 +38,7 @@ export const refusalOf = (address: string, policy: TargetPolicy): string | undef
     return "is a link-local or metadata address, which no watch may reach"
   return policy.denyPrivateTargets
     ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"
-    : "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it, or run tocsin settings set watch_loopback true if it only reads"
+    : "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it, or, where it only reads, allow it in Settings of the console or by tocsin settings set watch_loopback true"
 }
 
 /** Names that stand for the machine itself (RFC 6761). */

@@ -1,0 +1,75 @@
+import { useSignal } from "@preact/signals"
+import type { PolicyInForce } from "@tocsin/client"
+import { segment } from "../../api/request.ts"
+import { applyChange } from "../../state/policyActions.ts"
+import { call } from "../../state/session.ts"
+import { Dialog } from "../../view/Dialog.tsx"
+import type { FormField, Texts } from "../../view/FormField.ts"
+import { Form, QuietButton, refusal } from "../../view/forms.tsx"
+import { refusalOf } from "../../view/PolicyDialog.tsx"
+import { mailAddress, mailFields } from "./mailFields.ts"
+
+type Mail = NonNullable<PolicyInForce["policy"]["mail"]>
+
+/** The name of its stored secrets, unless the policy has given them another one. */
+const SECRETS = "mail_server"
+
+/** Stores its address and password, and names them in the policy. A blank server keeps those that are there. */
+const save = async (policy: PolicyInForce, former: Mail | undefined, texts: Texts) => {
+  const { from = "", tls } = texts
+  const url = mailAddress(texts)
+  const { secrets = SECRETS } = former ?? {}
+  if (url !== "") await call("PUT", `ops/v1/secrets/${segment(secrets)}`, { body: { values: { url } } })
+  const { tls: _, url_env, url_file, ...others } = former ?? {}
+  const address = url === "" ? { ...(url_env && { url_env }), ...(url_file && { url_file }) } : { secrets }
+  const value = { ...others, ...address, from, ...(tls === "off" && { tls }) }
+  const applied = await applyChange(policy, [{ op: "add", path: "/mail", value }])
+  return applied && { text: `Saved the mail server as version ${applied.version}` }
+}
+
+/** The mail server that receivers share, so that each needs an address alone (docs/rules.md#mails). */
+export const MailServer = ({ policy }: { readonly policy: PolicyInForce }) => {
+  const isOpen = useSignal(false)
+  const { mail: former } = policy.policy
+  const close = () => (isOpen.value = false)
+  const isNeeded = () => true
+  const { "url.host": host, ...others } = mailFields(former)
+  const fields: Readonly<Record<string, FormField>> = {
+    "url.host": { ...host, hint: undefined, ...(former === undefined && { isNeeded }) },
+    ...others,
+    from: { label: "From", example: "tocsin@example.org", initial: former?.from ?? "", isNeeded },
+    tls: { label: "TLS", options: [["on"], ["off"]], initial: former?.tls ?? "on" },
+  }
+  return (
+    <div class="actions after">
+      <QuietButton does={() => (isOpen.value = true)}>
+        {former === undefined ? "Share a mail server" : "Change the mail server"}
+      </QuietButton>
+      {former !== undefined && <span>Mails are from {former.from}, where a receiver says nothing else.</span>}
+      {isOpen.value && (
+        <Dialog name="The mail server" onClose={close}>
+          <Form
+            title="The mail server"
+            fields={fields}
+            hasColumns
+            acts={[
+              [
+                "Save",
+                async (texts) => {
+                  const done = await save(policy, former, texts).catch((error: unknown) => {
+                    throw refusal(refusalOf(error))
+                  })
+                  if (done !== undefined) close()
+                  return done
+                },
+                "main",
+              ],
+            ]}
+          >
+            <QuietButton does={close}>Cancel</QuietButton>
+          </Form>
+        </Dialog>
+      )}
+    </div>
+  )
+}
