@@ -97,7 +97,7 @@ export interface CheckListParameters extends Query<"listChecks"> {}
 /** A check with when it must report; `status` is null if it never did. */
 export interface ExpectedCheckState extends Item<"listExpectedChecks"> {}
 
-/** Filters and paging of checks that must report; `is_overdue` selects overdue ones. */
+/** Filters and paging of checks that must report; `is_overdue` selects late ones. */
 export interface ExpectedCheckListParameters extends Query<"listExpectedChecks"> {}
 
 /** How long a check was in each state during a span, in whole seconds. */

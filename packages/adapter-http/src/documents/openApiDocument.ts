@@ -19,10 +19,19 @@ const ANNOTATIONS = new Set(["description", "default", "title", "examples"])
 const isNote = (schema: unknown): schema is JsonObject =>
   Predicate.isObject(schema) && Object.keys(schema).every((key) => key === "$ref" || ANNOTATIONS.has(key))
 
+/** A field's text, and after it the form of its value: `a duration` stands after `The timeout.` as `A duration.` */
+const inOne = (field: unknown, form: unknown): unknown =>
+  typeof form === "string" && typeof field === "string" && /^[a-z]/.test(form)
+    ? `${field} ${form.charAt(0).toUpperCase()}${form.slice(1)}.`
+    : (field ?? form)
+
 /** Removes an `allOf` of annotations only, which viewers and generators do not understand. */
 const withoutNotes = ({ allOf, ...schema }: JsonObject): JsonObject => {
   if (!Array.isArray(allOf)) return schema
-  return allOf.every(isNote) ? Object.assign({ ...schema }, ...allOf) : { ...schema, allOf }
+  if (!allOf.every(isNote)) return { ...schema, allOf }
+  const notes: JsonObject = Object.assign({}, ...allOf)
+  const description = inOne(notes["description"], schema["description"])
+  return { ...schema, ...notes, ...(description !== undefined && { description }) }
 }
 
 /** UTC only (docs/rules.md#values), which the format alone does not say. */

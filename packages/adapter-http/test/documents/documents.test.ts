@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual } from "node:util"
 import { assert, describe, expect, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
@@ -54,6 +54,23 @@ const bodiesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   return { shown, names }
 }
 
+/** The fields of a schema whose texts a document does not get, because they decode from something else. */
+const lostTexts = (ast: SchemaAST.AST, seen: Set<SchemaAST.AST> = new Set()): ReadonlyArray<string> => {
+  if (seen.has(ast)) return []
+  seen.add(ast)
+  if (SchemaAST.isUnion(ast)) return ast.types.flatMap((each) => lostTexts(each, seen))
+  if (SchemaAST.isArrays(ast)) return [...ast.elements, ...ast.rest].flatMap((each) => lostTexts(each, seen))
+  if (!SchemaAST.isObjects(ast)) return []
+  return ast.propertySignatures.flatMap(({ name, type }) => {
+    const text = type.context?.annotations?.["description"]
+    const shown = SchemaAST.toEncoded(type)
+    const isShown =
+      text === undefined ||
+      [shown.annotations, shown.context?.annotations].some((all) => all?.["description"] === text)
+    return [...(isShown ? [] : [`${String(name)}: ${String(text)}`]), ...lostTexts(type, seen)]
+  })
+}
+
 it("there are examples of every endpoint, and of no other", () => {
   const names = documents.flatMap(([, , bodies]) => bodies.names)
   assert.sameMembers(
@@ -87,6 +104,14 @@ describe.each(documents)("the document kept in %s", (file, make, { shown }) => {
     assert.sameMembers(
       Array.from(new Set(used)),
       tags.map(({ name }) => name),
+    )
+  })
+
+  it("has the text of each field, whatever it decodes to", () => {
+    const seen = new Set<SchemaAST.AST>()
+    assert.deepStrictEqual(
+      shown.flatMap(({ schema }) => lostTexts(schema.ast, seen)),
+      [],
     )
   })
 

@@ -54,8 +54,17 @@ export const isNonNegativeInteger = (value: unknown): value is number =>
 /** The name of a schema in documents, and what it is. */
 export const named = (identifier: string, description: string) => ({ identifier, description })
 
+/** A field with its description. Documents describe the encoded side, which knows no key of the decoded one. */
+export const described = <S extends Schema.Top>(schema: S, description: string): S["Rebuild"] => {
+  if (schema.ast.encoding === undefined) return schema.annotateKey({ description })
+  const both: Schema.Top = schema
+  const { ast } = Schema.flip(Schema.flip(both).annotateKey({ description }))
+  // Flipped twice, it is a schema of the same kind.
+  return schema.rebuild(ast as S["ast"])
+}
+
 export const optional = <S extends Schema.Top>(schema: S, description: string) =>
-  Schema.optionalKey(schema).annotateKey({ description })
+  described(Schema.optionalKey(schema), description)
 
 /** A field of true or false that an absent one leaves at its default. */
 export const booleanOr = (value: boolean, description: string) =>
@@ -63,7 +72,6 @@ export const booleanOr = (value: boolean, description: string) =>
     Schema.withDecodingDefaultKey(Effect.succeed(value)),
   )
 
-/** A timestamp field with its description for the OpenAPI document. */
+/** A timestamp field with its description for the OpenAPI document, which stays where it may be null. */
 export const timestamp = (description: string): typeof InstantFromString =>
-  // Flipped, because a document describes the encoded side.
   Schema.flip(Schema.flip(InstantFromString).annotate({ description }))

@@ -1,7 +1,14 @@
 import { Schema } from "effect"
 import { boundedMillis, durationExpected } from "../formats/durationMillis.ts"
 import { ExpectedIncident } from "../overdue/Expectations.ts"
-import { closedRecord, closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
+import {
+  closedRecord,
+  closedStruct,
+  named,
+  NonNegativeInteger,
+  optional,
+  timestamp,
+} from "../formats/Fields.ts"
 import { CheckId, isNameUpTo } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { MailExpected, MailRule, MailStatus, MOST_RULES, subjectGlobs } from "./MailOptions.ts"
@@ -234,7 +241,7 @@ const Source = Schema.Struct({
   source: Schema.String.annotateKey({
     description: "Its address; empty for alerts without one.",
   }),
-  heard_at: InstantFromString.annotateKey({ description: "When it last sent an alert, to 5 s." }),
+  heard_at: timestamp("When it last sent an alert, to 5 s."),
 }).annotate(named("IntegrationSource", "A sender of alerts."))
 
 const Refusal = Schema.Struct({

@@ -1,13 +1,12 @@
 import { Schema } from "effect"
-import { named } from "../formats/Fields.ts"
-import { InstantFromString } from "../formats/Instant.ts"
+import { named, timestamp } from "../formats/Fields.ts"
 import { type Topic, topicNames } from "./topicNames.ts"
 
 export const TopicsChanged = Schema.Struct({
   topics: Schema.Array(Schema.String).annotateKey({
     description: `Topics to fetch again: ${topicNames.join(", ")}. A newer version may know more.`,
   }),
-  at: InstantFromString.annotateKey({ description: "When the event was written." }),
+  at: timestamp("When the event was written."),
 }).annotate(named("TopicsChanged", "Names what has changed since the event before. Carries no data."))
 /** An event of this version. */
 export interface TopicsChanged extends Omit<typeof TopicsChanged.Type, "topics"> {

@@ -47,7 +47,7 @@ export const Override = Schema.Struct({
     named("OverrideState", "scheduled: it has not begun."),
   ),
   from: InstantFromString,
-  to: InstantFromString.annotateKey({ description: "The first moment at which it is over." }),
+  to: timestamp("The first moment at which it is over."),
   receivers: Schema.Array(NotifierName),
   missing: Schema.Array(NotifierName).annotateKey({
     description: "Its receivers that the policy in force lacks. With one of them it does not count.",
@@ -90,7 +90,7 @@ export type RotaList = typeof RotaList.Type
 
 const span = {
   from: InstantFromString,
-  to: InstantFromString.annotateKey({ description: "The first moment after it." }),
+  to: timestamp("The first moment after it."),
 }
 
 const Turn = Schema.Struct({ ...span, ...onCall }).annotate(

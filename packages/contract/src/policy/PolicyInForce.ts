@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { named, optional } from "../formats/Fields.ts"
+import { named, optional, timestamp } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { NotifierName } from "../formats/Status.ts"
 import { PolicyDocument, Window } from "./PolicyDocument.ts"
@@ -13,7 +13,7 @@ export type UnavailableReceiver = typeof UnavailableReceiver.Type
 
 const Occurrence = Schema.Struct({
   starts_at: InstantFromString,
-  ends_at: InstantFromString.annotateKey({ description: "The first moment at which it is over." }),
+  ends_at: timestamp("The first moment at which it is over."),
 }).annotate(named("WindowOccurrence", "One time of a maintenance window."))
 
 const PlannedWindow = Schema.Struct({
@@ -53,7 +53,7 @@ const ReplicaState = Schema.Struct({
     description: "Those of them that it cannot use; it leaves their notifications to other servers.",
   }),
   started_at: InstantFromString,
-  seen_at: InstantFromString.annotateKey({ description: "Its latest report." }),
+  seen_at: timestamp("Its latest report."),
 }).annotate(named("Replica", "A running server of this installation."))
 
 export const PolicyInForceState = Schema.Struct({

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
-import { named } from "../formats/Fields.ts"
+import { named, optional } from "../formats/Fields.ts"
 import { Language } from "../languages/Language.ts"
 import { match, tz } from "../labels/policyFields.ts"
 import { isPlainText } from "../formats/Text.ts"
@@ -45,9 +45,10 @@ export const PublicPage = Schema.Struct({
       lines: Schema.NonEmptyArray(PageLine).check(Schema.isMaxLength(MOST_LINES, LINES_RULE)),
     }),
   ).check(Schema.isMaxLength(MOST_LINES, { expected: `a list of 1 to ${MOST_LINES} groups` })),
-  history: Schema.optionalKey(DurationText({ min: "1 day", max: "180 days" })).annotateKey({
-    description: "How many days its bars show: whole days, 90d by default.",
-  }),
+  history: optional(
+    DurationText({ min: "1 day", max: "180 days" }),
+    "How many days its bars show: whole days, 90d by default.",
+  ),
   announce: Schema.optionalKey(Schema.Literal("respond")).annotateKey({
     description: "Whether operators who may respond also announce; only those who administer by default.",
   }),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
-import { named, optional } from "../formats/Fields.ts"
+import { named, optional, timestamp } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { NotifierName } from "../formats/Status.ts"
 
@@ -34,7 +34,7 @@ const HeldCount = Schema.Struct({
 export type HeldCount = typeof HeldCount.Type
 
 export const PolicyTrial = Schema.Struct({
-  since: InstantFromString.annotateKey({ description: "Messages are counted from here on." }),
+  since: timestamp("Messages are counted from here on."),
   until: InstantFromString,
   history_from: Schema.NullOr(InstantFromString).annotateKey({
     description: "The oldest result that was read; null without results.",

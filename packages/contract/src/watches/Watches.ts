@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
-import { closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
+import { closedStruct, described, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
 import { AgentId, CheckId } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { CheckStatus } from "../formats/Status.ts"
@@ -137,9 +137,10 @@ export const ChangeWatchRequest = closedStruct({
 export type ChangeWatchRequest = typeof ChangeWatchRequest.Type
 
 export const PauseWatchRequest = closedStruct({
-  for: DurationText({ min: "0 seconds", max: "1 day" }).annotateKey({
-    description: "For how long to probe no more, up to 24h; 0s ends a pause.",
-  }),
+  for: described(
+    DurationText({ min: "0 seconds", max: "1 day" }),
+    "For how long to probe no more; 0s ends a pause.",
+  ),
 }).annotate(named("PauseWatchRequest", "How long a pause lasts."))
 export type PauseWatchRequest = typeof PauseWatchRequest.Type
 
