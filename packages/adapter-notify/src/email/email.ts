@@ -108,7 +108,7 @@ const htmlOf = (
     `<!doctype html><html lang="${localeOf(lang)}" style="color-scheme:light dark"><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
     '<meta name="supported-color-schemes" content="light dark"></head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
-    `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px">${why && lineOf(escapeHtml(why))}` +
+    `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px;word-break:keep-all">${why && lineOf(escapeHtml(why))}` +
     `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${rest.map(lineOf).join("")}${links.map(buttonOf).join("")}${details}</div></body></html>`
   )
 }

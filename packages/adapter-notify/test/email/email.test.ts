@@ -110,7 +110,7 @@ describe("e-mail", () => {
     )
     assert.match(
       text,
-      /\n\nTook 250 ms\nLabels: mount=\/var, team=shop\nSource: https:\S+\n> <b>line & more\n> line/,
+      /\n\nThe check took 250 ms\nLabels: mount=\/var, team=shop\nSource: https:\S+\n> <b>line & more\n> line/,
     )
     const quoted = text.split("\n").filter((line) => line.startsWith("> "))
     const shown = quoted.map((line) => line.slice(2)).join("\n")

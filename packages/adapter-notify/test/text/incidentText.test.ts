@@ -294,7 +294,8 @@ describe("any text", () => {
         const quote = medium.quote ?? "> "
         for (const line of lines)
           assert.isTrue(
-            line.startsWith(quote) || /^(?:Labels|Source|Last result|Took|web-1\/disk): |^Took /.test(line),
+            line.startsWith(quote) ||
+              /^(?:Labels|Source|Last result|Took|web-1\/disk): |^The check took /.test(line),
             line,
           )
         // An output comes last.

@@ -183,6 +183,10 @@ describe.each(OTHERS)("messages in %s", (lang) => {
     const { languages, text } = heard()
     assert.deepStrictEqual(languages, [voiceOf(lang)])
     assertWithoutEnglish(lang, text)
+    // Each of its sentences, whatever it is put together of, ends as its language's do.
+    const said = spokenText(inLanguage(lang, all.slice(0, 2)))
+    const isFullWidth = lang === "ja" || lang === "zh"
+    assert.strictEqual(/\.( |$)/.test(said), !isFullWidth, said)
     assert.deepStrictEqual(heard("de-AT").languages, ["de-AT"])
   })
 

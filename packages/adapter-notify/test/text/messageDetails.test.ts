@@ -130,7 +130,7 @@ describe("the text of details", () => {
   it("of output that is the summary alone is nothing", () => {
     assert.strictEqual(added({ output: "/var is 97 % full" }), "")
     assert.strictEqual(added({ output: "/var is 98 % full" }), "\n\n> /var is 98 % full")
-    assert.strictEqual(added({ output: undefined, duration_ms: 20 }), "\n\nTook 20 ms")
+    assert.strictEqual(added({ output: undefined, duration_ms: 20 }), "\n\nThe check took 20 ms")
   })
 
   it("leaves out the performance data of a plugin, and the headline before its other lines", () => {
@@ -160,7 +160,7 @@ describe("the text of details", () => {
     }
     assert.strictEqual(
       added({ output: undefined, changed_at, duration_ms: 3_000 }, { notification: { ...firing, incident } }),
-      `\n\nweb-1/disk: critical ${since}, took 3 s`,
+      `\n\nweb-1/disk: critical ${since}, the check took 3 s`,
     )
   })
 

@@ -63,7 +63,7 @@ time,.s,footer{color:var(--soft);font-size:.875rem}time{display:inline-block}.s{
 .state p{font-size:.875rem;font-weight:400}.state .i{color:var(--td);font-size:1rem;font-weight:600}
 ul{list-style:none;margin:0;padding:0;background:var(--card);border:1px solid var(--line);border-radius:.5rem}
 li{padding:.875rem 1.25rem}li+li{border-top:1px solid var(--line)}
-.row{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1rem}.row b{flex:1 1 5rem}.row.s{column-gap:.5rem}.row.s span:nth-child(2){flex:1 1 5rem;text-align:center;text-wrap:balance}.row b{font-weight:600}
+.row{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1rem}.row b{flex:1 1 5rem}.row.s{column-gap:.5rem}.row.s span:nth-child(2){flex:1 1 5rem;text-align:center;text-wrap:balance}@media(max-width:30rem){.row.s span:nth-child(2){order:1;flex-basis:100%}}.row b{font-weight:600}
 .w{font-weight:600}.w:before{content:"";display:inline-block;width:.625rem;height:.625rem;border-radius:50%;margin-right:.4rem;background:currentColor}
 svg{display:block;width:100%;height:2.125rem;margin:.5rem 0 .25rem}path{fill:none;stroke-width:.72}
 article{margin:.75rem 0 0;padding:.875rem 1.25rem;background:var(--card);border:1px solid var(--line);border-left:.375rem solid var(--soft);border-radius:.5rem}

@@ -22,8 +22,9 @@ const MOST_SAID = 3
 const MOST_OF_KEY = { limit: 100, escape: plain }
 const MOST_OF_HEADLINE = { limit: 160, escape: plain }
 
-/** A voice pauses at the end of a sentence. */
-const sentence = (text: string): string => (/^$|[.!?…。！？]$/.test(text) ? text : `${text}.`)
+/** A voice pauses at the end of a sentence: a text with the mark that ends those of its language. */
+const sentence = (text: string, { press }: AnyWords["call"]): string =>
+  /^$|[.!?…。！？]$/.test(text) ? text : `${text}${press.slice(-1)}`
 
 const stateOf = (notification: DeliveryAttempt): string => {
   const { event_type, severity } = notification
@@ -44,7 +45,7 @@ const aboutOne = (notification: DeliveryAttempt): string =>
     endingIn(notification, "spoken") ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
     acknowledgedIn(notification, "spoken") ?? "",
   ]
-    .map(sentence)
+    .map((text) => sentence(text, readerTexts(notification).words.call))
     .join(" ")
     .trim()
 
@@ -52,13 +53,13 @@ const aboutOne = (notification: DeliveryAttempt): string =>
 export const spokenText = (notifications: ReadonlyArray<DeliveryAttempt>, reader: Reader = {}): string => {
   const [worst] = worstFirst(notifications)
   if (worst === undefined) return testText(reader)
+  const { call } = readerTexts(worst).words
   const why = sharedWhy(notifications, "spoken")
-  const first = why === undefined ? "Tocsin:" : `Tocsin: ${sentence(why)}`
+  const first = why === undefined ? "Tocsin:" : `Tocsin: ${sentence(why, call)}`
   if (notifications.length === 1) return `${first} ${aboutOne(worst)}`
   const shown = worstFirst(notifications).slice(0, notifications.length > MOST_WITH_KEY ? 1 : MOST_SAID)
   const said = shown.map(aboutOne).join(" ")
-  const { call } = readerTexts(worst).words
-  return `${first} ${sentence(digestTitle(notifications))} ${fill(call.worst, { said })}`
+  return `${first} ${sentence(digestTitle(notifications), call)} ${fill(call.worst, { said })}`
 }
 
 /** Who acknowledged, in a sentence: by a link, the receiver of a message. */
@@ -92,7 +93,7 @@ export const twiml = (spoken: Spoken): string => {
   const { action, count = 1, isOpening = false, lang = "en", language = voiceOf(lang), text } = spoken
   const { counted, words } = readerTexts({ lang })
   const press = count > 1 ? counted(words.call.press_all, count) : words.call.press
-  const said = action === undefined ? text : `${sentence(text)} ${press}`
+  const said = action === undefined ? text : `${sentence(text, words.call)} ${press}`
   const say = `<Say language="${language}">${xml(said)}</Say>`
   const pause = '<Pause length="1"/>'
   const address = action === undefined || action === "" ? "" : ` action="${xml(action)}"`
