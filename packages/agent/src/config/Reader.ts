@@ -1,4 +1,5 @@
 import { boundedMillis, durationExpected } from "@tocsin/contract/formats/durationMillis"
+import { lineProblem, textProblem } from "@tocsin/contract/formats/lineProblem"
 
 /** Something wrong with a configuration file. */
 export interface Problem {
@@ -53,10 +54,8 @@ export const text =
     if (typeof value !== "string") return refused(place, `must be ${expected ?? "a text"}: put it in quotes`)
     const length = [...value].length
     if (length < 1 || length > max) return refused(place, `must have 1 to ${max} characters`)
-    // oxlint-disable-next-line eslint/no-control-regex -- control characters are what it looks for
-    if (/[\u0000-\u001f]/.test(value)) return refused(place, "must not contain control characters")
-    if (!value.isWellFormed())
-      return refused(place, "must not contain half of a character (a lone surrogate)")
+    const problem = lineProblem(value)
+    if (problem !== undefined) return refused(place, problem)
     if (form !== undefined && !form.test(value))
       return refused(place, `must be ${expected ?? "in another form"}`)
     return value
@@ -65,8 +64,8 @@ export const text =
 /** A text of any characters, as arguments and scripts have. */
 export const anyText: Reader<string> = (value, place) => {
   if (typeof value !== "string") return refused(place, "must be a text: put it in quotes")
-  // The system ends every argument at NUL.
-  return value.includes("\0") ? refused(place, "must not contain NUL") : value
+  const problem = textProblem(value)
+  return problem === undefined ? value : refused(place, problem)
 }
 
 export const flag: Reader<boolean> = (value, place) =>

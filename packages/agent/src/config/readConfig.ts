@@ -1,4 +1,5 @@
 import type { Confirmation as ConfirmedBy } from "@tocsin/contract/checks/confirmResult"
+import { PLACE_CHECKS } from "@tocsin/contract/watches/watchOptions"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { hostname as systemHostname } from "node:os"
 import { dirname, join, resolve } from "node:path"
@@ -92,7 +93,6 @@ export const readConfig = (file: string, given: GivenConfig = {}) => {
   return { config, problems }
 }
 
-const PLACE_CHECKS = "watch:"
 const clashOf = (id: string): string =>
   `reports watches as checks whose names begin with watch:, so rename the check ${id}`
 

@@ -1,19 +1,18 @@
 import { boundedMillis } from "@tocsin/contract/formats/durationMillis"
-import { cleanOutput } from "@tocsin/contract/formats/outputText"
 import { type ProbeSecrets, secretNames, secretsOf } from "@tocsin/contract/watches/watchSecrets"
-import { watchOptions } from "@tocsin/contract/watches/watchOptions"
+import { PLACE_CHECKS, TIMES, watchOptions, writingOption } from "@tocsin/contract/watches/watchOptions"
 import { fieldsOf } from "@tocsin/reporting/agent/Answer"
 import type { RunCheck } from "../config/readConfig.ts"
 import { type ProbeConfig, type ProbeTargets, unknownFinding } from "../probes/Probe.ts"
 import { type PlaceRules, reachedBy } from "./PlaceRules.ts"
 import { readWatch, type WatchKind } from "./readWatch.ts"
-import { withoutSecretTexts } from "./secretTexts.ts"
+import { outputOfWatch } from "./secretTexts.ts"
 import dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
 
 /** Why a place reaches no address of a host, for the operator of its server. */
 const notAllowed = (host: string): string =>
-  `${host} may not be reached from this place: its configuration allows it under place.allow`
+  `${host} may not be reached from this place: to allow it, add it to place.allow in the agent's configuration`
 
 /** The targets of one run, by the rules of the place, and what they refused. */
 export const placeTargets = ({ mayReach }: ReturnType<typeof reachedBy>, resolve = dns.lookup) => {
@@ -42,17 +41,12 @@ export const placeTargets = ({ mayReach }: ReturnType<typeof reachedBy>, resolve
   return { targets, refused: () => refused }
 }
 
-const PREFIX = "watch:"
 const NAME = /^[A-Za-z0-9._:-]{1,122}$/
 const MOST_WATCHES = 200
 /** Refused ones are reported, too. */
 const MOST_REPORTED = 1_000
-const SHORTEST_EVERY = 10_000
-const LONGEST_TIMEOUT = boundedMillis("30s")
 /** A probe ends by its own limit, which is shorter. */
 const LONGEST_RUN = 60_000
-const LONGEST_OUTPUT = 1_000
-const QUESTIONS: ReadonlySet<unknown> = new Set([undefined, "GET", "HEAD", "OPTIONS"])
 const TERMS: ReadonlySet<string> = new Set(["name", "every", "confirm", "secrets"])
 
 type Fields = Readonly<Record<string, unknown>>
@@ -60,9 +54,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isKind = (name: string): name is WatchKind => Object.hasOwn(watchOptions, name)
 
 /** A watch that was read, or why it is refused. */
-type Read =
-  | { readonly refusal: string }
-  | { readonly probe: ProbeConfig; readonly secrets: ProbeSecrets; readonly kind: WatchKind }
+type Read = { readonly refusal: string } | { readonly probe: ProbeConfig; readonly secrets: ProbeSecrets }
 
 /** Reads a watch. The server may have been taken over, so nothing beyond the options of watches is run. */
 const readAsked = (watch: Fields, { writes, ...rules }: PlaceRules): Read => {
@@ -70,13 +62,10 @@ const readAsked = (watch: Fields, { writes, ...rules }: PlaceRules): Read => {
   const [kind = ""] = kinds
   if (kinds.length !== 1 || !isKind(kind)) return { refusal: "it must have exactly one probe of watches" }
   const options = fieldsOf(watch[kind])
-  const unknown = Object.keys(options).find((name) => !watchOptions[kind].includes(name))
-  if (unknown !== undefined) return { refusal: `${kind}.${unknown} is no option of watches` }
   const every = boundedMillis(watch["every"])
-  if (every === undefined || every < SHORTEST_EVERY) return { refusal: "every must be at least 10s" }
-  const { timeout } = options
-  const isLong = timeout !== undefined && boundedMillis(timeout, { max: LONGEST_TIMEOUT }) === undefined
-  if (isLong) return { refusal: `${kind}.timeout must be at most 30s` }
+  if (every === undefined || every < TIMES.every.min) return { refusal: "every must be at least 10s" }
+  const read = readWatch(kind, options)
+  if ("problem" in read) return { refusal: read.problem }
   const secrets: ProbeSecrets = secretsOf({ [kind]: options }) ?? {}
   const came = new Set(secretNames(secrets))
   const missing = [watch["secrets"] ?? []].flat().filter((name) => !came.has(String(name)))
@@ -84,13 +73,12 @@ const readAsked = (watch: Fields, { writes, ...rules }: PlaceRules): Read => {
     return {
       refusal: `its secrets did not come (${missing.join(", ")}): the agent needs https to its server`,
     }
-  const written = ["body", "send"].find((name) => options[name] !== undefined)
-  if (!writes && (written !== undefined || !QUESTIONS.has(options["method"])))
-    return { refusal: `${kind}.${written ?? "method"} needs place.writes: true in the agent's configuration` }
+  const written = writingOption(options)
+  if (!writes && written !== undefined)
+    return { refusal: `${kind}.${written} needs place.writes: true in the agent's configuration` }
   const name = String(options["name"])
   if (kind === "dns" && !reachedBy(rules).mayResolve(name)) return { refusal: notAllowed(name) }
-  const read = readWatch(kind, options)
-  return "problem" in read ? { refusal: read.problem } : { probe: read.probe, secrets, kind }
+  return { ...read, secrets }
 }
 
 const probeOf = (read: Read, rules: PlaceRules): ProbeConfig => {
@@ -116,14 +104,14 @@ interface PlaceCheck extends RunCheck {
 
 const checkOf = (watch: Fields, read: Read, rules: PlaceRules): PlaceCheck => ({
   kind: "run",
-  id: `${PREFIX}${String(watch["name"])}`,
+  id: `${PLACE_CHECKS}${String(watch["name"])}`,
   incidentKey: undefined,
   notificationsEnabled: true,
   graceMillis: undefined,
   severity: undefined,
   incident: undefined,
   labels: new Map(),
-  everyMillis: Math.max(boundedMillis(watch["every"]) ?? 0, SHORTEST_EVERY),
+  everyMillis: Math.max(boundedMillis(watch["every"]) ?? 0, TIMES.every.min),
   work: { kind: "probe", probe: probeOf(read, rules) },
   timeoutMillis: LONGEST_RUN,
   env: new Map(),
@@ -149,6 +137,5 @@ export const placeChecks = (
   return new Map(checks.map((check) => [check.id, check]))
 }
 
-/** The output of a place's check: without secrets, in one line, and as long as those of the server. */
-export const placeOutput = ({ secrets }: PlaceCheck, output: string): string =>
-  withoutSecretTexts(cleanOutput(output), secrets).slice(0, LONGEST_OUTPUT).toWellFormed()
+/** The output of a place's check, as the server has those of its own. */
+export const placeOutput = ({ secrets }: PlaceCheck, output: string): string => outputOfWatch(output, secrets)

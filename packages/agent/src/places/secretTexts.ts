@@ -1,7 +1,7 @@
+import { cleanOutput } from "@tocsin/contract/formats/outputText"
+import { LONGEST, OPEN_FIELDS } from "@tocsin/contract/watches/watchOptions"
 import type { ProbeSecrets } from "@tocsin/contract/watches/watchSecrets"
 
-/** Header fields that hold no secret (docs/watches.md#secrets). */
-const OPEN_FIELDS: ReadonlySet<string> = new Set(["accept", "accept-language", "content-type", "user-agent"])
 const SHORTEST = 4
 const HIDDEN = "***"
 
@@ -64,3 +64,7 @@ export const withoutSecretTexts = (output: string, secrets: ProbeSecrets): strin
     return whole
   }, output)
 }
+
+/** The output of a watch: without secrets, in one line, and cut afterwards, so that no part of one is left at its end. */
+export const outputOfWatch = (output: string, secrets: ProbeSecrets = {}): string =>
+  withoutSecretTexts(cleanOutput(output), secrets).slice(0, LONGEST.output).toWellFormed()

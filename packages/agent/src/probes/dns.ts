@@ -1,4 +1,5 @@
-import { addressOfServer, DNS_NAME } from "@tocsin/contract/formats/hosts"
+import { addressOfServer, DNS_NAME, isNameServer, NAME_SERVER_RULE } from "@tocsin/contract/formats/hosts"
+import { LONGEST, MOST, RECORD_TYPES } from "@tocsin/contract/watches/watchOptions"
 import { isIP, SocketAddress } from "node:net"
 import {
   checked,
@@ -27,21 +28,14 @@ import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
 import { thresholdFields } from "./thresholds.ts"
 
 /** A name would need a name server itself. */
-const nameServer: Reader<string> = (value, place) => {
-  try {
-    const { Resolver } = process.getBuiltinModule("node:dns")
-    new Resolver().setServers([String(value)])
-    return String(value)
-  } catch {
-    return refused(place, "must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353")
-  }
-}
+const nameServer: Reader<string> = (value, place) =>
+  typeof value === "string" && isNameServer(value) ? value : refused(place, NAME_SERVER_RULE)
 
 const fields = {
-  name: text({ max: 253, form: DNS_NAME, expected: "a name such as shop.example" }),
-  type: oneOf("A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"),
-  servers: oneOrMore(nameServer, 10),
-  expect: oneOrMore(text({ max: 1_024 }), 100),
+  name: text({ max: LONGEST.name, form: DNS_NAME, expected: "a name such as shop.example" }),
+  type: oneOf(...RECORD_TYPES),
+  servers: oneOrMore(nameServer, MOST.servers),
+  expect: oneOrMore(text({ max: LONGEST.value }), MOST.records),
   wait,
   ...thresholdFields,
   ...timeFields,

@@ -1,6 +1,6 @@
 import { type ConditionValue } from "@tocsin/contract/watches/ConditionValue"
-import { type JudgedOptions, optionProblems } from "@tocsin/contract/watches/optionProblems"
-import { LONGEST_TEXT, LONGEST_VALUE, MOST_STATUSES, MOST_VALUES } from "@tocsin/contract/watches/conditions"
+import { type JudgedOptions, optionProblems, STATUS_RULE } from "@tocsin/contract/watches/optionProblems"
+import { LONGEST, MOST } from "@tocsin/contract/watches/watchOptions"
 import {
   duration,
   mapOf,
@@ -17,12 +17,12 @@ import { type Thresholds, thresholdsOf } from "./thresholds.ts"
 const value: Reader<ConditionValue> = (given, place) => {
   if (given === null || typeof given === "boolean" || typeof given === "number") return given
   if (typeof given === "object") return refused(place, "must be a text, a number, true, false or null")
-  return given === "" ? "" : text({ max: LONGEST_VALUE })(given, place)
+  return given === "" ? "" : text({ max: LONGEST.value })(given, place)
 }
 
 /** Absent values have complained already. */
 const values: Reader<Readonly<Record<string, ConditionValue>>> = (given, place) => {
-  const names = { max: MOST_VALUES, form: /^/, expected: "any" }
+  const names = { max: MOST.values, form: /^/, expected: "any" }
   const read = mapOf(objectOfNull, names)(given, place)
   return read && Object.fromEntries([...read].map(([name, { of }]) => [name, of]))
 }
@@ -34,14 +34,12 @@ const objectOfNull: Reader<{ readonly of: ConditionValue }> = (given, place) => 
 }
 
 const status: Reader<number | string> = (given, place) =>
-  typeof given === "number" || typeof given === "string"
-    ? given
-    : refused(place, 'must be a number from 100 to 599, or a range such as "300-399"')
+  typeof given === "number" || typeof given === "string" ? given : refused(place, STATUS_RULE)
 
-const searchedText = text({ max: LONGEST_TEXT })
+const searchedText = text({ max: LONGEST.line })
 
 const conditionFields = {
-  status: oneOrMore(status, MOST_STATUSES),
+  status: oneOrMore(status, MOST.ranges),
   header: values,
   text: searchedText,
   not_text: searchedText,

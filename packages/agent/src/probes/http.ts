@@ -1,10 +1,7 @@
-import {
-  type Expectation,
-  failedConditions,
-  LONGEST_SENT,
-  MOST_VALUES,
-} from "@tocsin/contract/watches/conditions"
+import { type Expectation, failedConditions } from "@tocsin/contract/watches/conditions"
 import { LONGEST_WANTED, quoted } from "@tocsin/contract/watches/ConditionValue"
+import { HEADER_NAME } from "@tocsin/contract/watches/optionProblems"
+import { BOUNDS, LONGEST, METHODS, MOST } from "@tocsin/contract/watches/watchOptions"
 import type { IncomingMessage } from "node:http"
 import { afterMillis } from "../clock/Clock.ts"
 import { fileAt } from "../config/PemFile.ts"
@@ -66,31 +63,31 @@ const sentBody = objectOr<object, string>(
     return read === undefined || isShort(read) ? read : refused(place, LONG_BODY)
   },
 )
-const LONG_BODY = `must have at most ${LONGEST_SENT} bytes`
-const isShort = (sent: string): boolean => Buffer.byteLength(sent) <= LONGEST_SENT
+const LONG_BODY = `must have at most ${LONGEST.sent} bytes`
+const isShort = (sent: string): boolean => Buffer.byteLength(sent) <= LONGEST.sent
 
 /** A part of `Authorization`, which is one line. */
-const credential = text({ max: 4_096 })
+const credential = text({ max: LONGEST.line })
 
-export const HEADER_NAME = { form: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, expected: "letters, digits and -" }
+export const sentFields = mapOf(text({ max: LONGEST.line }), { max: MOST.headers, ...HEADER_NAME })
 
 const fields = record(
   {
     url: address,
     socket: fileAt,
-    method: oneOf("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"),
+    method: oneOf(...METHODS),
     body: sentBody,
     auth: record({
       bearer: credential,
       basic: record({ user: credential, password: credential }, ["user", "password"]),
     }),
     expect: expectation,
-    secret: oneOrMore(text({ max: 1_024 }), 2 * MOST_VALUES),
-    status: oneOrMore(integer({ min: 100, max: 599 }), 100),
-    text: text({ max: 4_096 }),
+    secret: oneOrMore(text({ max: LONGEST.value }), MOST.secret),
+    status: oneOrMore(integer(BOUNDS.status), MOST.statuses),
+    text: text({ max: LONGEST.line }),
     pattern,
-    redirects: integer({ min: 0, max: 20 }),
-    headers: mapOf(text({ max: 4_096 }), { max: 50, ...HEADER_NAME }),
+    redirects: integer(BOUNDS.redirects),
+    headers: sentFields,
     verify: flag,
     days: record(leftFields),
     wait,

@@ -1,3 +1,4 @@
+import { BOUNDS } from "@tocsin/contract/watches/watchOptions"
 import { spawn } from "node:child_process"
 import dns from "node:dns"
 import { isIP } from "node:net"
@@ -19,12 +20,12 @@ import {
 import { thresholdsOf } from "./thresholds.ts"
 
 const DEFAULT_COUNT = 3
-const ALL_LOST = 100
-const percent = integer({ min: 1, max: ALL_LOST })
+const ALL_LOST = BOUNDS.percent.max
+const percent = integer(BOUNDS.percent)
 
 const fields = {
   host,
-  count: integer({ min: 1, max: 10 }),
+  count: integer(BOUNDS.count),
   loss: record({ warning: percent, critical: percent }),
   wait,
   ...timeFields,

@@ -1,19 +1,6 @@
+import type { StartTls } from "@tocsin/contract/watches/watchOptions"
 import { isIP, type Socket } from "node:net"
 import { hostname } from "node:os"
-
-/** The ports of the protocols that begin without TLS. */
-export const STARTTLS_PORTS = {
-  smtp: 25,
-  imap: 143,
-  pop3: 110,
-  ftp: 21,
-  xmpp: 5_222,
-  postgres: 5_432,
-  mysql: 3_306,
-  ldap: 389,
-} as const
-export type StartTls = keyof typeof STARTTLS_PORTS
-export const STARTTLS_NAMES = Object.keys(STARTTLS_PORTS) as ReadonlyArray<StartTls>
 
 /** Of a server's bytes, as Latin-1: how many are a whole reply, if they are; throws where it refuses. */
 type Reply = (bytes: string) => number | undefined

@@ -1,4 +1,5 @@
 import { quoted } from "@tocsin/contract/watches/ConditionValue"
+import { BOUNDS } from "@tocsin/contract/watches/watchOptions"
 import { once } from "node:events"
 import { connect, isIP, type Socket } from "node:net"
 import { addAbortSignal } from "node:stream"
@@ -25,7 +26,7 @@ import { identityFault } from "./certificate.ts"
 import { thresholdFields } from "./thresholds.ts"
 import { judgeTrust, trustFields, trusting } from "./trust.ts"
 
-export const port = integer({ min: 1, max: 65_535 })
+export const port = integer(BOUNDS.port)
 
 /** The settings of a probe that connects, and may send and expect a text. */
 const exchangeFields = { send: anyText, expect: anyText, wait, ...thresholdFields, ...timeFields }

@@ -1,3 +1,4 @@
+import { type StartTls, STARTTLS_NAMES, STARTTLS_PORTS } from "@tocsin/contract/watches/watchOptions"
 import { once } from "node:events"
 import { isIP, type Socket } from "node:net"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
@@ -17,7 +18,7 @@ import {
   WAIT_MILLIS,
 } from "./Probe.ts"
 import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
-import { type StartTls, STARTTLS_NAMES, STARTTLS_PORTS, startTls } from "./startTls.ts"
+import { startTls } from "./startTls.ts"
 import { leftFields } from "./thresholds.ts"
 import { port } from "./tcp.ts"
 import { daysLeft, identityFault, misnomerOf, shownCertificate } from "./certificate.ts"

@@ -2,22 +2,12 @@ import { quoted } from "@tocsin/contract/watches/ConditionValue"
 import { createHash, randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
 import { addAbortSignal } from "node:stream"
-import {
-  anyText,
-  checked,
-  flag,
-  mapOf,
-  type ReadBy,
-  type Reader,
-  record,
-  refused,
-  text,
-} from "../config/Reader.ts"
+import { anyText, checked, flag, type ReadBy, type Reader, record, refused } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
 import { askPage } from "./askPage.ts"
 import { identityFault } from "./certificate.ts"
 import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
-import { HEADER_NAME } from "./http.ts"
+import { sentFields } from "./http.ts"
 import {
   critical,
   figure,
@@ -40,7 +30,7 @@ const address: Reader<string> = (value, place) => {
 
 const fields = {
   url: address,
-  headers: mapOf(text({ max: 4_096 }), { max: 50, ...HEADER_NAME }),
+  headers: sentFields,
   send: anyText,
   expect: anyText,
   verify: flag,

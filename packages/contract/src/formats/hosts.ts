@@ -38,8 +38,11 @@ export const DNS_NAME = /^(?!.*:\/\/)(?:\.|(?:[^\s.]{1,63}(?:\.|$))+)$/u
 export const addressOfServer = (server: string): string =>
   withoutBrackets(/^(?:\[.*\]|[^:]*):\d+$/u.test(server) ? server.slice(0, server.lastIndexOf(":")) : server)
 
-const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/u
+const IPV4 = /^(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}$/u
 const HIGHEST_PORT = 65_535
+
+/** Of a text that {@link isNameServer} refuses; completes the name of its place. */
+export const NAME_SERVER_RULE = "must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353"
 
 /** Whether a text is the address of a name server, with or without a port. */
 export const isNameServer = (server: string): boolean => {

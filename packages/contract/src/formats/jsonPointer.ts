@@ -17,3 +17,12 @@ const ownValue = (value: unknown, name: string): unknown =>
 
 /** The value to which names of properties lead, one inside the other; `undefined` if there is none. */
 export const valueAt = (json: unknown, path: ReadonlyArray<string>): unknown => path.reduce(ownValue, json)
+
+const PLAIN_PATH = /^(?:\$(?:\[\d+\])*|(?:\$(?:\[\d+\])*\.)?[A-Za-z_]\w*(?:\[\d+\]|\.[A-Za-z_]\w*)*)$/
+
+/** The JSON Pointer of a plain path, such as `data.items[0].state` or `$.data`; `undefined` of more than that. */
+export const pointerOfPath = (path: string): string | undefined => {
+  if (!PLAIN_PATH.test(path)) return undefined
+  const names = path.replace(/^\$/, "").split(/[.[\]]+/)
+  return names.flatMap((name) => (name === "" ? [] : [`/${name}`])).join("")
+}

@@ -2,28 +2,25 @@ import { Result, Schema, SchemaParser } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
 import { closedStruct, named, optional } from "../formats/Fields.ts"
 import { DNS_NAME, isHost } from "../formats/hosts.ts"
-import { LONGEST_SENT, LONGEST_TEXT, LONGEST_VALUE, MOST_STATUSES, MOST_VALUES } from "./conditions.ts"
 import { PAGE_ADDRESS, SOCKET_ADDRESS } from "./watchOfAddress.ts"
+import { BOUNDS, LONGEST, METHODS, MOST, RECORD_TYPES, STARTTLS_NAMES, TIMES } from "./watchOptions.ts"
 
-export const bounded = (minimum: number, maximum: number) =>
+export const bounded = ({ max: maximum, min: minimum }: { readonly min: number; readonly max: number }) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 const ofLength = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(most))
 
-const hostName = ofLength(253).check(
+const hostName = ofLength(LONGEST.name).check(
   Schema.makeFilter(isHost, { expected: "a host name or an address", toJsonSchema: () => ({}) }),
 )
 
-const timeout = optional(
-  DurationText({ min: "1 second", max: "30 seconds" }),
-  "How long to wait for the answer: 10s unless given.",
-)
+const timeout = optional(DurationText(TIMES.timeout), "How long to wait for the answer: 10s unless given.")
 
 const DAYS_RULE = {
-  expected: "a whole number of days from 1 to 3650; without it, the certificate's lifetime decides",
+  expected: `a whole number of days from ${BOUNDS.days.min} to ${BOUNDS.days.max}; without it, the certificate's lifetime decides`,
 }
 const wholeDays = Schema.Number.check(
   Schema.isInt(DAYS_RULE),
-  Schema.isBetween({ minimum: 1, maximum: 3_650 }, DAYS_RULE),
+  Schema.isBetween({ minimum: BOUNDS.days.min, maximum: BOUNDS.days.max }, DAYS_RULE),
 )
 
 const days = optional(
@@ -36,7 +33,7 @@ const days = optional(
 
 const verify = optional(Schema.Boolean, "Whether the certificate must be trusted: true unless given.")
 
-const bound = DurationText({ min: "1 milli", max: "30 seconds" })
+const bound = DurationText(TIMES.time)
 
 const time = optional(
   closedStruct({
@@ -50,7 +47,7 @@ const VALUE_TEXT =
   'exists, absent, "< 5" with < <= > >=, "~ GLOB", "= TEXT", "!= TEXT", or a text that it must be'
 
 const ConditionValue = Schema.Union([
-  Schema.String.check(Schema.isMaxLength(LONGEST_VALUE)),
+  Schema.String.check(Schema.isMaxLength(LONGEST.value)),
   Schema.Finite,
   Schema.Boolean,
   Schema.Null,
@@ -61,18 +58,20 @@ const ConditionValue = Schema.Union([
 })
 
 const ConditionValues = Schema.Record(Schema.String, ConditionValue).check(
-  Schema.isMaxProperties(MOST_VALUES, { expected: `at most ${MOST_VALUES} of them` }),
+  Schema.isMaxProperties(MOST.values, { expected: `at most ${MOST.values} of them` }),
 )
 
-const searchedText = ofLength(LONGEST_TEXT)
+const searchedText = ofLength(LONGEST.line)
+
+const status = bounded(BOUNDS.status)
 
 const conditions = {
   status: optional(
     Schema.Array(
-      Schema.Union([bounded(100, 599), Schema.String]).annotate({
+      Schema.Union([status, Schema.String]).annotate({
         expected: 'a number from 100 to 599, or a range such as "300-399"',
       }),
-    ).check(Schema.isMinLength(1), Schema.isMaxLength(MOST_STATUSES)),
+    ).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.ranges)),
     'Statuses, and ranges such as "300-399".',
   ),
   header: optional(ConditionValues, "What header fields must be, by name."),
@@ -98,24 +97,21 @@ const isAddress = (form: RegExp, expected: string) =>
   })
 
 export const httpFields = {
-  url: ofLength(2_048)
+  url: ofLength(LONGEST.url)
     .check(Schema.isPattern(PAGE_ADDRESS, { expected: PAGE_RULE }), isAddress(PAGE_ADDRESS, PAGE_RULE))
     .annotateKey({ description: "An http or https address without a user." }),
-  method: optional(
-    Schema.Literals(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
-    "GET unless given.",
-  ),
+  method: optional(Schema.Literals(METHODS), "GET unless given."),
   status: optional(
-    Schema.Array(bounded(100, 599)).check(Schema.isMinLength(1), Schema.isMaxLength(100)),
+    Schema.Array(status).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.statuses)),
     "The statuses that are ok: 200 to 299 unless given.",
   ),
-  text: optional(ofLength(4_096), "A text that the first MiB of the answer must contain."),
+  text: optional(searchedText, "A text that the first MiB of the answer must contain."),
   expect: optional(PageConditions, "What the answer must be."),
   secret: optional(
-    Schema.Array(ofLength(LONGEST_VALUE)).check(Schema.isMaxLength(2 * MOST_VALUES)),
+    Schema.Array(ofLength(LONGEST.value)).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.secret)),
     "JSON Pointers and names of header fields whose values no result shows.",
   ),
-  redirects: optional(bounded(0, 20), "How many redirects to follow: 5 unless given."),
+  redirects: optional(bounded(BOUNDS.redirects), "How many redirects to follow: 5 unless given."),
   verify,
   days,
   timeout,
@@ -123,11 +119,11 @@ export const httpFields = {
 }
 
 const headers = optional(
-  Schema.Record(Schema.String, ofLength(4_096)),
+  Schema.Record(Schema.String, ofLength(LONGEST.line)),
   "Header fields to send to this origin, at most 50. No answer shows them.",
 )
 
-export const credential = ofLength(4_096).check(
+export const credential = ofLength(LONGEST.line).check(
   // oxlint-disable-next-line eslint/no-control-regex -- control characters are what it looks for
   Schema.isPattern(/^[^\u0000-\u001f]*$/u, { expected: "a text without control characters" }),
 )
@@ -142,7 +138,7 @@ const auth = optional(
 
 export const body = optional(
   Schema.Union([
-    Schema.String.check(Schema.isMaxLength(LONGEST_SENT)),
+    Schema.String.check(Schema.isMaxLength(LONGEST.sent)),
     Schema.Record(Schema.String, Schema.Unknown),
     Schema.Array(Schema.Unknown),
   ]).annotate({ expected: "a text, an object or a list" }),
@@ -155,10 +151,10 @@ const HttpWatch = closedStruct({ ...httpFields, headers, auth, body }).annotate(
 
 const hostAndPort = {
   host: hostName.annotateKey({ description: "A host name or an address." }),
-  port: bounded(1, 65_535),
+  port: bounded(BOUNDS.port),
 }
 
-const send = optional(ofLength(8_192), "A text to send.")
+const send = optional(ofLength(LONGEST.sent), "A text to send.")
 
 export const TcpWatch = closedStruct({
   ...hostAndPort,
@@ -168,14 +164,12 @@ export const TcpWatch = closedStruct({
   time,
 }).annotate(named("TcpWatch", "Connects to a port."))
 
-const STARTTLS = ["smtp", "imap", "pop3", "ftp", "xmpp", "postgres", "mysql", "ldap"] as const
-
 export const TlsWatch = closedStruct({
   ...hostAndPort,
   port: optional(hostAndPort.port, "443 unless given."),
   name: optional(hostName, "The name that the certificate must have: the host unless given."),
   starttls: optional(
-    Schema.Literals(STARTTLS),
+    Schema.Literals(STARTTLS_NAMES),
     "The protocol that begins without TLS, whose port is the usual one unless given.",
   ),
   verify,
@@ -185,30 +179,27 @@ export const TlsWatch = closedStruct({
 }).annotate(named("TlsWatch", "Examines the certificate of a server."))
 
 export const DnsWatch = closedStruct({
-  name: ofLength(253)
+  name: ofLength(LONGEST.name)
     .check(Schema.isPattern(DNS_NAME, { expected: "a name such as shop.example", toJsonSchema: () => ({}) }))
     .annotateKey({ description: "The name to resolve." }),
-  type: optional(
-    Schema.Literals(["A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"]),
-    "The type of records: A unless given.",
-  ),
+  type: optional(Schema.Literals(RECORD_TYPES), "The type of records: A unless given."),
   servers: optional(
-    Schema.Array(ofLength(64)).check(Schema.isMinLength(1), Schema.isMaxLength(10)),
+    Schema.Array(ofLength(64)).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.servers)),
     "Addresses of name servers, with or without port: those of the host unless given.",
   ),
   expect: optional(
-    Schema.Array(ofLength(1_024)).check(Schema.isMinLength(1), Schema.isMaxLength(100)),
+    Schema.Array(ofLength(LONGEST.value)).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.records)),
     "Records of which each must be there.",
   ),
   timeout,
   time,
 }).annotate(named("DnsWatch", "Resolves a name."))
 
-const percent = bounded(1, 100)
+const percent = bounded(BOUNDS.percent)
 
 export const PingWatch = closedStruct({
   host: hostAndPort.host,
-  count: optional(bounded(1, 10), "How many packets to send: 3 unless given."),
+  count: optional(bounded(BOUNDS.count), "How many packets to send: 3 unless given."),
   loss: optional(
     closedStruct({
       warning: optional(percent, "This percentage of lost packets is a warning."),
@@ -223,7 +214,7 @@ export const PingWatch = closedStruct({
 const SOCKET_RULE = "a ws or wss address without a user"
 
 export const socketFields = {
-  url: ofLength(2_048)
+  url: ofLength(LONGEST.url)
     .check(
       Schema.isPattern(SOCKET_ADDRESS, { expected: SOCKET_RULE }),
       isAddress(SOCKET_ADDRESS, SOCKET_RULE),

@@ -19,6 +19,7 @@ import {
   TcpWatch,
   TlsWatch,
 } from "./WatchProbe.ts"
+import { TIMES } from "./watchOptions.ts"
 
 const secretPlace = Schema.Union([
   closedStruct({
@@ -69,14 +70,14 @@ export const WatchTrial = Schema.Struct({
 }).annotate(named("WatchTrial", "The result of a probe that nothing stores."))
 export type WatchTrial = typeof WatchTrial.Type
 
-const times = bounded(1, 10)
+const times = bounded({ min: 1, max: 10 })
 
 const Confirm = closedStruct({
   bad: optional(times, "How many results in a row must not be ok: 2 unless given."),
   good: optional(times, "How many results in a row must be ok: 1 unless given."),
 }).annotate(named("WatchConfirm", "When a status counts."))
 
-const Every = DurationText({ min: "10 seconds", max: "1 day" })
+const Every = DurationText(TIMES.every)
 
 const title = optional(Title, "What people call it, and its check.")
 

@@ -19,13 +19,6 @@ export interface Expectation extends Conditions {
   readonly warning?: Conditions
 }
 
-export const MOST_STATUSES = 20
-export const MOST_VALUES = 20
-export const LONGEST_VALUE = 1_024
-export const LONGEST_TEXT = 4_096
-/** Bytes of a request's body. */
-export const LONGEST_SENT = 8_192
-
 /** An answer, as conditions judge it. */
 export interface JudgedAnswer {
   readonly status: number

@@ -1,6 +1,7 @@
 import { boundedMillis } from "../formats/durationMillis.ts"
 import { valueProblem } from "./ConditionValue.ts"
 import type { Conditions, Expectation } from "./conditions.ts"
+import { BOUNDS } from "./watchOptions.ts"
 
 /** Something wrong with the options of a probe: its place, and the sentence without its subject. */
 export interface OptionProblem {
@@ -10,16 +11,18 @@ export interface OptionProblem {
 
 const POINTER = /^(?:\/(?:[^~]|~[01])*)?$/s
 /** The name of a header field. */
-export const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
+export const HEADER_NAME = { form: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, expected: "letters, digits and -" }
 
 const statusProblem = (one: number | string): string | undefined => {
   if (typeof one === "number")
-    return Number.isInteger(one) && one >= 100 && one <= 599 ? undefined : STATUS_RULE
+    return Number.isInteger(one) && one >= BOUNDS.status.min && one <= BOUNDS.status.max
+      ? undefined
+      : STATUS_RULE
   const [, low, high] = /^([1-5]\d\d)-([1-5]\d\d)$/.exec(one) ?? []
   if (low === undefined || high === undefined) return STATUS_RULE
   return Number(low) <= Number(high) ? undefined : "must begin with its lower end"
 }
-const STATUS_RULE = 'must be a number from 100 to 599, or a range such as "300-399"'
+export const STATUS_RULE = 'must be a number from 100 to 599, or a range such as "300-399"'
 
 const conditionProblems = (
   { header = {}, json = {}, not_text, status = [], text }: Conditions,
@@ -27,7 +30,7 @@ const conditionProblems = (
 ): ReadonlyArray<OptionProblem> => {
   const values = Object.entries({ header, json }).flatMap(([of, all]) =>
     Object.entries(all).flatMap(([name, written]) => {
-      const isName = of === "json" ? POINTER.test(name) : HEADER_NAME.test(name)
+      const isName = of === "json" ? POINTER.test(name) : HEADER_NAME.form.test(name)
       const rule =
         of === "json" ? "must be a JSON Pointer, such as /data/0/state" : "must be the name of a header field"
       const message = isName ? valueProblem(written) : rule

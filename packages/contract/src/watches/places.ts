@@ -106,6 +106,3 @@ export const PlaceWatchesQuery = Schema.Struct({
     "Whether the probes have their secrets: false unless given.",
   ),
 })
-
-/** The check as which an agent reports a watch. */
-export const PLACE_CHECKS = "watch:"

@@ -1,10 +1,11 @@
 import { Duration } from "effect"
 import type { FieldProblem } from "../formats/describeIssue.ts"
 import { formatDuration } from "../formats/DurationText.ts"
-import { isNameServer } from "../formats/hosts.ts"
+import { isNameServer, NAME_SERVER_RULE } from "../formats/hosts.ts"
+import { lineProblem, textProblem } from "../formats/lineProblem.ts"
 import { utf8Length } from "../formats/outputText.ts"
-import { LONGEST_SENT } from "./conditions.ts"
 import { HEADER_NAME, type OptionProblem, optionProblems } from "./optionProblems.ts"
+import { LONGEST, MOST } from "./watchOptions.ts"
 import { type ProbeTarget, probesIn } from "./WatchProbe.ts"
 
 const writtenValue = (value: unknown): unknown => {
@@ -15,8 +16,6 @@ const writtenValue = (value: unknown): unknown => {
 /** Options as people write them: durations as texts. */
 export const writtenOptions = (options: object): object =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [name, writtenValue(value)]))
-
-const MOST_FIELDS = 50
 
 interface Sent {
   readonly headers?: object
@@ -29,28 +28,41 @@ const sentProblems = ({ body, headers = {}, servers = [] }: Sent): ReadonlyArray
   const names = Object.keys(headers)
   const text = typeof body === "string" ? body : JSON.stringify(body ?? "")
   return [
-    ...(names.length > MOST_FIELDS
-      ? [{ path: ["headers"], message: `must have at most ${MOST_FIELDS} entries` }]
+    ...(names.length > MOST.headers
+      ? [{ path: ["headers"], message: `must have at most ${MOST.headers} entries` }]
       : []),
     ...names
-      .filter((name) => !HEADER_NAME.test(name))
-      .map((name) => ({ path: ["headers", name], message: "must have a name of letters, digits and -" })),
-    ...(utf8Length(text) > LONGEST_SENT
-      ? [{ path: ["body"], message: `must have at most ${LONGEST_SENT} bytes` }]
+      .filter((name) => !HEADER_NAME.form.test(name))
+      .map((name) => ({ path: ["headers", name], message: `must have a name of ${HEADER_NAME.expected}` })),
+    ...(utf8Length(text) > LONGEST.sent
+      ? [{ path: ["body"], message: `must have at most ${LONGEST.sent} bytes` }]
       : []),
     ...servers.flatMap((server, n) =>
-      isNameServer(server) ? [] : [{ path: ["servers", n], message: NO_SERVER }],
+      isNameServer(server) ? [] : [{ path: ["servers", n], message: NAME_SERVER_RULE }],
     ),
   ]
 }
-const NO_SERVER = "must be an address such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:5353"
+
+/** The problems of texts in options: what is sent, and what must come over a connection, may have lines. */
+const textProblems = (value: unknown, path: OptionProblem["path"]): ReadonlyArray<OptionProblem> => {
+  if (typeof value === "string") {
+    const hasLines = path.length === 1 && ["body", "send", "expect"].includes(String(path[0]))
+    const message = hasLines ? textProblem(value) : lineProblem(value)
+    return message === undefined ? [] : [{ path, message }]
+  }
+  if (typeof value !== "object" || value === null || path[0] === "body") return []
+  const parts = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+  return parts.flatMap(([name, part]) => textProblems(part, [...path, name]))
+}
 
 /** The problems of a probe that its schema cannot state, by its options together and by its conditions. */
 export const probeProblems = (probe: ProbeTarget): ReadonlyArray<FieldProblem> =>
   probesIn(probe).flatMap((kind) => {
     const options = writtenOptions({ ...probe[kind] })
-    return [...optionProblems(kind, options), ...sentProblems(options)].map(({ message, path }) => ({
-      path: [kind, ...path],
-      message,
-    }))
+    return [...optionProblems(kind, options), ...sentProblems(options), ...textProblems(options, [])].map(
+      ({ message, path }) => ({
+        path: [kind, ...path],
+        message,
+      }),
+    )
   })

@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { type ConditionValue, valueHolds } from "../../src/watches/ConditionValue.ts"
-import { type Expectation, failedConditions } from "../../src/watches/conditions.ts"
+import { type Conditions, type Expectation, failedConditions } from "../../src/watches/conditions.ts"
 import { optionProblems } from "../../src/watches/optionProblems.ts"
 
 describe("a VALUE", () => {
@@ -54,7 +55,27 @@ const failed = (expect: Expectation, answer: object = {}, secret: ReadonlyArray<
     { shownUrl: "http://a/", secret },
   ).map(({ status, words }) => `${status} ${words}`)
 
+/** Rows of the table of the documentation: a key of `expect`, and what it says where it fails. */
+const documented = readFileSync(new URL("../../../../docs/watches.md", import.meta.url), "utf8")
+  .split("## Conditions")[1]
+  ?.split("\n")
+  .map((line) => line.split("|").map((cell) => cell.trim().replaceAll("`", "")))
+
+const FAILING: Readonly<Record<keyof Required<Conditions>, readonly [Conditions, object]>> = {
+  status: [{ status: [200, "300-399"] }, { status: 503 }],
+  header: [{ header: { "x-state": "ok" } }, { headers: new Map([["x-state", "ill"]]) }],
+  text: [{ text: "well" }, { body: "ill" }],
+  not_text: [{ not_text: "ill" }, { body: "ill" }],
+  json: [{ json: { "/queue": "< 5" } }, { body: '{"queue":7}' }],
+}
+
 describe("conditions", () => {
+  it.each(Object.entries(FAILING))("say of %s what the documentation says", (key, [expect, answer]) => {
+    const [, , , says = "no such row"] = documented?.find(([, name = ""]) => name.split(":")[0] === key) ?? []
+    for (const given of [expect, { warning: expect }])
+      assert.isTrue(failed(given, answer).join().endsWith(says), says)
+  })
+
   const json = (value: unknown) => ({ body: JSON.stringify(value) })
 
   it.each<readonly [string, Expectation, object, ReadonlyArray<string>]>([

@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 import { CommandFailure } from "../CommandFailure.ts"
-import { writeResult } from "../output/Output.ts"
+import { Output, writeResult } from "../output/Output.ts"
 import type { MovedText } from "../policy/import/MovedPolicy.ts"
 import { command, group } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -45,9 +45,10 @@ const movingIn = (
           exit: "failed",
           message: `${file} cannot be taken over: ${moved.failure}`,
         })
-      const { secrets, ...answer } = moved.success
-      if (isOfSecrets) yield* writeResult(json, { secrets }, () => secrets)
-      else yield* writeResult(json, answer, () => answer.policy)
+      const { secrets, summary, ...answer } = moved.success
+      if (isOfSecrets) return yield* writeResult(json, { secrets }, () => secrets)
+      yield* writeResult(json, answer, () => answer.policy)
+      yield* (yield* Output).note(summary)
     }),
   })
 

@@ -9,7 +9,8 @@ import {
   type SeriesOfCheck,
   stepMillis,
 } from "@tocsin/contract/numbers/Numbers"
-import { HERE, PLACE_CHECKS } from "@tocsin/contract/watches/places"
+import { HERE } from "@tocsin/contract/watches/places"
+import { PLACE_CHECKS } from "@tocsin/contract/watches/watchOptions"
 import { Duration, Effect } from "effect"
 import type { NumberMemory } from "./NumberMemory.ts"
 import { boundReached, notKept, reachedBounds } from "./NumberBounds.ts"

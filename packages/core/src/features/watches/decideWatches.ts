@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import { EXIT_CODES } from "@tocsin/contract/checks/exitCodes"
 import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { HERE, PLACE_CHECKS } from "@tocsin/contract/watches/places"
+import { HERE } from "@tocsin/contract/watches/places"
+import { LONGEST, PLACE_CHECKS } from "@tocsin/contract/watches/watchOptions"
 import { giveTitle } from "../../heart/checks/titleCheck.ts"
 import { applyResults } from "../../heart/checks/applyBatch.ts"
 import type { CheckResult } from "../../heart/checks/applyEvent.ts"
@@ -126,8 +127,6 @@ export const decideWatch = (
 }
 
 const IDS_KEPT = 50
-/** As much of an output as a watch keeps. */
-const LONGEST_OUTPUT = 1_000
 
 /** The state of a place after a result; `undefined` if that decides nothing. */
 const stateAfter = (
@@ -141,7 +140,7 @@ const stateAfter = (
   const isKnown = outcome === "known_event" || (event_id && before?.ids?.includes(event_id)) === true
   if (isKnown || (before !== undefined && at < before.at)) return undefined
   if (!isWithin(at, lastingFor(watch.every_millis), now)) return undefined
-  const result = { at, status, output: output.slice(0, LONGEST_OUTPUT).toWellFormed() }
+  const result = { at, status, output: output.slice(0, LONGEST.output).toWellFormed() }
   const followed = followPlace(before, result, watch.confirm)
   const hasTurned = before?.counted === undefined || isBad(before.counted) !== isBad(followed.counted)
   const state = { ...followed, counted_at: hasTurned ? now : before.counted_at }

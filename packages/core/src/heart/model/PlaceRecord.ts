@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { PLACE_CHECKS } from "@tocsin/contract/watches/places"
+import { PLACE_CHECKS } from "@tocsin/contract/watches/watchOptions"
 import { instant, keyedTable, object, type RecordOf, text } from "../../kernel/model/TableShape.ts"
 
 /** An agent that asks which watches it is to probe (docs/rules.md#places). */

@@ -1,16 +1,15 @@
 import type { LookupFunction } from "node:net"
 import { systemClock } from "@tocsin/agent/clock/Clock"
 import { readWatch } from "@tocsin/agent/places/readWatch"
-import { withoutSecretTexts } from "@tocsin/agent/places/secretTexts"
+import { outputOfWatch } from "@tocsin/agent/places/secretTexts"
 import { judge, type ProbeTargets } from "@tocsin/agent/probes/Probe"
 import { checkedLookup, NameLookup, TARGET_REFUSED } from "@tocsin/adapter-notify/http/Target"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
-import { cleanOutput } from "@tocsin/contract/formats/outputText"
 import { writtenOptions } from "@tocsin/contract/watches/probeProblems"
 import { probesIn, type WatchProbe } from "@tocsin/contract/watches/WatchProbe"
 import { type WatchTrial } from "@tocsin/contract/watches/Watches"
-import { type ProbeSecrets, type SecretPlace, secretsOf } from "@tocsin/contract/watches/watchSecrets"
+import { type SecretPlace, secretsOf } from "@tocsin/contract/watches/watchSecrets"
 import { readNamedSecret } from "@tocsin/adapter-notify/receiverSecrets"
 import { WatchProbes } from "@tocsin/core/kernel/ports/WatchProbes"
 import { Effect, Layer, Result, Semaphore } from "effect"
@@ -19,8 +18,6 @@ import { refusalOf, watchProblem, targetsFor, watchTargets } from "./watchTarget
 
 /** Probes at a time; further ones wait. A probe is mostly a socket that waits. */
 const CONCURRENCY = 64
-/** An output has one line; the texts of a server may be long. */
-const LONGEST_OUTPUT = 1_000
 
 type Run = (signal: AbortSignal, targets: ProbeTargets) => Promise<Omit<WatchTrial, "duration_ms">>
 
@@ -44,17 +41,9 @@ const readProbe = (watch: WatchProbe): Result.Result<Run, ValidationError> => {
   if ("problem" in read) return Result.fail(new ValidationError({ message: read.problem }))
   return Result.succeed(async (signal, targets) => {
     const { output, status } = judge(kind, await read.probe.run({ clock: systemClock, signal, targets }))
-    return { status, output: cleanOutput(output) }
+    return { status, output: outputOfWatch(output, secretsOf(watch)) }
   })
 }
-
-/** Replaces secrets in an output, and cuts it afterwards: no part of one is left at its end. */
-const hiding =
-  (secrets: ProbeSecrets = {}) =>
-  ({ output, status }: Omit<WatchTrial, "duration_ms">): Omit<WatchTrial, "duration_ms"> => ({
-    status,
-    output: withoutSecretTexts(output, secrets).slice(0, LONGEST_OUTPUT).toWellFormed(),
-  })
 
 /** The secrets at the places that a policy names. */
 const openSecrets =
@@ -108,9 +97,8 @@ export const makeWatchProbes = Effect.fnUntraced(function* (settings: Settings) 
       const run = yield* Effect.fromResult(readProbe(watch))
       const begun = systemClock.steady()
       const found = yield* Effect.promise((signal) => run(signal, targetsOf(watch))).pipe(
-        Effect.map(hiding(secretsOf(watch))),
         Effect.catchDefect((defect) =>
-          Effect.succeed({ status: "unknown" as const, output: String(defect).slice(0, LONGEST_OUTPUT) }),
+          Effect.succeed({ status: "unknown" as const, output: outputOfWatch(String(defect)) }),
         ),
       )
       return { ...found, duration_ms: Math.round(systemClock.steady() - begun) }

@@ -2,6 +2,7 @@ import { isIP } from "node:net"
 import { isRefusedAddress, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import type { FieldProblem } from "@tocsin/contract/formats/describeIssue"
 import { addressOfServer, withoutBrackets } from "@tocsin/contract/formats/hosts"
+import { writingOption } from "@tocsin/contract/watches/watchOptions"
 import type { ProbeTarget } from "@tocsin/contract/watches/WatchProbe"
 import type { Settings } from "../../settings/Settings.ts"
 
@@ -18,14 +19,9 @@ export const watchTargets = ({ stored, ...settings }: Partial<Settings>): WatchT
   opensReading: settings.SERVICE_WATCH_LOOPBACK === undefined && stored?.watchLoopback === true,
 })
 
-const READING = ["GET", "HEAD", "OPTIONS"]
-
 /** Whether a probe can change nothing where it goes. */
 const isReading = ({ http, tcp, websocket }: ProbeTarget): boolean =>
-  READING.includes(http?.method ?? "GET") &&
-  !Object.hasOwn(http ?? {}, "body") &&
-  tcp?.send === undefined &&
-  websocket?.send === undefined
+  writingOption(http ?? tcp ?? websocket ?? {}) === undefined
 
 /** The targets of one watch. */
 export const targetsFor = ({ opensReading, ...policy }: WatchTargets, watch: ProbeTarget): TargetPolicy =>

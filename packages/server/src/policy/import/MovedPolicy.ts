@@ -135,8 +135,8 @@ export class MovedPolicy {
     if (this.#fits(page.title, { pages: { [name]: page } })) this.#parts.pages[name] = page
   }
 
-  /** The policy with its comments, the variables of its secrets, or why no policy can state it. */
-  finish(): Result.Result<MovedText, string> {
+  /** The policy with its comments, the variables of its secrets, or why no policy can state it. `all` are those there. */
+  finish(all: number, noun: string): Result.Result<MovedText, string> {
     const parts = Object.fromEntries(
       Object.entries(this.#parts).filter(([, part]) => Object.keys(part).length > 0),
     )
@@ -151,6 +151,7 @@ export class MovedPolicy {
         policy: comments + text,
         run: runs,
         not_taken_over: this.#notes,
+        summary: `${this.#parts.watches.length + this.#parts.freshness.length} of ${all} ${noun} taken over; lines "not taken over": ${this.#notes.length}\n`,
         secrets: [...this.#values]
           .filter(([name]) => text.includes(`"${name}"`))
           .map(([name, value]) => `${name}=${shellText(value)}\n`)
@@ -174,6 +175,8 @@ export interface MovedText {
   readonly policy: string
   readonly run: ReadonlyArray<string>
   readonly not_taken_over: ReadonlyArray<string>
+  /** How many were taken over, and how many parts were not. */
+  readonly summary: string
   readonly secrets: string
 }
 

@@ -1,3 +1,4 @@
+import { BOUNDS, MOST, TIMES } from "@tocsin/contract/watches/watchOptions"
 import { equalTo, isWholeRecord } from "./probeOfKuma.ts"
 
 const SECONDS: Readonly<Record<string, number>> = {
@@ -29,9 +30,7 @@ type Part = readonly [path: ReadonlyArray<string>, value: unknown] | "none" | un
 const numberIn = (text: string): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/
 
-const LOWEST = 100
-const HIGHEST = 599
-const MOST_STATUSES = 20
+const { max: HIGHEST, min: LOWEST } = BOUNDS.status
 
 const isStatus = (one: number | undefined): boolean => one !== undefined && one >= LOWEST && one <= HIGHEST
 
@@ -39,7 +38,7 @@ const statusPart = (operator: string, wanted: string): Part => {
   const path = ["expect", "status"]
   const any = /^any\((.*)\)$/.exec(wanted)?.[1]?.split(",")
   const all = (any ?? [wanted]).map((one) => numberIn(one.trim()))
-  if (operator === "==") return all.length <= MOST_STATUSES && all.every(isStatus) ? [path, all] : undefined
+  if (operator === "==") return all.length <= MOST.ranges && all.every(isStatus) ? [path, all] : undefined
   const [most = LOWEST] = all
   const highest = Math.min(operator === "<" ? most - 1 : most, HIGHEST)
   const isRange = any === undefined && (operator === "<" || operator === "<=") && highest >= LOWEST
@@ -67,10 +66,6 @@ const jsonPart = (pointer: string, operator: string, wanted: string): Part => {
   if (operator === "!=") return [path, `!= ${wanted}`]
   return NUMBER.test(wanted) ? [path, `${operator} ${wanted}`] : undefined
 }
-
-/** The longest time of an answer, in milliseconds. */
-const LONGEST = 30_000
-const MOST_DAYS = 3_650
 
 /** The part for a condition of a page, of what a connection sends, or of the records of a name. */
 const bodyPart = ([kind, { method, type }]: GatusProbe, operator: string, right: string): Part => {
@@ -111,11 +106,13 @@ export const partOf = (condition: string, probe: GatusProbe): Part => {
   if (left === "[STATUS]") return kind === "http" ? statusPart(operator, right) : undefined
   if (left === "[RESPONSE_TIME]") {
     const most = numberIn(right) ?? 0
-    return operator === "<" && most > 0 && most <= LONGEST ? [["time", "critical"], `${right}ms`] : undefined
+    return operator === "<" && most > 0 && most <= TIMES.time.max
+      ? [["time", "critical"], `${right}ms`]
+      : undefined
   }
   if (left === "[CERTIFICATE_EXPIRATION]" && operator === ">" && (kind === "http" || kind === "tls")) {
     const days = Math.ceil(secondsOf(right, Number.NaN) / SECONDS_PER_DAY)
-    return days >= 1 && days <= MOST_DAYS ? [["days", "critical"], days] : undefined
+    return days >= 1 && days <= BOUNDS.days.max ? [["days", "critical"], days] : undefined
   }
   if (left === "[BODY]") return bodyPart(probe, operator, right)
   return kind === "http" && method !== "HEAD" ? memberPart(left, operator, right) : undefined

@@ -173,5 +173,6 @@ export const importGatus = (given: string): Result.Result<MovedText, string> => 
   if (config["maintenance"] !== undefined)
     moved.leave("maintenance", "the maintenance of all endpoints: add a window")
   for (const name of Object.keys(config)) if (!OF_CONFIG.has(name)) moved.leave(name, "it has no equal")
-  return moved.finish()
+  const all = ["endpoints", "external-endpoints", "suites"].flatMap((name) => list(config[name]))
+  return moved.finish(all.length, "endpoints")
 }

@@ -68,5 +68,5 @@ export const importHealthchecks = (given: string): Result.Result<MovedText, stri
     )
   const moved = new MovedPolicy()
   for (const check of checks) takeCheck(moved, check)
-  return moved.finish()
+  return moved.finish(checks.length, "checks")
 }

@@ -2,6 +2,7 @@ import { durationText } from "@tocsin/contract/formats/durationMillis"
 import { parseCron } from "@tocsin/contract/formats/CronTimes"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { TIME_ZONE_NAME } from "@tocsin/contract/formats/timeZoneName"
+import { TIMES } from "@tocsin/contract/watches/watchOptions"
 import { Result } from "effect"
 import { type KumaDatabase, readKuma } from "./kumaDatabase.ts"
 import { matchOf, type MovedLabel, MovedPolicy, type MovedText, type Taken, titleOf } from "./MovedPolicy.ts"
@@ -11,7 +12,7 @@ import { receiversOfKuma } from "./receiversOfKuma.ts"
 
 const SHORTEST = 10
 const LONGEST = 86_400
-const LONGEST_TIMEOUT = 30
+const LONGEST_TIMEOUT = TIMES.timeout.max / 1_000
 const MOST_IN_A_ROW = 10
 /** Kuma's part of the interval that is its timeout, unless it states one. */
 const TIMEOUT_PART = 0.8
@@ -210,5 +211,5 @@ export const importKuma = async (file: string): Promise<Result.Result<MovedText,
   }
   for (const page of database.status_page) takePage(moving, page, checks)
   for (const one of database.maintenance) takeMaintenance(moving, one, checks)
-  return moved.finish()
+  return moved.finish(database.monitor.filter(({ type }) => type !== "group").length, "monitors")
 }

@@ -21,7 +21,8 @@ const TABLES = [
 ] as const
 export type KumaDatabase = Readonly<Record<(typeof TABLES)[number], ReadonlyArray<Taken>>>
 
-const OLDER = "it is older than 1.23: upgrade Uptime Kuma to 1.23 or 2.x first, and import its database then"
+const OLDER =
+  "it is older than 1.23, or its kuma.db-wal is missing: upgrade Uptime Kuma to 1.23 or 2.x first, or copy that file too"
 const OTHER = "it is not a database of Uptime Kuma: name its kuma.db"
 
 /**

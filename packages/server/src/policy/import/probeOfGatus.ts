@@ -1,6 +1,7 @@
 import { durationText } from "@tocsin/contract/formats/durationMillis"
 import { addressOfServer } from "@tocsin/contract/formats/hosts"
 import { PAGE_ADDRESS, SOCKET_ADDRESS } from "@tocsin/contract/watches/watchOfAddress"
+import { TIMES } from "@tocsin/contract/watches/watchOptions"
 import { isIP } from "node:net"
 import { secondsOf } from "./conditionsOfGatus.ts"
 import type { MovedPolicy } from "./MovedPolicy.ts"
@@ -57,7 +58,7 @@ const clientOf = ({ client }: Options, kind: string, leave: Leave): Options => {
 }
 
 const VERIFIED = new Set(["http", "tls", "websocket"])
-const LONGEST_TIMEOUT = 30
+const LONGEST_TIMEOUT = TIMES.timeout.max / 1_000
 
 /** The kind of a probe and its options, or why there is none. */
 export const probeOf = (moved: MovedPolicy, id: string, endpoint: Options, leave: Leave): Probe => {

@@ -1,10 +1,10 @@
+import { pointerOfPath } from "@tocsin/contract/formats/jsonPointer"
 import { isPlainValue } from "@tocsin/contract/watches/ConditionValue"
 import { PAGE_ADDRESS, SOCKET_ADDRESS } from "@tocsin/contract/watches/watchOfAddress"
+import { BOUNDS, METHODS, MOST, OPEN_FIELDS, RECORD_TYPES } from "@tocsin/contract/watches/watchOptions"
 import { isIP } from "node:net"
 import type { MovedPolicy, Taken } from "./MovedPolicy.ts"
 
-const MOST_STATUSES = 20
-const MOST_REDIRECTS = 20
 const KUMA_REDIRECTS = 10
 /** A part of a watch, or why there is none. */
 type Probe = Taken | string
@@ -23,8 +23,6 @@ export const jsonOf = (text: unknown): unknown => {
   }
 }
 
-const OPEN_FIELDS = new Set(["accept", "accept-language", "content-type", "user-agent"])
-
 /** Header fields, their values as variables. */
 export const headersOf = (moved: MovedPolicy, id: string, given: Readonly<Record<string, unknown>>): Taken =>
   Object.fromEntries(
@@ -33,15 +31,6 @@ export const headersOf = (moved: MovedPolicy, id: string, given: Readonly<Record
       OPEN_FIELDS.has(name.toLowerCase()) ? String(value) : moved.secret(`${id}_${name}`, String(value)),
     ]),
   )
-
-const PLAIN_PATH = /^(?:\$(?:\[\d+\])*|(?:\$(?:\[\d+\])*\.)?[A-Za-z_]\w*(?:\[\d+\]|\.[A-Za-z_]\w*)*)$/
-
-/** The JSON Pointer of a plain path. */
-const pointerOf = (path: string): string | undefined => {
-  if (!PLAIN_PATH.test(path)) return undefined
-  const names = path.replace(/^\$/, "").split(/[.[\]]+/)
-  return names.flatMap((name) => (name === "" ? [] : [`/${name}`])).join("")
-}
 
 /** A text as VALUE, which may look like an operator. */
 const valueOfText = (text: string): string => (isPlainValue(text) ? text : `= ${text}`)
@@ -68,7 +57,7 @@ const expectOf = (monitor: Taken): Probe => {
     return { [name]: textOf(monitor["keyword"]) }
   }
   if (type !== "json-query") return {}
-  const pointer = pointerOf(textOf(monitor["json_path"]))
+  const pointer = pointerOfPath(textOf(monitor["json_path"]))
   if (pointer === undefined) return `its query ${textOf(monitor["json_path"])} is more than a path`
   const value = valueOf(textOf(monitor["json_path_operator"]) || "==", textOf(monitor["expected_value"]))
   return value === undefined
@@ -82,15 +71,15 @@ const statusesOf = (monitor: Taken, leave: Leave): Taken => {
   // A watch that follows no redirect takes one, unless it says what it takes.
   const isUsual = numberOf(monitor["maxredirects"] ?? KUMA_REDIRECTS) > 0
   if (all.length === 0 || (isUsual && all.length === 1 && all[0] === "200-299")) return {}
-  if (all.length > MOST_STATUSES) leave(`its statuses after the first ${MOST_STATUSES}`)
+  if (all.length > MOST.ranges) leave(`its statuses after the first ${MOST.ranges}`)
   return {
-    status: all.slice(0, MOST_STATUSES).map((one) => (/^\d+$/.test(one) ? Number(one) : one)),
+    status: all.slice(0, MOST.ranges).map((one) => (/^\d+$/.test(one) ? Number(one) : one)),
   }
 }
 
 const REFUSED_AUTH: Readonly<Record<string, string>> = { ntlm: "NTLM", "oauth2-cc": "OAuth2", mtls: "mTLS" }
 const SENDS_NONE = new Set(["GET", "HEAD"])
-const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+const PAGE_METHODS: ReadonlySet<string> = new Set(METHODS)
 
 const authOf = (moved: MovedPolicy, id: string, monitor: Taken): Taken => {
   const secret = (part: string, value: unknown) => moved.secret(`${id}_${part}`, String(value ?? ""))
@@ -116,7 +105,7 @@ const pageOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): P
   const refused = REFUSED_AUTH[textOf(monitor["auth_method"])]
   if (refused !== undefined) return `it signs in by ${refused}`
   if (!PAGE_ADDRESS.test(url)) return "its address is none of a page without a user"
-  if (!METHODS.has(method)) return `its method ${method} has no equal`
+  if (!PAGE_METHODS.has(method)) return `its method ${method} has no equal`
   const wanted = expectOf(monitor)
   if (typeof wanted === "string") return wanted
   const expect = { ...statusesOf(monitor, leave), ...wanted }
@@ -134,7 +123,8 @@ const pageOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): P
   if (!names.has("authorization") && Object.keys(auth).length === 0)
     Object.assign(fields, signInField(monitor))
   const redirects = numberOf(monitor["maxredirects"] ?? KUMA_REDIRECTS)
-  if (redirects > MOST_REDIRECTS) leave(`its ${redirects} redirects, of which ${MOST_REDIRECTS} stay`)
+  if (redirects > BOUNDS.redirects.max)
+    leave(`its ${redirects} redirects, of which ${BOUNDS.redirects.max} stay`)
   return {
     http: {
       url,
@@ -143,7 +133,7 @@ const pageOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: Leave): P
       ...auth,
       ...(isSent && { body }),
       ...(Object.keys(expect).length > 0 && { expect }),
-      ...(redirects !== KUMA_REDIRECTS && { redirects: Math.min(redirects, MOST_REDIRECTS) }),
+      ...(redirects !== KUMA_REDIRECTS && { redirects: Math.min(redirects, BOUNDS.redirects.max) }),
       ...(isYes(monitor["ignore_tls"]) && { verify: false }),
     },
   }
@@ -155,7 +145,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   form: "application/x-www-form-urlencoded",
 }
 
-const DNS_TYPES = new Set(["A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"])
+const DNS_TYPES: ReadonlySet<string> = new Set(RECORD_TYPES)
 
 const SEVERAL_FIELDS = new Set(["MX", "SOA", "SRV"])
 
@@ -226,8 +216,9 @@ export const probeOf = (moved: MovedPolicy, id: string, monitor: Taken, leave: L
       const size = numberOf(monitor["packet_size"] ?? 56)
       if (size !== 56) leave(`its packets of ${size} bytes`)
       const count = numberOf(monitor["ping_count"])
-      if (count > 10) leave(`its ${count} packets, of which 10 stay`)
-      return { ping: { host, ...(count > 0 && { count: Math.min(count, 10) }) } }
+      const { max } = BOUNDS.count
+      if (count > max) leave(`its ${count} packets, of which ${max} stay`)
+      return { ping: { host, ...(count > 0 && { count: Math.min(count, max) }) } }
     }
     case "dns":
       return nameOf(monitor, leave)

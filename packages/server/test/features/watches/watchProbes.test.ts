@@ -297,7 +297,7 @@ describe("a probe of the server", () => {
       ]) {
         // The API refuses these fields before; nothing behind it may depend on that.
         const refused = yield* Effect.flip(probes.check(options as WatchProbe))
-        assert.match(refused.message, /^(http|tls)\.\w+ has no meaning here: only an agent reads files$/)
+        assert.match(refused.message, /^(http|tls)\.\w+ is no option of watches$/)
       }
     }).pipe(Effect.provide(watchProbes(Result.getOrThrow(checkedSettings({ SERVICE_NOTIFIERS: "debug" }))))),
   )
