@@ -1,3 +1,5 @@
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, type Scope } from "effect"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
@@ -152,6 +154,27 @@ const meets = Effect.gen(function* () {
   })
   yield* press("acknowledge")
   yield* latest("CRITICAL: web-1/load", "It is acknowledged already, by ")
+
+  // A week passes, by the times of all messages.
+  yield* turns("week", "critical")
+  yield* latest("CRITICAL: web-1/week")
+  yield* until(
+    "its message is sent",
+    Effect.map(itemsOf(again, "/api/v1/notifiers/outbox"), (all) =>
+      all.every(({ state }) => state === "sent"),
+    ),
+    "1 minute",
+  )
+  const database = new DatabaseSync(join(launched.cwd, "data", "tocsin.db"), { timeout: 10_000 })
+  database.exec(`UPDATE outbox SET updated_at = updated_at - ${7 * 86_400_000_000}`)
+  database.close()
+  yield* press("acknowledge")
+  const old = yield* latest(
+    "CRITICAL: web-1/week",
+    "The message is older than a week. Nothing is acknowledged.",
+  )
+  assert.deepStrictEqual(buttonsOf(old), ["open"])
+  assert.lengthOf(yield* itemsOf(again, "/ops/v1/incidents?acknowledged=false"), 1)
 
   // Messages are lost while it becomes worse, and while it resolves.
   yield* turns("mail", "warning")

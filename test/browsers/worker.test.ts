@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { browserWithNotifications, chromium, contextOf, skipped } from "../console/Console.ts"
-import { OPERATOR_TOKEN } from "../processes/api.ts"
+import {
+  browserWithNotifications,
+  chromium,
+  contextOf,
+  openConsole,
+  signIn,
+  skipped,
+} from "../console/Console.ts"
+import { operate, OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 
@@ -35,17 +42,47 @@ const MESSAGE = {
   shown: `a/${"0".repeat(96)}/shown`,
 }
 
+const startPushing = Effect.gen(function* () {
+  return yield* startServer({
+    cwd: yield* scratchFolder,
+    environment: {
+      SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
+      DATABASE_URL: "memory:",
+      SERVICE_PUSH_CONTACT: "mailto:ops@example.org",
+    },
+  })
+})
+
+/** A push service that a network keeps away, for which a browser waits without end. */
+const SILENT = "PushManager.prototype.subscribe = () => ((globalThis.isAsked = true), new Promise(() => {}))"
+
 describe.skipIf(chromium === undefined)(`the worker in Chromium${skipped}`, () => {
+  it.live("where no push service answers, the console says so after 30 s", () =>
+    Effect.gen(function* () {
+      const server = yield* startPushing
+      const made = yield* operate(server, "POST", "/ops/v1/operators", {
+        json: { name: "ann", role: "read" },
+      })
+      const { token } = JSON.parse(made.text) as { readonly token: string }
+      const context = yield* contextOf(yield* browserWithNotifications)
+      yield* Effect.promise(async () => {
+        await context.grantPermissions(["notifications"], { origin: server.baseUrl })
+        await context.addInitScript(SILENT)
+        await context.clock.install()
+        const { page } = await openConsole(context, `${server.baseUrl}/#/receivers`)
+        await signIn(page, token)
+        await page.getByRole("button", { name: "Notify this browser" }).click()
+        await page.waitForFunction("globalThis.isAsked === true")
+        await page.getByText("Asking this browser and its push service…").waitFor()
+        await context.clock.fastForward("31")
+        await page.getByText("This browser has no push service: it did not answer within 30 s.").waitFor()
+      })
+    }),
+  )
+
   it.live("shows what it gets, replaces it, and says what became of an acknowledgement", () =>
     Effect.gen(function* () {
-      const server = yield* startServer({
-        cwd: yield* scratchFolder,
-        environment: {
-          SERVICE_AUTH_TOKEN: OPERATOR_TOKEN,
-          DATABASE_URL: "memory:",
-          SERVICE_PUSH_CONTACT: "mailto:ops@example.org",
-        },
-      })
+      const server = yield* startPushing
       const context = yield* contextOf(yield* browserWithNotifications)
       const page = yield* Effect.promise(() => context.newPage())
       const { deliver, press, shown } = yield* Effect.promise(async () => {

@@ -98,6 +98,38 @@ describe.skipIf(chromium === undefined)(`receivers in the console${skipped}`, ()
     )
 
     it.effect.skipIf(!AT_LENGTH)(
+      `a browser of a person who signs in: its end is announced for 14 days${unlessAtLength}`,
+      () =>
+        Effect.gen(function* () {
+          const { baseUrl } = yield* startService()
+          const context = yield* openContext
+          yield* Effect.promise(async () => {
+            const { page } = await openConsole(context, `${baseUrl}/#/receivers`)
+            const row = (name: string, days: number) => ({
+              id: name.repeat(4),
+              operator: "oidc:ann",
+              name,
+              service: "updates.push.services.mozilla.com",
+              created_at: new Date().toISOString(),
+              taken_at: null,
+              shown_at: null,
+              last_error: null,
+              expires_at: new Date(Date.now() + days * 86_400_000).toISOString(),
+            })
+            await page.route(/\/ops\/v1\/subscriptions/, (route) =>
+              route.fulfill({ json: { items: [row("desk", 13.9), row("phone", 14.1)], next_cursor: null } }),
+            )
+            await signIn(page)
+            const browsers = page.getByRole("list", { name: "Browsers" }).getByRole("listitem")
+            await browsers.getByText(/ends .*, unless oidc:ann signs in again/).waitFor()
+            const [desk = "", phone = ""] = await browsers.allInnerTexts()
+            assert.include(desk, "unless oidc:ann signs in again")
+            assert.notInclude(phone, "unless")
+          })
+        }),
+    )
+
+    it.effect.skipIf(!AT_LENGTH)(
       `one that the policy gave up before its notification was due: the incident says so${unlessAtLength}`,
       () =>
         Effect.gen(function* () {

@@ -1,5 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { pages } from "../../packages/console/src/state/navigation.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { Browser, chromium, openConsole, openContext, signIn, skippedAtLength } from "./Console.ts"
 import { startMonitor } from "./Site.ts"
@@ -11,6 +12,12 @@ const nightly = {
   for: "1h",
   match: ["check_id = disk"],
 }
+
+/** Rows about a late or a withdrawn check that show something as ok, on any page. */
+const WRONG = `Array.from(document.querySelectorAll("main a"))
+  .filter(({ href }) => /#.checks.web-1.(backup|gone)/.test(href))
+  .map((link) => link.closest("li, tr, article") ?? link)
+  .filter((row) => row.matches(".is-ok") || row.querySelector(".is-ok") !== null).map((row) => row.textContent)`
 
 describe.skipIf(chromium === undefined || !AT_LENGTH)(
   `silent agents and late checks${skippedAtLength}`,
@@ -276,6 +283,15 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(
             await page.getByRole("heading", { name: "Why it is late" }).waitFor()
             await page.goto(`${baseUrl}/#/checks/web-1/gone`)
             await page.getByRole("heading", { name: "Why it is withdrawn" }).waitFor()
+            const shown: Array<string> = []
+            for (const name of [...pages.keys(), "agents/web-1"]) {
+              await page.goto(`${baseUrl}/#/${name}`)
+              await page.getByRole("heading", { level: 1 }).waitFor()
+              await page.locator(".loading").first().waitFor({ state: "detached" })
+              assert.deepStrictEqual(await page.evaluate(WRONG), [], name)
+              if ((await page.locator("main a[href*='checks/web-1/backup']").count()) > 0) shown.push(name)
+            }
+            for (const name of ["checks", "agents/web-1"]) assert.include(shown, name)
           })
         }),
       )

@@ -30,7 +30,7 @@ export interface PushOptions extends Omit<TargetPolicy, "denyLoopback"> {
 }
 
 const NO_CONTACT =
-  "set SERVICE_PUSH_CONTACT to an address at which push services can write to you, such as mailto:ops@example.org"
+  "set SERVICE_PUSH_CONTACT to an address at which push services can write to you, such as mailto:ops@example.org, or save a public address that begins with https in Settings"
 const ELSEWHERE = "is no known push service: add its host to SERVICE_PUSH_SERVICES, or use another browser"
 
 const isNamed = (url: URL, service: string): boolean => {

@@ -68,25 +68,9 @@ const post = (place: string) =>
   })
 
 const show = (message: Message): Promise<void> => {
-  const {
-    actions = [],
-    body,
-    renotify = false,
-    requireInteraction = false,
-    silent = false,
-    tag,
-    title,
-  } = message
-  const options = {
-    body,
-    tag,
-    silent,
-    requireInteraction,
-    actions,
-    renotify: renotify && !silent,
-    data: message,
-  }
-  return worker.registration.showNotification(title, options)
+  const renotify = message.renotify === true && message.silent !== true
+  const options = { ...message, renotify, data: message }
+  return worker.registration.showNotification(message.title, options)
 }
 
 const showPushed = async (data: Pushed["data"]): Promise<void> => {

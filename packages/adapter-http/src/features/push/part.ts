@@ -32,7 +32,7 @@ const operations: Operations = {
         "A setting is missing",
         {
           problem:
-            "set SERVICE_PUSH_CONTACT to an address at which push services can write to you, such as mailto:ops@example.org",
+            "set SERVICE_PUSH_CONTACT to an address at which push services can write to you, such as mailto:ops@example.org, or save a public address that begins with https in Settings",
         },
       ],
     },

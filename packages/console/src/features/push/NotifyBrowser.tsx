@@ -127,7 +127,7 @@ export const NotifyBrowser = () => {
   const reason = reasonOf(state)
   const own = ownRow()
   const press = async () => {
-    say("")
+    say("Asking this browser and its push service…")
     try {
       const row = await notifyHere(state)
       refresh()
@@ -161,7 +161,7 @@ export const NotifyBrowser = () => {
       {isOthers && (
         <p class="lead">This browser notifies {own.operator}. Pressing the button moves it to you.</p>
       )}
-      {said.value !== "" && <p role="status">{said}</p>}
+      {said.value !== "" && said.value !== reason && <p role="status">{said}</p>}
       {state.receiver === undefined && reason !== SHARED && <NoReceiver />}
       <ul class="plain" aria-label="Browsers">
         {browsers?.items.map((row) => (

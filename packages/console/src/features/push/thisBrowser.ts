@@ -20,22 +20,8 @@ export const ownRow = (): Own | undefined => {
   return isOwn(value) ? value : undefined
 }
 
-interface AppleNavigator {
-  readonly standalone?: boolean
-}
-
 /** Why this browser cannot show notifications of this page; nothing if it can. */
-export const obstacle = (): string | undefined => {
-  const permission = notificationPermission()
-  // Only Safari says whether a page stands on its own.
-  const { standalone } = navigator as AppleNavigator
-  return obstacleIn({
-    isSecure: isSecureContext,
-    isPossible: "serviceWorker" in navigator && "PushManager" in window && permission !== undefined,
-    isRefused: permission === "denied",
-    isTabOfPhone: standalone === false && navigator.maxTouchPoints > 1,
-  })
-}
+export const obstacle = (): string | undefined => obstacleIn(globalThis, notificationPermission())
 
 /** Pages run no script of an address that is not said to be trusted. */
 const trusted = (address: string): string => {
@@ -81,19 +67,28 @@ const isFor = (subscription: PushSubscription, key: string): boolean => {
   return own !== null && String(new Uint8Array(own)) === String(bytesOf(key))
 }
 
+/** Browsers wait without end for a push service that does not answer. */
+const SILENT_MILLIS = 30_000
+
+const silence = (): Promise<never> =>
+  new Promise((_, reject) => {
+    const why =
+      "it did not answer within 30 s. Look whether this network lets the browser reach it, and try again."
+    setTimeout(() => reject(new Error(why)), SILENT_MILLIS)
+  })
+
 /** Subscribes at the browser's push service by the key of the server, and tells the server. */
 const subscribe = async (key: string): Promise<Subscription> => {
   const { pushManager } = await registered()
   const former = await pushManager.getSubscription()
   // It is bound to its key.
   if (former !== null && !isFor(former, key)) await former.unsubscribe()
-  const subscription = await pushManager
-    .subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(key) })
-    .catch((reason: unknown) => {
-      throw new Error(
-        `This browser has no push service: ${reason instanceof Error ? reason.message : String(reason)}`,
-      )
-    })
+  const asked = pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(key) })
+  const subscription = await Promise.race([asked, silence()]).catch((reason: unknown) => {
+    throw new Error(
+      `This browser has no push service: ${reason instanceof Error ? reason.message : String(reason)}`,
+    )
+  })
   const row = await call<Subscription>("POST", "ops/v1/subscriptions", { body: subscription.toJSON() })
   keep("localStorage", KEY, { id: row.id, operator: row.operator })
   return row
