@@ -79,7 +79,7 @@ const readEvent = (wire: unknown, observed_at: Instant.Instant): CheckResultEven
   if (!isEventId(event_id) || !isCheckId(check_id)) return undefined
   if (!isCheckStatus(status) || !isNonNegativeInteger(duration_ms)) return undefined
   if (typeof exit_code !== "number" || !Number.isSafeInteger(exit_code)) return undefined
-  const { output_truncated = false, notifications_enabled = true } = fields
+  const { output, output_truncated = false, notifications_enabled = true } = fields
   if (typeof output_truncated !== "boolean" || typeof notifications_enabled !== "boolean") return undefined
   const event: Writable<CheckResultEvent> = {
     event_id,
@@ -90,8 +90,18 @@ const readEvent = (wire: unknown, observed_at: Instant.Instant): CheckResultEven
     duration_ms,
     output_truncated,
     notifications_enabled,
+    // Most results have one: added later, it would be kept apart from the others.
+    output: "",
   }
+  if (output === undefined) delete event.output
   return readOptional(fields, event)
+}
+
+/** How many fields there are. A list of their names would be made for each result. */
+const countFields = (fields: object): number => {
+  let count = 0
+  for (const name in fields) if (name !== undefined) count += 1
+  return count
 }
 
 /** Reads the optional fields of an event, and refuses unknown ones. */
@@ -113,7 +123,7 @@ const readOptional = (
     event.incident_key = incident_key
     known += 1
   }
-  return Object.keys(fields).length === known ? event : undefined
+  return countFields(fields) === known ? event : undefined
 }
 
 /**

@@ -83,12 +83,15 @@ export class Gathering {
   takeDurations(results: NumberResults): NumberResults["events"] {
     const now = millisOf(results.received_at)
     const durations = this.#series.durationsOf(results.registration_id)
+    // Results that ran together have the same time.
+    let [measured, at] = [results.received_at, now]
     return results.events.filter(({ check_id, duration_ms, event_id, observed_at, output }) => {
       const series = output?.includes("|") ? undefined : durations?.get(check_id)
       if (series === undefined || !this.#isPresent(series, now)) return true
       if (duration_ms > 0 || event_id !== undefined) {
+        if (observed_at !== measured) [measured, at] = [observed_at, Math.min(millisOf(observed_at), now)]
         this.#open.state(series.row, now)
-        this.#parts.record(series, duration_ms / MILLIS_PER_SECOND, Math.min(millisOf(observed_at), now), now)
+        this.#parts.record(series, duration_ms / MILLIS_PER_SECOND, at, now)
       }
       return false
     })

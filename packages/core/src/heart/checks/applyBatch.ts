@@ -1,5 +1,5 @@
 import type { BatchOutcome, CheckRecord, EventOutcome } from "../model/CheckRecord.ts"
-import type { CheckRef } from "../../kernel/model/CheckRef.ts"
+import { CheckCursor, type CheckRef } from "../../kernel/model/CheckRef.ts"
 import { recognise } from "../admission/agentKeys.ts"
 import { isOfWatch, isPlace } from "../model/PlaceRecord.ts"
 import type { FollowingPlaces } from "./followingPlaces.ts"
@@ -85,15 +85,16 @@ function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput
   const moves: Array<CheckMove> = []
   const inOrder: Array<CheckResult> = []
   const { registration_id } = agent
+  const names = new CheckCursor(agent)
   for (const event of events) {
-    const check = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
+    const check = unit.checks.get(names.at(event.check_id))
     const applied = applyEvent(context, check, event)
     const outcome = typeof applied === "string" ? applied : yield* applied
     outcomes.push(outcome)
     if (outcome === "changed" || outcome === "unchanged") inOrder.push(event)
     // Most results repeat the last one: they are not counted otherwise.
     if (outcome === "unchanged" && check?.withdrawn_at === undefined) continue
-    const after = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
+    const after = unit.checks.get(names.at(event.check_id))
     const move = { from: countedAs(check), to: countedAs(after) }
     if (move.from !== move.to) moves.push(move)
     // Another server may have deleted a former check of this name, whose numbers are in memory here.
@@ -123,19 +124,22 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
   const expectations: Array<CheckRef> = []
   const labels: Array<CheckRef> = []
   const { freshness, routesReadAgents } = input.incidents.policy()
+  const names = new CheckCursor(agent)
   for (const event of events) {
-    const check = unit.checks.get({ agent_id, registration_id, check_id: event.check_id })
+    const check = unit.checks.get(names.at(event.check_id))
     if (check !== undefined && event.observed_at < check.last_observed_at) continue
     if (check?.overdue_incident_id !== undefined) {
       members.push({ incident_id: check.overdue_incident_id, agent_id, check_id: event.check_id })
     }
     const isStatusChange = check?.status !== event.status
+    const isChange = isStatusChange || check.exit_code !== event.exit_code
+    // Most results.
+    if (!isChange && check.overdue_incident_id === undefined && check.incident_id === undefined) continue
     const isRouted = routesReadAgents && isStatusChange && event.status !== "ok"
     const mayBeOverdue = check === undefined || check.overdue_incident_id !== undefined
     const ref = { agent_id, registration_id, check_id: event.check_id }
     if (mayBeOverdue) expectations.push(ref)
     if (isRouted || (mayBeOverdue && freshness.count > 0)) labels.push(ref)
-    const isChange = isStatusChange || check.exit_code !== event.exit_code
     if (isChange && event.event_id !== undefined) event_ids.push(event.event_id)
     if (check?.incident_id !== undefined && (isStatusChange || hasNewHeadline(check, event))) {
       members.push({ incident_id: check.incident_id, agent_id, check_id: event.check_id })

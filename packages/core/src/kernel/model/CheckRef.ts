@@ -10,6 +10,24 @@ export const CHECK_COLUMNS = {
 /** A check of one registration: a new registration never sees checks of a deleted agent. */
 export type CheckRef = RecordOf<{ readonly columns: typeof CHECK_COLUMNS }>
 
+/** Names one check of an agent after another by the same object: to look up a row needs no new one. Not to be kept. */
+export class CheckCursor implements CheckRef {
+  readonly agent_id: AgentId
+  readonly registration_id: RegistrationId
+  // None yet: `at` gives the first.
+  check_id = "" as CheckId
+
+  constructor({ agent_id, registration_id }: Omit<CheckRef, "check_id">) {
+    this.agent_id = agent_id
+    this.registration_id = registration_id
+  }
+
+  at(check_id: CheckId): this {
+    this.check_id = check_id
+    return this
+  }
+}
+
 export type CheckName = Pick<CheckRef, "agent_id" | "check_id">
 
 /** Finds rows by their check, whatever the order in which a storage gave them. */

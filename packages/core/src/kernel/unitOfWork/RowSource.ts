@@ -10,7 +10,7 @@ import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { Labels } from "@tocsin/contract/labels/Labels"
 import type { AgentKeyRecord, AgentRecord } from "../../heart/model/AgentRecord.ts"
 import type { CheckRecord } from "../../heart/model/CheckRecord.ts"
-import type { CheckName, CheckRef } from "../model/CheckRef.ts"
+import { CheckCursor, type CheckName, type CheckRef } from "../model/CheckRef.ts"
 import type { IncidentRecord, IncidentRef } from "../../heart/model/IncidentRecord.ts"
 import type { CountedName, Groups, KeyedName, KeyedRows, Keys } from "../../lists/StoredTables.ts"
 import type { MemberRecord } from "../../heart/model/MemberRecord.ts"
@@ -168,8 +168,9 @@ const loaders: { readonly [P in Part]: (reading: Reading, asked: Asked<P>) => vo
   checks: ({ source, unit }, { agent_id, check_ids }) => {
     const registration_id = registrationOf(unit, agent_id)
     if (registration_id === undefined) return
+    const names = new CheckCursor({ agent_id, registration_id })
     for (const check_id of check_ids) {
-      const ref = { agent_id, registration_id, check_id }
+      const ref = names.at(check_id)
       unit.checks.load(ref, source.check(ref))
     }
   },
