@@ -82,9 +82,10 @@ export class FiringModel {
     return this.now <= this.#stoppedUntil
   }
 
-  /** Whether a pass or a claim is to come that would hold a row: a stop of the same instant may overtake it. */
+  /** Whether a pass or a claim is to come that would hold a row, or notice that a hold ended: a stop of the same instant may overtake it. */
   get isUndecided(): boolean {
-    return this.#late > 0 || this.#pending().some((one) => this.#isHeld(...one))
+    const begins = this.#open.some(({ began }) => Math.ceil(began) === this.#now && lateOf(began) > 0)
+    return this.#late > 0 || begins || this.#pending().some((one) => this.#isHeld(...one))
   }
 
   get #open(): ReadonlyArray<Incident> {
@@ -291,7 +292,7 @@ export class FiringModel {
     incident.changes += 1
     this.#late = Math.max(this.#late, late)
     this.#happens(late)
-    if (isLoud) reached[rank] ??= this.#moment(late)
+    if (isLoud) reached[rank] ??= Math.min(this.#moment(late), incident.reachedAt(rank))
     else if (incident.announced > rank) reached[rank] = incident.reachedAt(rank)
     incident.announced = isLoud ? rank : Math.min(incident.announced, rank)
     fall(incident, before, this.#moment(late))
@@ -373,7 +374,8 @@ export class FiringModel {
       ([, { held }]) => held !== undefined && held.isOwed !== false && Math.ceil(held.due) <= now,
     )
     const isStepDue = reaches.some(([receiver, reach]) => {
-      const next = this.#on.pages ? pageAt(reach, this.#paging(incident, receiver)) : Infinity
+      const isNamed = this.#on.pages && this.#naming(incident, receiver).isNamed
+      const next = isNamed ? pageAt(reach, this.#paging(incident, receiver)) : Infinity
       return Math.ceil(next) <= now
     })
     const wasDue = incident.muted === "due"
@@ -395,7 +397,7 @@ export class FiringModel {
       // One of an outage ends when it was to, also in another outage.
       const ended = held.waitsUntil ?? this.#moment(LATENESS)
       if (held.isUnder === true && !isUnder && !isOfOutage) this.#begin(incident, Math.min(ended, now))
-      held.isUnder = (isUnder || isOfOutage) && Math.ceil(held.due) <= now
+      held.isUnder = (isUnder || isOfOutage) && (held.isUnder === true || Math.ceil(held.due) <= now)
     }
   }
 
@@ -606,6 +608,11 @@ export class FiringModel {
     ]
     const worst = Math.max(0, ...rules.map((rule) => Naming.parentsOf(rule, facts, others)))
     const grace = Math.max(0, ...rules.map((rule) => rule.grace ?? 0))
+    // All of an instant after its own event is seen at once.
+    const isOfEvent = row.before === undefined && Math.ceil(row.written) === now
+    const known = ({ firstEnded, parentEnded, parents }: Row) => ({ firstEnded, parentEnded, parents })
+    if (row.before?.at === now) Object.assign(row, row.before.held)
+    else if (!isOfEvent) row.before = { at: now, held: known(row) }
     const [had, holds] = [row.parents.length > 0, worst > 0 && worst >= announced]
     const all = this.#rules.policy.dependencies ?? []
     // A parent ends when it no longer explains any member, and not because some member has none.
@@ -620,6 +627,7 @@ export class FiringModel {
     const stays = (worst > 0 ? holds : recovers) && now < (row.firstEnded ?? Infinity) + LONGEST
     if (!stays) row.parents = []
     else if (worst > 0) row.parents = rules.flatMap((rule) => Naming.parentKeys(rule, facts, others))
+    if (isOfEvent) row.before = { at: now, held: known(row) }
     const waitsUntil = grace + (row.byTime === undefined ? Math.max(row.written, row.due) : row.written)
     // The pass after a change of a parent.
     if (had && !stays && row.due <= now) row.freed = this.#moment(LATENESS)

@@ -40,6 +40,8 @@ export interface Row {
   /** The keys of the parents that hold it, those of one member together, when the last one ended, and when one did for the first time. */
   parents: ReadonlyArray<ReadonlyArray<string>>
   parentEnded?: number | undefined
+  /** These three before the present instant. */
+  before?: { readonly at: number; readonly held: Pick<Row, "parents"> & Partial<Row> }
   firstEnded?: number | undefined
   freed?: number
   /** Whether a parent holds it, or an outage. */

@@ -98,7 +98,7 @@ const playLagging = Effect.fnUntraced(function* (number: number, options: Parame
 })
 
 /** On databases, background work pauses longer, and may end so many seconds later. */
-const PAUSE = Duration.seconds(13)
+const PAUSE = Duration.seconds(10)
 const LATE = 15
 
 /** Compares a story with the model on a storage that two replicas share. */

@@ -117,6 +117,26 @@ const FORGETTING: Readonly<Record<string, Case>> = {
     ],
     expected: ["20 chat firing opened critical"],
   },
+  "what was forgotten stays so after a clock was set back": {
+    ...TO_CHAT,
+    steps: [
+      [20, disk("critical")],
+      [60, disk("warning")],
+      [1_200, { step: "clock_back", by: 1_800 }],
+      [60, disk("critical")],
+    ],
+    expected: ["20 chat firing opened critical", "1340 chat firing worsened critical"],
+  },
+  "what was forgotten stays so under a policy that remembers longer": {
+    ...TO_CHAT,
+    steps: [
+      [20, disk("critical")],
+      [60, disk("warning")],
+      [720, { step: "policy", policy: { ...TO_CHAT.policy, again_after: 3_600 }, receivers: ["chat"] }],
+      [60, disk("critical")],
+    ],
+    expected: ["20 chat firing opened critical", "860 chat firing worsened critical"],
+  },
 }
 
 /** The steps of the severity begin anew. */
@@ -287,6 +307,15 @@ const BEGINNINGS: Readonly<Record<string, Case>> = {
     expected: ["3320 pager firing escalation warning"],
     tail: 3_000,
   },
+  "a window holds a step on that an outage held": {
+    policy: { ...STEPS, windows: [{ for: 240, match: ["agent_id = a"], every: 1_800 }] },
+    steps: [
+      [300, disk("critical")],
+      [600, { step: "stops", lasts: 840 }],
+    ],
+    tail: 3_000,
+    expected: ["300 chat firing opened critical", "2940 pager firing escalation critical"],
+  },
   "a window ends while no server runs": {
     policy: { ...STEPS, windows: [{ for: 240, match: ["agent_id = a"], every: 1_800 }] },
     steps: [
@@ -443,7 +472,28 @@ const PAGES: Readonly<Record<string, Case>> = {
   },
 }
 
+/** Results of one report, of which the last one ends what the others began. */
+const passing = (status: "unknown" | "warning"): Happening => ({
+  step: "report",
+  agent: "a",
+  results: [
+    { check: "load", status: "warning", loud: false, key: "k" },
+    { check: "disk", status, loud: true, key: "k" },
+    { check: "disk", status: "ok", loud: true, key: "k" },
+  ],
+})
+
 const REACH: Readonly<Record<string, Case>> = {
+  "an event that is over at once notifies who is beside one who refused": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("refuses")],
+      [60, passing("warning")],
+      [60, passing("unknown")],
+    ],
+    tail: 1_000,
+    expected: ["140 pager firing escalation unknown"],
+  },
   "the next one on call is beside one in retry for five minutes": {
     policy: PRIMARY,
     steps: [

@@ -3,6 +3,7 @@ import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { ALL_AGENTS, eachPage, OPEN_INCIDENTS } from "../../kernel/engine/lists/readPage.ts"
+import { knownBy } from "../model/Announced.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type OutboxRecord, UNENDED } from "../model/OutboxRecord.ts"
@@ -45,7 +46,8 @@ const repairIncidents = commandOf(function* (unit, ids: ReadonlyArray<IncidentId
     // Holds and steps count from these moments.
     if (found.state === "open") unit.incidents.put({ ...incident, next_evaluation_at: now })
     else if (incident !== found) unit.incidents.put(incident)
-    for (const item of unit.outbox.group(id)) if (item.updated_at > now) unit.outbox.put(movedBack(item, now))
+    for (const item of unit.outbox.group(id))
+      if (item.updated_at > now) unit.outbox.put(movedBack(item, found, now))
     repairAlerts(unit, id)
   }
 })
@@ -61,14 +63,17 @@ const repairAlerts = (unit: UnitOfWork, id: IncidentId): void => {
 
 /**
  * An item that was written ahead, with its moments moved back by as much: a retry still waits as long as
- * it was to. When it was first attempted never changes.
+ * it was to. One of a severity that its incident forgot since stays before that. When it was first attempted never
+ * changes.
  */
-const movedBack = (item: OutboxRecord, now: Instant.Instant): OutboxRecord => {
+const movedBack = (item: OutboxRecord, incident: IncidentRecord, now: Instant.Instant): OutboxRecord => {
   const { age_starts_at, leased_until, next_attempt_at, updated_at } = item
   const back = (at: Instant.Instant): Instant.Instant => Instant.fromMicros(at - updated_at + now)
+  const latest = knownBy(incident, item) === item.severity ? now : Instant.fromMicros(now - 1n)
   // Its age when it failed distinguishes a refusal from the bounds on attempts and age.
-  if (item.state === "failed") return { ...item, age_starts_at: back(age_starts_at), updated_at: now }
-  const young = { ...item, age_starts_at: Instant.min(age_starts_at, now) }
+  if (item.state === "failed")
+    return { ...item, age_starts_at: Instant.min(back(age_starts_at), latest), updated_at: now }
+  const young = { ...item, age_starts_at: Instant.min(age_starts_at, latest) }
   // A lease goes by the storage's clock. One that ends before the item was written shows that this was right.
   if (item.state === "sending")
     return leased_until === undefined || leased_until <= updated_at

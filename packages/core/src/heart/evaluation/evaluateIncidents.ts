@@ -1,5 +1,6 @@
 import { Duration, Effect } from "effect"
 import { AcknowledgementTransitions, endedAcknowledgement } from "../model/Acknowledgement.ts"
+import { forget, forgetsAt } from "../model/Announced.ts"
 import type { Chore, ChoreServices } from "../../kernel/engine/commits/Chore.ts"
 import { recordAudit, recordLogEntry, type Signature, systemSignature } from "../audit/recordAudit.ts"
 import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
@@ -117,12 +118,14 @@ const writeEvaluation = (
   { evaluation, incident: before }: DecidedIncident,
   options: EvaluateOptions,
 ): void => {
-  const { now } = options
-  const { held, nextEvaluationAt: next_evaluation_at, steps_began_at, written } = evaluation
+  const { now, policy } = options
+  const { held, nextEvaluationAt, steps_began_at, written } = evaluation
   const hasAckRunOut = before.ack_until !== undefined && before.ack_until <= now
   const after = hasAckRunOut ? endAcknowledgement(unit, before, options) : before
   const began = Instant.latest([steps_began_at, after.steps_began_at])
-  const incident = { ...after, next_evaluation_at, steps_began_at: began }
+  const columns = forget(after, { now, againAfter: policy.againAfter })
+  const next_evaluation_at = Instant.earliest([nextEvaluationAt, forgetsAt(columns, policy.againAfter)])
+  const incident = { ...after, ...columns, next_evaluation_at, steps_began_at: began }
   if (hasAckRunOut || before.next_evaluation_at !== next_evaluation_at || before.steps_began_at !== began)
     unit.incidents.put(incident)
   for (const firing of held) {

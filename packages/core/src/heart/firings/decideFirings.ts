@@ -6,7 +6,7 @@ import { isHeld } from "../model/OutboxRecord.ts"
 import { decideFor } from "./decideFor.ts"
 import type { Evaluation, FiringFacts, NewFiring } from "./FiringFacts.ts"
 import { type Due, dueByRoutes, isFirst } from "./nameReceivers.ts"
-import { worsenedFrom } from "./reasons.ts"
+import { besideOf, worsenedFrom } from "./reasons.ts"
 import { holdEnded } from "./steps.ts"
 import { causeFor, knownTo, namedNow } from "./wants.ts"
 
@@ -29,7 +29,8 @@ export const owedFirings = (
     const isAtOnce = known !== undefined && isFirst(step)
     const due = isAtOnce ? undefined : dueByRoutes(incident, naming, { receiver, known, now })
     const cause = causeFor(known, due)
-    const why = worsenedFrom(cause, was ?? known)
+    const beside = cause === "escalation" ? besideOf(naming, receiver, step.rotas) : undefined
+    const why = beside ?? worsenedFrom(cause, was ?? known)
     return [{ receiver, rotas: step.rotas, cause, why, must_send, due }]
   })
 }
@@ -60,13 +61,34 @@ const lastHoldEnded = (
     }),
   )
 
+/** Steps that begin again end no hold: what was due before that was due under the holds that stay. */
+const withDue = (decided: Decided, before: Decided | undefined): Decided => {
+  const wasDue = (before?.held ?? []).flatMap((one) =>
+    one.becomes === "held"
+      ? one.holds.inForce.filter((hold) => hold.wasDue === true).map(({ by }) => by)
+      : [],
+  )
+  const held = decided.held.map((one) => {
+    if (one.becomes !== "held") return one
+    const inForce = one.holds.inForce.map((hold) =>
+      wasDue.includes(hold.by) ? { ...hold, wasDue: true as const } : hold,
+    )
+    return { ...one, holds: { ...one.holds, inForce } }
+  })
+  return { ...decided, held }
+}
+
 /** Decides on the firings of an open incident at a moment (docs/rules.md#evaluation). */
 export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluation => {
   const { incident, naming } = facts
   const atFirst = decideAll(facts, now)
   const steps_began_at = Instant.latest([incident.steps_began_at, lastHoldEnded(facts, atFirst, now)])
   const isSame = steps_began_at === incident.steps_began_at
-  const decided = isSame ? atFirst : decideAll({ ...facts, incident: { ...incident, steps_began_at } }, now)
+  const decided = isSame
+    ? atFirst
+    : decideAll({ ...facts, incident: { ...incident, steps_began_at } }, now).map((one, place) =>
+        withDue(one, atFirst[place]),
+      )
   const ackUntil = acknowledgementOf(incident)?.until
   return {
     written: decided.flatMap(({ written }) => written ?? []),

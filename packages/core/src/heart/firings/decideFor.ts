@@ -101,12 +101,11 @@ const heldAs = (
 ): HeldFiring => {
   const { handover, known, row, step } = situation
   const isSilent = facts.naming === undefined
-  if (!isSilent && before.must_send && step === undefined)
-    return { item: before, becomes: "discarded", because: "unnamed" }
+  const isUnnamed = !isSilent && before.must_send && step === undefined
   const cause = want?.cause ?? causeFor(known, { isLater: before.cause === "escalation" })
   // A step that began again makes its firing due anew.
   const isStep = want === undefined && before.cause === "escalation"
-  const must_send = !isStep && (before.must_send || want?.must_send === true)
+  const must_send = !isStep && !isUnnamed && (before.must_send || want?.must_send === true)
   const rotas = step === undefined ? before.rotas : step.rotas
   const isOfRotas = before.rotas?.join() === rotas?.join()
   const isSame = cause === before.cause && must_send === before.must_send && isOfRotas
@@ -119,6 +118,9 @@ const heldAs = (
   const wasAhead = row !== undefined && namesInForce(row).join() === "clock"
   const reportsUntil = wasAhead ? undefined : facts.graceUntil
   const holds = decideHolds(facts, { ...waitOf(situation, want, now), lacks, reportsUntil }, now)
+  // It stays while it alone knows that something was due under a hold whose end begins steps.
+  if (isUnnamed && !holds.inForce.some(({ wasDue }) => wasDue))
+    return { item: before, becomes: "discarded", because: "unnamed" }
   return holds.inForce.length > 0
     ? { item, becomes: "held", holds, isRestated }
     : { item: { ...item, why }, becomes: "due", past: holds.past }

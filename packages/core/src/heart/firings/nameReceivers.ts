@@ -93,7 +93,8 @@ export const dueByRoutes = (
   const { announced } = incident
   if (announced === undefined) return undefined
   let due: Due | undefined
-  const isEarly = naming.named.get(receiver)?.first !== undefined
+  const step = naming.named.get(receiver)
+  const isEarly = step !== undefined && isFirst(step)
   const begun = stepsBeginAfter(incident, now)
   const consider = (from: Instant.Instant, delay: Duration.Duration | undefined, isLater: boolean) => {
     const at = delay && Instant.plus(from, delay)

@@ -1,14 +1,25 @@
 import type * as Instant from "@tocsin/contract/formats/Instant"
-import type { FiringCause, Severity } from "@tocsin/contract/formats/Status"
+import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/formats/Status"
 import { acknowledgementOf } from "../model/Acknowledgement.ts"
 import { reachedAt } from "../model/Announced.ts"
 import type { Reason } from "../model/Reason.ts"
 import type { FiringFacts } from "./FiringFacts.ts"
+import type { IncidentNaming } from "./nameReceivers.ts"
 import { type Situation, stepBefore } from "./wants.ts"
 
 /** The facts of a worsening. */
 export const worsenedFrom = (cause: FiringCause, was: Severity | undefined): Reason | undefined =>
   cause === "worsened" && was !== undefined ? { was } : undefined
+
+/** The facts of an escalation to a receiver that stands beside others. */
+export const besideOf = (
+  { onCall }: IncidentNaming,
+  receiver: NotifierName,
+  rotas: ReadonlyArray<NotifierName> = [],
+): Reason | undefined => {
+  const beside = onCall?.lostBefore(receiver, rotas) ?? []
+  return beside.length > 0 ? { beside } : undefined
+}
 
 /** Whether a receiver is owed a firing since it came on call, not since its event. */
 export const comesLate = (
@@ -33,8 +44,8 @@ export const reasonOf = (
   const held = situation.held ?? refused
   const { incident, naming } = facts
   const rotas = step?.rotas ?? []
-  const beside = cause === "escalation" ? (naming?.onCall?.lostBefore(receiver, rotas) ?? []) : []
-  if (beside.length > 0) return { beside }
+  const beside = cause === "escalation" && naming ? besideOf(naming, receiver, rotas) : undefined
+  if (beside !== undefined) return beside
   const comes = cause === "handover" || comesLate(situation, facts)
   const came = comes ? naming?.onCall?.lastCame(receiver, rotas) : undefined
   if (came !== undefined) return { rota: came.rota, since: Number(came.at) }

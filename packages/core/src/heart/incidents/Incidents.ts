@@ -4,7 +4,8 @@ import {
   AcknowledgementTransitions,
   NOT_ACKNOWLEDGED,
 } from "../model/Acknowledgement.ts"
-import { announce, NOT_ANNOUNCED } from "../model/Announced.ts"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { announce, forgetsAt, NOT_ANNOUNCED } from "../model/Announced.ts"
 import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import { move } from "@tocsin/contract/formats/TransitionTable"
 import { type Decision, load, missingRows } from "../../kernel/unitOfWork/Decision.ts"
@@ -243,21 +244,25 @@ export class Incidents {
     const isSingle = memberCount(counts) === 1
     const { severity } = worst
     const { policy } = this.#enqueue
+    const { now } = this.unit
     const isEvaluated = policy.hasTimers || hasHeld(this.unit, before)
+    const columns = announce({ ...before, severity }, isLoud, { now, againAfter: policy.againAfter })
     const incident: IncidentRecord = {
       ...before,
       ...counts,
-      ...announce({ ...before, severity }, isLoud, { now: this.unit.now, againAfter: policy.againAfter }),
+      ...columns,
       state,
       severity,
       agent_id: isSingle ? worst.agent_id : undefined,
       check_id: isSingle ? worst.check_id : undefined,
       summary: worst.summary,
       member_changes: before.member_changes + 1,
-      next_evaluation_at: isEvaluated ? soonOf(before, this.unit.now) : before.next_evaluation_at,
+      next_evaluation_at: isEvaluated
+        ? soonOf(before, now)
+        : Instant.earliest([before.next_evaluation_at, forgetsAt(columns, policy.againAfter)]),
     }
     this.unit.incidents.put(incident)
-    endAlerts(this.unit, incident, this.unit.now)
+    endAlerts(this.unit, incident, now)
     return incident
   }
 

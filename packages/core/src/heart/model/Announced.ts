@@ -75,7 +75,7 @@ const copied = (
 })
 
 /** The columns without the severities that the announced one has been below for so long that the incident forgets them. */
-const remembered = (incident: AnnouncedColumns, { againAfter, now }: Announcing) => {
+export const forget = (incident: AnnouncedColumns, { againAfter, now }: Announcing) => {
   const columns = copied(incident)
   for (const { forgotten, left, severity } of FORGOTTEN) {
     const leftAt = incident[left]
@@ -83,8 +83,18 @@ const remembered = (incident: AnnouncedColumns, { againAfter, now }: Announcing)
     if (!isBelow(incident.announced, severity) || at === undefined || at > now) continue
     columns[COLUMN[severity]] = undefined
     columns[forgotten] = at
+    columns[left] = undefined
   }
   return columns
+}
+
+/** When an incident forgets the next severity, if nothing happens until then. */
+export const forgetsAt = (
+  { left_critical_at, left_unknown_at }: AnnouncedColumns,
+  againAfter: Duration.Duration,
+): Instant.Instant | undefined => {
+  const left = Instant.earliest([left_unknown_at, left_critical_at])
+  return left && Instant.plus(left, againAfter)
 }
 
 /**
@@ -100,13 +110,15 @@ export const announce = (
   const { announced: before, severity } = incident
   const isLower = before !== undefined && isBelow(severity, before)
   const announced = isLoud || isLower ? severity : before
-  const columns = remembered(incident, announcing)
+  const columns = forget(incident, announcing)
   if (announced === undefined) return columns
   columns.announced = announced
   columns[COLUMN[announced]] ??= firstReached(columns, announced, now)
   for (const { left, severity: other } of FORGOTTEN) {
     const wasBelow = before !== undefined && isBelow(before, other)
-    columns[left] = isBelow(announced, other) ? ((wasBelow ? columns[left] : undefined) ?? now) : undefined
+    const isLeft =
+      isBelow(announced, other) && SEVERITIES.some((one) => !isBelow(one, other) && reachedAt(columns, one))
+    columns[left] = isLeft ? ((wasBelow ? columns[left] : undefined) ?? now) : undefined
   }
   return columns
 }

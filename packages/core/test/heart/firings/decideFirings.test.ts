@@ -418,7 +418,7 @@ describe("an event", () => {
   it("announces what a loud one shows, lowers it by an improvement, and dates each severity by the first worse", () => {
     const drawn = fc.array(fc.record({ severity: fc.constantFrom(...SEVERITIES), isLoud: fc.boolean() }), {
       minLength: 1,
-      maxLength: 12,
+      maxLength: 11,
     })
     fc.assert(
       fc.property(drawn, (events) => {
