@@ -22,6 +22,9 @@ export const missingIn = (fields: FormFields, texts: Texts): FormFault | undefin
 /** Of an input that is malformed, and of a name that is taken. */
 const REFUSED = [400, 409]
 
+/** Refuses the texts of a form, as the service does. */
+export const refusal = (why: string): ApiFailure => new ApiFailure("validation", why, { status: 400 })
+
 /** Whether the service refused the texts of a form, which says so and stays open. */
 export const isRefusal = (error: unknown): error is ApiFailure =>
   error instanceof ApiFailure && REFUSED.includes(error.status ?? 0)

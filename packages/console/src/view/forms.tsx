@@ -1,7 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
-import { ApiFailure } from "../api/ApiFailure.ts"
 import { copyText } from "../state/browser.ts"
 import { useDraft } from "../state/drafts.ts"
 import { isSame } from "../state/isSame.ts"
@@ -182,9 +181,6 @@ interface FormProps {
   readonly preview?: (texts: Texts) => ComponentChildren
   readonly children?: ComponentChildren
 }
-
-/** Refuses the texts of a form, as the service does. */
-export const refusal = (why: string): ApiFailure => new ApiFailure("validation", why, { status: 400 })
 
 export const Fault = ({ text }: { readonly text: string }) =>
   text === "" ? null : (

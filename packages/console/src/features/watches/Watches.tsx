@@ -4,13 +4,15 @@ import { boundedMillis } from "@tocsin/contract/formats/durationMillis"
 import { headlineOf } from "@tocsin/contract/formats/headline"
 import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { addressOfWatch, watchOfAddress } from "@tocsin/contract/watches/watchOfAddress"
+import { METHODS } from "@tocsin/contract/watches/watchOptions"
 import { segment } from "../../api/request.ts"
 import { placeAmong } from "../../state/arranged.ts"
 import { STATES } from "../../state/lists.ts"
 import { linkTo } from "../../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.ts"
 import type { FormField, Options, Texts } from "../../view/FormField.ts"
-import { ActionButton, type FormAct, QuietButton, refusal } from "../../view/forms.tsx"
+import { refusal } from "../../view/formFault.ts"
+import { ActionButton, type FormAct, QuietButton } from "../../view/forms.tsx"
 import { HEADER_EXAMPLE, JSON_EXAMPLE, OPTIONS, probeOf, textsOf, watchOf } from "./watchForm.ts"
 import { silenceAct } from "../silences/silenceAct.ts"
 import { HERE, type Places, PlaceTable, usePlaces, WatchPlaces } from "./Places.tsx"
@@ -24,7 +26,7 @@ import { useRead } from "../../view/usePages.ts"
 const PATH = "ops/v1/watches"
 /** The agent that has the results of watches. */
 export const WATCHER = "watches"
-const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((one) => [one] as const)
+const METHOD_OPTIONS = METHODS.map((one) => [one] as const)
 const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
 
 /** The choices of a field whose value may be another one than these. */
@@ -90,25 +92,32 @@ const PLACES: Readonly<Record<string, string>> = {
   token: "auth",
 }
 
+const VERIFIES = [
+  ["true", "must be trusted"],
+  ["false", "may be private or self-signed"],
+] as const
+const hasCertificate = ({ address = "" }: Texts): boolean => /^(?:https|tls|wss):/i.test(address)
+
 const rareFields = (former: Watch | undefined): Readonly<Record<string, FormField>> => {
   const days = { type: "number", min: 1, max: 3_650 } as const
   const kept = former?.secrets?.length ? `; blank keeps ${former.secrets.join(", ")} at this host` : ""
   const fields: Readonly<Record<(typeof OPTIONS)[number], FormField>> = {
     text: { label: "The page must contain" },
     not_text: { label: "The page must not contain" },
-    json: { label: "JSON must have", hasLines: true, example: `${JSON_EXAMPLE}\n/queue: < 100` },
+    json: { label: "JSON must have", hasLines: true, example: `${JSON_EXAMPLE}\n/data/0/state: ok` },
     header: { label: "The head must have", hasLines: true, example: "content-type: ~ text/*" },
     statuses: { label: "Statuses that are ok", example: "200, 300-399" },
-    method: { label: "Method", options: METHODS },
+    method: { label: "Method", options: METHOD_OPTIONS },
     slow: { label: "Slow: a warning after", example: "1s" },
     late: { label: "Critical after", example: "3s" },
     warning: { label: "Certificate: warning days", ...days },
     critical: { label: "Critical days", ...days },
+    verify: { label: "The certificate", options: VERIFIES, isAsked: hasCertificate },
     headers: { label: `Header fields to send${kept}`, hasLines: true, example: HEADER_EXAMPLE },
     token: { label: "Bearer token to send", type: "password" },
     body: { label: "Body to send", hasLines: true, example: '{"query": "ping"}' },
   }
-  const before: Texts = former === undefined ? { method: "GET" } : textsOf(former)
+  const before: Texts = former === undefined ? { method: "GET", verify: "true" } : textsOf(former)
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
       name,
@@ -126,14 +135,21 @@ const FAILS = [["majority"], ["any"], ["all"]] as const
 const chosenIn = ({ from = "" }: Texts): ReadonlyArray<string> =>
   from.split(",").filter((name) => name !== "")
 
-/** The fields of places; none where the service is the only one. */
+const OTHER_PLACES =
+  "Another place is an agent, from Admission, with place: true in its config.yaml. It appears here."
+
+/** The fields of places. */
 const placeFields = (former: Watch | undefined, places: Places): Readonly<Record<string, FormField>> => {
   const from = former?.from ?? [HERE]
   const boxes = Array.from(new Set([...places.map(({ place }) => place), ...from]))
   const fails = `${former?.fails ?? "majority"}`
   const counts = boxes.map((_, place) => [`${place + 1}`] as const)
   return {
-    from: { label: "From", boxes, initial: from.join(), isAsked: () => boxes.length > 1 },
+    from: {
+      label: "From",
+      initial: from.join(),
+      ...(boxes.length > 1 ? { boxes } : { disabled: true, hint: OTHER_PLACES }),
+    },
     fails: {
       label: "Fails by",
       options: withOption([...FAILS, ...counts], fails),
@@ -173,7 +189,8 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
     ({ status }) => placeOf(status ?? ""),
   ],
   when: ["Probes", drawTimes, ({ every }) => boundedMillis(every)],
-  noteOf: (watch) => (watch.is_paused ? "paused" : watch.status !== null && unconfirmedText(watch)),
+  noteOf: (watch) =>
+    watch.is_paused ? "paused" : (watch.status !== null && unconfirmedText(watch)) || ofPolicy(watch),
   stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
   many: MANY,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
@@ -220,6 +237,9 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
   warning: "Its check and its history go with it.",
 })
 
+/** Why it has no button to change it. */
+const ofPolicy = ({ is_of_policy }: Watch) => is_of_policy && <a href={linkTo("policy")}>in the policy</a>
+
 interface WatchActionsProps extends Pick<Watch, "name"> {
   /** A watch has no check before its first results agree. */
   readonly hasNoCheck?: boolean
@@ -247,6 +267,7 @@ export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) =>
             Change
           </QuietButton>
         )}
+        {ofPolicy(watch)}
       </div>
       <WatchPlaces {...watch} />
       {changed.value !== undefined && <NamedForm of={watchesFrom(places)} changed={changed} shown={shown} />}

@@ -1,7 +1,9 @@
 import type { Watch } from "@tocsin/client"
+import { pointerOfPath } from "@tocsin/contract/formats/jsonPointer"
+import { isPlainValue } from "@tocsin/contract/watches/ConditionValue"
 import { WATCH_ADDRESSES, watchOfAddress, type WatchOfAddress } from "@tocsin/contract/watches/watchOfAddress"
 import type { Texts } from "../../view/FormField.ts"
-import { refusal } from "../../view/forms.tsx"
+import { refusal } from "../../view/formFault.ts"
 
 /** The name and the probe of an address. */
 export const watchOf = (address = "") => {
@@ -13,12 +15,16 @@ export const watchOf = (address = "") => {
 /** The options of a probe in the form, beside its address. */
 export const OPTIONS = [
   ...(["text", "not_text", "json", "header", "statuses", "method"] as const),
-  ...(["slow", "late", "warning", "critical", "headers", "token", "body"] as const),
+  ...(["slow", "late", "warning", "critical", "verify", "headers", "token", "body"] as const),
 ] as const
+
+/** A text that would be read as another value is written as JSON has it. */
+const written = (value: unknown): string =>
+  typeof value === "string" && valueIn(value) === value ? value : JSON.stringify(value)
 
 const linesOf = (values: Readonly<Record<string, unknown>> = {}): string =>
   Object.entries(values)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}: ${written(value)}`)
     .join("\n")
 
 /** The options of a watch, as the texts of its form. */
@@ -38,6 +44,7 @@ export const textsOf = (watch: Watch): Texts => {
     late: time?.critical ?? "",
     warning: `${days?.warning ?? ""}`,
     critical: `${days?.critical ?? ""}`,
+    verify: `${(http ?? tls ?? websocket)?.verify ?? true}`,
   }
 }
 
@@ -45,13 +52,18 @@ export const textsOf = (watch: Watch): Texts => {
 const numbersIn = (text = ""): ReadonlyArray<number | string> | undefined =>
   text === "" ? undefined : text.split(/[,\s]+/).map((one) => (one.includes("-") ? one : Number(one)))
 
-const pairsIn = (text = "", example: string): ReadonlyArray<readonly [string, string]> =>
+const FIELD = /^([^:\s]+)\s*:\s*(.+)$/
+/** The colon may lack where a place in a JSON comes first. */
+const CONDITION = /^([^:\s]+)(?:\s*:\s*|\s+)(.+)$/
+
+const pairsIn = (text = "", form: RegExp, example: string): ReadonlyArray<readonly [string, string]> =>
   text
     .split("\n")
-    .filter((line) => line.trim() !== "")
+    .flatMap((line) => line.trim() || [])
     .map((line) => {
-      const [, name, value] = /^([^:\s]+):\s*(.+)$/.exec(line.trim()) ?? []
-      if (name === undefined || value === undefined) throw refusal(`Write one in each line: ${example}`)
+      const [, name, value] = form.exec(line) ?? []
+      if (name === undefined || value === undefined)
+        throw refusal(`Write one in each line: ${example}. A colon or a value is missing in ${line}`)
       return [name, value] as const
     })
 
@@ -59,21 +71,50 @@ const orNone = <A extends object>(found: A): A | undefined =>
   Object.values(found).every((each) => each === undefined) ? undefined : found
 
 const headersIn = (text = "") => {
-  const pairs = pairsIn(text, HEADER_EXAMPLE)
+  const pairs = pairsIn(text, FIELD, HEADER_EXAMPLE)
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
 }
 export const HEADER_EXAMPLE = "authorization: Bearer KEY"
-export const JSON_EXAMPLE = "/data/0/state: ok"
+export const JSON_EXAMPLE = "/queue: < 100"
 
-/** Numbers, true, false and null are those values; all else is text. */
-const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/
+/** Numbers, true, false and null are those values, and what stands in quotes is that text; all else is text. */
+const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?|"(?:[^"\\]|\\["\\])*")$/
+
+/** The VALUE of what people write, also without the blank behind an operator; `undefined` of `< ten`. */
+const valueIn = (text: string): unknown => {
+  const [, operator, operand = ""] = /^([<>]=?|!=|==)\s*(.*)$/.exec(text) ?? []
+  if (operator === "!=") return `!= ${operand}`
+  const wanted = operator === undefined ? text : operand
+  if (operator !== undefined && operator !== "==")
+    return /^-?\d/.test(operand) ? `${operator} ${operand}` : undefined
+  if (!LITERAL.test(wanted)) return operator === undefined ? text : `= ${operand}`
+  const value: unknown = JSON.parse(wanted)
+  return typeof value !== "string" || isPlainValue(value) ? value : `= ${value}`
+}
+
+const statedIn = (text: string): unknown => {
+  const value = valueIn(text)
+  if (value === undefined) throw refusal(`${text} compares with no number: write < 10, or = TEXT`)
+  return value
+}
 
 const valuesIn = (text = "", example: string) => {
-  const pairs = pairsIn(text, example)
-  if (pairs.length === 0) return undefined
-  return Object.fromEntries(
-    pairs.map(([name, value]) => [name, LITERAL.test(value) ? JSON.parse(value) : value]),
-  )
+  const pairs = pairsIn(text, CONDITION, example)
+  return pairs.length === 0
+    ? undefined
+    : Object.fromEntries(pairs.map(([name, value]) => [name, statedIn(value)]))
+}
+
+/** Values by JSON Pointer; a path of names, as others write it, is one. */
+const membersIn = (text: string | undefined) => {
+  const values = valuesIn(text, JSON_EXAMPLE)
+  return values && Object.fromEntries(Object.entries(values).map(([path, value]) => [pointerIn(path), value]))
+}
+
+const pointerIn = (path: string): string => {
+  const pointer = path.startsWith("/") ? path : pointerOfPath(path)
+  if (pointer === undefined) throw refusal(`"${path}" is no place in a JSON: write one such as /data/0/state`)
+  return pointer
 }
 
 /** The options that only a page has. Statuses and texts stand in `expect` where anything else does. */
@@ -82,7 +123,7 @@ const pageOptions = (texts: Texts, former: Watch["http"]) => {
   const given = { text: text || undefined, status: numbersIn(statuses) }
   const beside = {
     not_text: not_text || undefined,
-    json: valuesIn(json, JSON_EXAMPLE),
+    json: membersIn(json),
     header: valuesIn(header, "content-type: ~ text/*"),
     warning: former?.expect?.warning,
   }
@@ -108,23 +149,25 @@ export const probeOf = (
   texts: Texts,
   { dns, http, ping, tcp, tls, websocket }: Partial<Watch> = {},
 ) => {
-  const { critical, late, slow, text = "", warning } = texts
+  const { critical, late, slow, text = "", verify: trusts, warning } = texts
+  const verify = trusts === "false" ? false : undefined
   const [warnedAt, criticalAt] = [numbersIn(warning)?.[0], numbersIn(critical)?.[0]]
   const days = orNone({ warning: warnedAt, critical: criticalAt })
   const time = orNone({ warning: slow || undefined, critical: late || undefined })
   const page = pageOptions(texts, http)
-  if ("http" in probe) return { http: { ...http, ...page, days, time, ...probe.http } }
+  if ("http" in probe) return { http: { ...http, ...page, days, time, verify, ...probe.http } }
   const { headers, text: _text, ...ofPages } = { ...page, ...page.expect, expect: undefined }
   if (orNone(ofPages) !== undefined)
     throw refusal(
       "Only a page has statuses, JSON, a method, a token, a body and header fields of its answer.",
     )
   const expect = text || undefined
-  if ("websocket" in probe) return { websocket: { ...websocket, headers, expect, time, ...probe.websocket } }
+  if ("websocket" in probe)
+    return { websocket: { ...websocket, headers, expect, time, verify, ...probe.websocket } }
   if (headers !== undefined) throw refusal("Only pages and wss:// addresses get header fields.")
   if ("tcp" in probe && days === undefined) return { tcp: { ...tcp, expect, time, ...probe.tcp } }
   if (expect !== undefined) throw refusal("Only pages, ports and WebSockets have a text.")
-  if ("tls" in probe) return { tls: { ...tls, port: undefined, days, time, ...probe.tls } }
+  if ("tls" in probe) return { tls: { ...tls, port: undefined, days, time, verify, ...probe.tls } }
   if (days !== undefined) throw refusal("Only pages and tls:// addresses have a certificate.")
   if ("ping" in probe) return { ping: { ...ping, time, ...probe.ping } }
   return { dns: { ...dns, time, ...("dns" in probe && probe.dns) } }

@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Watch } from "@tocsin/client"
+import { probeOf, textsOf } from "../../../src/features/watches/watchForm.ts"
+
+const page = { http: { url: "https://shop.example/" } }
+const jsonOf = (json: string) => {
+  const { http } = probeOf(page, { json })
+  return http?.expect && "json" in http.expect ? http.expect.json : undefined
+}
+
+describe("the form of a watch", () => {
+  it.each<readonly [string, Readonly<Record<string, unknown>>]>([
+    ["/queue: < 100", { "/queue": "< 100" }],
+    ["/queue: <100", { "/queue": "< 100" }],
+    ["/queue < 100", { "/queue": "< 100" }],
+    ["/queue:>=-1.5", { "/queue": ">= -1.5" }],
+    ["queue.items[0]: != 3", { "/queue/items/0": "!= 3" }],
+    ["$.status: !=ok", { "/status": "!= ok" }],
+    ["/status: ok", { "/status": "ok" }],
+    ['/status: "ok"', { "/status": "ok" }],
+    ['/status: "exists"', { "/status": "= exists" }],
+    ['/status: "5"', { "/status": "5" }],
+    ["/status: == ok", { "/status": "= ok" }],
+    ["/status: = exists", { "/status": "= exists" }],
+    ["/status: ~ o*", { "/status": "~ o*" }],
+    ["/a: 5\n\n /b : true\n/c: null", { "/a": 5, "/b": true, "/c": null }],
+    ["/n: == 5", { "/n": 5 }],
+  ])("reads %j", (json, value) => {
+    assert.deepStrictEqual(jsonOf(json), value)
+    const shown = textsOf({ http: { ...page.http, expect: { json: value } } } as unknown as Watch)
+    assert.deepStrictEqual(jsonOf(shown["json"] ?? ""), value)
+  })
+
+  it.each([
+    ["/queue", /^Write one in each line: \/queue: < 100\. A colon or a value is missing in \/queue$/],
+    ["/queue: < ten", /^< ten compares with no number/],
+    ["queue[*].length: 5", /^"queue\[\*\]\.length" is no place in a JSON/],
+  ])("refuses %j", (json, message) => {
+    assert.throws(() => jsonOf(json), message)
+  })
+
+  it("takes a certificate that nobody trusts where there is one", () => {
+    const texts = { verify: "false" }
+    assert.isFalse(probeOf(page, texts).http?.verify)
+    assert.isFalse(probeOf({ tls: { host: "a.example" } }, texts).tls?.verify)
+    assert.isFalse(probeOf({ websocket: { url: "wss://a.example/" } }, texts).websocket?.verify)
+    assert.isUndefined(
+      probeOf(page, { verify: "true" }, { http: { ...page.http, verify: false } }).http?.verify,
+    )
+    assert.strictEqual(
+      textsOf({ http: { ...page.http, verify: false } } as unknown as Watch)["verify"],
+      "false",
+    )
+  })
+})
