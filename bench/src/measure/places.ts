@@ -50,8 +50,27 @@ const resultBody = (agent: string, check: string, stamp: Stamp): string => {
 const costOf = Effect.fnUntraced(function* (bench: Bench, one: PlacesCase, isShared: boolean, page: number) {
   const { server } = yield* startServer(bench, one.storage, { SERVICE_WATCH_LOOPBACK: "true" })
   const { pid, port, token } = server
+  let results = 0
+  const seen = Effect.gen(function* () {
+    const metrics = yield* callApi({ port, token, path: "/metrics" })
+    const count = /^tocsin_commit_group_size_count\{.*\} (\d+)$/gm
+    const commits = Array.from(metrics.matchAll(count), ([, value]) => Number(value))
+    return { cpu: ownCpuSeconds(pid) ?? 0, commits: commits.reduce((sum, value) => sum + value, 0), results }
+  })
+  const during = Effect.fnUntraced(function* (seconds: number) {
+    const before = yield* seen
+    yield* Effect.sleep(`${seconds} seconds`)
+    const after = yield* seen
+    return {
+      cpu: after.cpu - before.cpu,
+      commits: after.commits - before.commits,
+      results: after.results - before.results,
+    }
+  })
   const keys = newKeys(one.agents)
   yield* admit(server, keys)
+  /** Those of chores. */
+  const idle = yield* during(one.everySeconds)
   const ids = keys.map((_, index) => agentId(index))
   const from = isShared ? ids : ["here"]
   const nameOf = (n: number) => `page-${n % one.watches}`
@@ -62,7 +81,6 @@ const costOf = Effect.fnUntraced(function* (bench: Bench, one: PlacesCase, isSha
   }
   const stamp = new Stamp()
   const pauseMillis = (one.everySeconds * 1_000) / one.watches
-  let results = 0
   /** Each watch once a period, at even distances, as an agent probes them. */
   const report = Effect.fnUntraced(function* (key: string, index: number) {
     const agent = agentId(index)
@@ -76,23 +94,11 @@ const costOf = Effect.fnUntraced(function* (bench: Bench, one: PlacesCase, isSha
       results += 1
     }
   })
-  const seen = Effect.gen(function* () {
-    const metrics = yield* callApi({ port, token, path: "/metrics" })
-    const count = /^tocsin_commit_group_size_count\{.*\} (\d+)$/gm
-    const commits = Array.from(metrics.matchAll(count), ([, value]) => Number(value))
-    return { cpu: ownCpuSeconds(pid) ?? 0, commits: commits.reduce((sum, value) => sum + value, 0), results }
-  })
   const measured = Effect.gen(function* () {
     // The window after a change, in which all places are waited for, is over two periods and 30 s later.
     yield* Effect.sleep(`${2 * one.everySeconds + 35} seconds`)
-    const before = yield* seen
-    yield* Effect.sleep(`${one.periods * one.everySeconds} seconds`)
-    const after = yield* seen
-    return {
-      cpu: after.cpu - before.cpu,
-      commits: after.commits - before.commits,
-      results: after.results - before.results,
-    }
+    const all = yield* during(one.periods * one.everySeconds)
+    return { ...all, commits: all.commits - idle.commits * one.periods }
   })
   const reports = Effect.forEach(keys, report, { concurrency: "unbounded", discard: true })
   return yield* Effect.raceFirst(measured, Effect.andThen(reports, Effect.never))

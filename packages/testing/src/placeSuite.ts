@@ -35,7 +35,8 @@ const report = (
     event += 1
     const output = `HTTP ${status.toUpperCase()} - from ${agent} | time=0.1s`
     const observed_at = Instant.minus(now, Duration.seconds(ago))
-    return send(replica, agent, [eventOf(event, { check_id: `watch:${name}`, status, observed_at, output })])
+    const sent = eventOf(event, { check_id: `watch:${name}`, status, observed_at, output })
+    return Effect.as(send(replica, agent, [sent]), { agent, sent })
   })
 
 /** A probe of the service. */
@@ -168,6 +169,33 @@ const keepsApart = Effect.fnUntraced(function* (replica: Replica) {
   )
 })
 
+/** What a place, or its server, could not send for an hour decides nothing that is over, and stands in its history. */
+const isAnHourLate = Effect.fnUntraced(function* (replica: Replica) {
+  yield* enroll(replica, BERLIN)
+  yield* replica.watches.create({ name: NAME, http, from: [BERLIN], confirm: { bad: 1, good: 1 } })
+  yield* ask(replica, BERLIN)
+  yield* report(replica, BERLIN, "ok")
+  yield* TestClock.adjust("1 hour")
+  for (const [minutes, status] of [
+    [50, "critical"],
+    [40, "ok"],
+    [30, "warning"],
+    [20, "critical"],
+    [3, "ok"],
+  ] as const)
+    yield* report(replica, BERLIN, status, { ago: minutes * 60 })
+  const own = { agent_id: BERLIN, check_id: CheckId.make(`watch:${NAME}`) }
+  const kept = (yield* rowsOf(replica, "history")).filter(({ check_id }) => check_id === own.check_id)
+  assert.deepStrictEqual(
+    kept.map(({ status }) => status),
+    ["ok", "critical", "warning", "ok", "critical", "ok"],
+  )
+  assert.strictEqual(yield* decided(replica), "ok")
+  assert.lengthOf(yield* rowsOf(replica, "incidents"), 0)
+  yield* report(replica, BERLIN, "critical", { ago: 60 })
+  assert.strictEqual(yield* decided(replica), "critical")
+})
+
 const isCutOff = Effect.fnUntraced(function* (replica: Replica) {
   const { watches } = replica
   yield* enroll(replica, BERLIN)
@@ -197,6 +225,8 @@ const isCutOff = Effect.fnUntraced(function* (replica: Replica) {
 type Step =
   | { readonly kind: "result"; readonly place: AgentId; readonly status: CheckStatus; readonly ago: number }
   | { readonly kind: "time"; readonly seconds: number }
+  /** The answer to one of the last results was lost, so its agent sends that again. */
+  | { readonly kind: "again"; readonly back: number }
   | { readonly kind: "restart" }
 
 interface Story {
@@ -228,6 +258,10 @@ const stories: fc.Arbitrary<Story> = fc.record({
         }),
       },
       { weight: 1, arbitrary: fc.constant({ kind: "restart" as const }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant("again" as const), back: fc.constantFrom(1, 1, 2) }),
+      },
     ),
     { maxLength: 40 },
   ),
@@ -245,17 +279,21 @@ const followsModel = <Place>(subject: StorageUnderTest<Place>, { steps, terms }:
     const model = new PlaceModel({ from: from.length, ...terms })
     const created = yield* Clock.currentTimeMillis
     let now = 0
+    const reported: Array<Effect.Success<ReturnType<typeof report>>> = []
     for (const step of steps) {
       if (step.kind === "time") {
         now += step.seconds
         yield* TestClock.setTime(created + now * 1_000)
       } else if (step.kind === "restart") {
         if (subject.onlyOneClient === undefined) replica = yield* open
+      } else if (step.kind === "again") {
+        const former = reported.at(-step.back)
+        if (former !== undefined) yield* send(replica, former.agent, [former.sent])
       } else if (step.place === HERE) {
         yield* probe(replica, step.status)
         model.probe(now, HERE, step.status)
       } else {
-        yield* report(replica, step.place, step.status, { ago: step.ago })
+        reported.push(yield* report(replica, step.place, step.status, { ago: step.ago }))
         model.result(now, step.place, step.status, step.ago)
       }
       assert.strictEqual(yield* decided(replica), model.status, JSON.stringify({ terms, steps }))
@@ -288,6 +326,9 @@ export const placeSuite = <Place>(
     )
     it.effect("have checks of their own, which open no incident and count nowhere", () =>
       Effect.flatMap(openReplica(subject), keepsApart),
+    )
+    it.effect("that could not send for an hour lose nothing, and alarm about nothing that is over", () =>
+      Effect.flatMap(openReplica(subject), isAnHourLate),
     )
     it.effect("that fail at once do not count for two minutes", () =>
       Effect.flatMap(openReplica(subject), isCutOff),

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { watchOptions } from "@tocsin/contract/watches/watchOptions"
 import * as fc from "fast-check"
-import { createServer } from "node:http"
+import { createSocket } from "node:dgram"
+import { createServer, type RequestListener } from "node:http"
 import { once } from "node:events"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { judge } from "../../src/probes/Probe.ts"
-import { placeChecks, placeOutput } from "../../src/places/placeChecks.ts"
-import type { PlaceRules } from "../../src/places/PlaceRules.ts"
+import { placeChecks, placeOutput, placeTargets } from "../../src/places/placeChecks.ts"
+import { type PlaceRules, reachedBy } from "../../src/places/PlaceRules.ts"
+import { readWatch } from "../../src/places/readWatch.ts"
 
 const PUBLIC: PlaceRules = { allow: ["public"], writes: false }
 const PAGE = { url: "https://93.184.216.34/" }
@@ -111,6 +113,97 @@ describe("a place refuses, without a packet,", () => {
 
   it("is a name that no check can have", () => {
     assert.strictEqual(placeChecks([watch({ http: PAGE }, { name: "a b" }), null, 7], PUBLIC).size, 0)
+  })
+})
+
+/** A server at an address, which counts what reaches it. */
+const counting = async (host: string, port = 0, page?: RequestListener) => {
+  const reached: Array<string> = []
+  const server = createServer(page)
+  server.on("connection", () => void reached.push(host))
+  server.listen(port, host)
+  await once(server, "listening")
+  const bound = server.address()
+  return {
+    reached,
+    port: typeof bound === "object" && bound !== null ? bound.port : 0,
+    close: () => server.close(),
+  }
+}
+
+describe("what a place may not reach", () => {
+  it("gets no connection and no packet, by whichever probe", async () => {
+    const { close, port, reached } = await counting("127.0.0.1")
+    const names = createSocket("udp4").bind(port, "127.0.0.1")
+    names.on("message", () => void reached.push("a question"))
+    await once(names, "listening")
+    const at = { host: "127.0.0.1", port }
+    try {
+      for (const probe of [
+        { http: { url: `http://127.0.0.1:${port}/` } },
+        { http: { url: `http://localhost:${port}/` } },
+        { tcp: at },
+        { tcp: { ...at, host: "localhost" } },
+        { tls: at },
+        { websocket: { url: `ws://127.0.0.1:${port}/` } },
+        { dns: { name: "shop.example", servers: [`127.0.0.1:${port}`] } },
+      ])
+        assert.match(await resultOf(watch(probe)), /^unknown: .*may not be reached/, JSON.stringify(probe))
+      assert.deepStrictEqual(reached, [])
+    } finally {
+      close()
+      names.close()
+    }
+  })
+
+  it("gets none by a redirect", async () => {
+    const away = await counting("127.0.0.2")
+    const first = await counting("127.0.0.1", 0, (_, response) =>
+      response.writeHead(302, { location: `http://127.0.0.2:${away.port}/` }).end(),
+    )
+    try {
+      const rules = { allow: ["127.0.0.1"], writes: true }
+      const page = watch({ http: { url: `http://127.0.0.1:${first.port}/` } })
+      assert.match(await resultOf(page, rules), /^unknown: .*127\.0\.0\.2 may not be reached/)
+      assert.deepStrictEqual([first.reached, away.reached], [["127.0.0.1"], []])
+    } finally {
+      first.close()
+      away.close()
+    }
+  })
+
+  it("gets none by a name that resolves to other addresses, then or later", async () => {
+    const own = await counting("127.0.0.1")
+    const other = await counting("127.0.0.2", own.port)
+    let asked = 0
+    const resolve = (
+      _: string,
+      __: object,
+      callback: (error: null, found: ReadonlyArray<object>) => void,
+    ) => {
+      asked += 1
+      const found = asked === 1 ? ["127.0.0.2", "127.0.0.1"] : ["127.0.0.2"]
+      callback(
+        null,
+        found.map((address) => ({ address, family: 4 })),
+      )
+    }
+    const read = readWatch("tcp", { host: "rebound.example", port: own.port })
+    if ("problem" in read) throw new Error(read.problem)
+    try {
+      const run = async () => {
+        // Called as `dns.lookup` is with `all`.
+        const { targets } = placeTargets(reachedBy({ allow: ["127.0.0.1"] }), resolve as never)
+        const signal = AbortSignal.timeout(10_000)
+        return judge("tcp", await read.probe.run({ clock: systemClock, signal, targets })).status
+      }
+      assert.deepStrictEqual([await run(), asked], ["ok", 1])
+      assert.strictEqual(await run(), "critical")
+      assert.deepStrictEqual([own.reached, other.reached], [["127.0.0.1"], []])
+    } finally {
+      own.close()
+      other.close()
+    }
   })
 })
 
