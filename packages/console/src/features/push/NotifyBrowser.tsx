@@ -162,12 +162,12 @@ export const NotifyBrowser = () => {
         <p class="lead">This browser notifies {own.operator}. Pressing the button moves it to you.</p>
       )}
       {said.value !== "" && said.value !== reason && <p role="status">{said}</p>}
-      {state.receiver === undefined && reason !== SHARED && <NoReceiver />}
       <ul class="plain" aria-label="Browsers">
         {browsers?.items.map((row) => (
           <Browser key={row.id} row={row} say={say} />
         ))}
       </ul>
+      {state.receiver === undefined && reason !== SHARED && <NoReceiver />}
     </section>
   )
 }
