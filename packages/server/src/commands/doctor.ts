@@ -4,6 +4,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { Integrations } from "@tocsin/core/features/integrations/Integrations"
 import { OnCall } from "@tocsin/core/features/onCall/OnCall"
 import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
+import { RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Numbers } from "@tocsin/core/lists/Numbers"
 import { StoredSecrets } from "@tocsin/core/lists/StoredSecrets"
@@ -26,12 +27,14 @@ import {
   examineReceivers,
   examineStoredReceivers,
   type ExaminedReceivers,
+  linkFindings,
   sourceFindings,
 } from "./doctor/examineNotifiers.ts"
 import { examineSqlite } from "./doctor/examineStorage.ts"
 import { examineIntegrations, examineJobs } from "../features/integrations/examineIntegrations.ts"
 import { examineNumbers } from "../features/numbers/examineNumbers.ts"
 import { examineOnCall, examineOverrides } from "../features/onCall/examineOnCall.ts"
+import { publicUrlIn } from "../features/settings/publicUrlIn.ts"
 import { examineIssuer } from "../features/signIn/examineIssuer.ts"
 import { examineMatchers } from "./doctor/examineMatchers.ts"
 import { examineBrowsers } from "../features/push/examineBrowsers.ts"
@@ -96,12 +99,12 @@ const examineOrigins = ({ SERVICE_ALLOWED_ORIGINS: origins }: Partial<Settings>)
 }
 
 /** A server speaks http alone: where its public address has https, a proxy stands before it. */
-export const examineProxies = ({ SERVICE_PUBLIC_URL, SERVICE_TRUST_PROXY }: Partial<Settings>): Findings =>
-  SERVICE_PUBLIC_URL?.startsWith("https:") === true && !(Number(SERVICE_TRUST_PROXY ?? 0) > 0)
+export const examineProxies = ({ SERVICE_TRUST_PROXY, ...settings }: Partial<Settings>): Findings =>
+  publicUrlIn(settings)?.startsWith("https:") === true && !(Number(SERVICE_TRUST_PROXY ?? 0) > 0)
     ? [
         attention(
           "proxies",
-          "SERVICE_PUBLIC_URL has https, so a proxy stands before the server, and counts as the client of all requests: set SERVICE_TRUST_PROXY to the number of proxies",
+          "the public address has https, so a proxy stands before the server, and counts as the client of all requests: set SERVICE_TRUST_PROXY to the number of proxies",
         ),
       ]
     : []
@@ -174,37 +177,39 @@ const examineAll = Effect.fnUntraced(function* (isTested: boolean) {
   ]
   // Invalid settings are reported with the others.
   if (settings === undefined) return [...common, ...examineOrigins(values)]
-  const { receivers, stored } = yield* examineRows(settings, isInOrder(storage), isTested)
+  const { receivers, rows, stored } = yield* examineRows(settings, isInOrder(storage), isTested)
   return [
     ...common,
-    ...stored,
+    ...rows,
     ...examineOrigins(values),
-    ...examineProxies(values),
+    ...examineProxies({ ...values, stored }),
     ...(yield* examineIssuer(settings)),
-    ...receivers,
+    ...receivers.findings,
+    ...linkFindings({ ...settings, stored }, receivers.document),
     ...(yield* examineWatchdog(settings, isTested)),
   ]
 })
 
 const EXAMINED = Layer.mergeAll(Integrations.layer, Numbers.layer, OnCall.layer, StoredSecrets.layer)
 
-/** The receivers, and what is stored, where the storage and the policy are in order. */
+/** The receivers, rows and stored settings, where the storage and the policy are in order. */
 const examineRows = Effect.fnUntraced(function* (settings: Settings, isOpened: boolean, isTested: boolean) {
   const isStored = isOpened && settings.SERVICE_POLICY_FILE === undefined
   const given = isStored ? undefined : yield* examineReceivers(settings, isTested)
-  if (given?.findings.some(isFailedPolicy) === true) return { receivers: given.findings, stored: [] }
-  if (given !== undefined && !isOpened)
-    return { receivers: given.findings, stored: sourceFindings(given, []) }
+  const unread = (rows: Findings) => ({ receivers: given ?? NO_RECEIVERS, rows, stored: undefined })
+  if (given?.findings.some(isFailedPolicy) === true) return unread([])
+  if (given !== undefined && !isOpened) return unread(sourceFindings(given, []))
   return yield* Effect.gen(function* () {
     const receivers = given ?? (yield* examineStoredReceivers(settings, isTested))
-    return { receivers: receivers.findings, stored: yield* examineStored(receivers, settings) }
+    const { stored } = yield* RuleSettings
+    return { receivers, rows: yield* examineStored(receivers, settings), stored }
   }).pipe(
     Effect.provide(Layer.provideMerge(EXAMINED, portsOfCommand)),
-    Effect.catch(({ message }) =>
-      Effect.succeed({ receivers: given?.findings ?? [], stored: [failed("storage", message, "storage")] }),
-    ),
+    Effect.catch(({ message }) => Effect.succeed(unread([failed("storage", message, "storage")]))),
   )
 })
+
+const NO_RECEIVERS = { document: {}, findings: [], names: [], source: "this shell's settings" } as const
 
 const isFailedPolicy = (finding: Finding): boolean => finding.check === "policy" && isFailed(finding)
 

@@ -6,6 +6,8 @@ describe("the doctor", () => {
     const [finding, ...others] = examineProxies({ SERVICE_PUBLIC_URL: "https://tocsin.example.org" })
     assert.deepStrictEqual([finding?.check, finding?.level, others], ["proxies", "attention", []])
     assert.match(finding?.message ?? "", /set SERVICE_TRUST_PROXY to the number of proxies$/)
+    const stored = { publicUrl: "https://tocsin.example.org" }
+    assert.deepStrictEqual(examineProxies({ stored }), [finding])
   })
 
   it("says nothing of a proxy that is trusted, or of none", () => {

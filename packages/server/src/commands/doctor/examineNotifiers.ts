@@ -23,6 +23,7 @@ import { deliveryFindings, failingReceivers, waitingForNone } from "./deliveryFi
 
 /** The receivers that the doctor examines, and who names them. */
 export interface ExaminedReceivers {
+  readonly document: PolicyDocument
   readonly findings: Findings
   readonly names: ReadonlyArray<NotifierName>
   readonly source: "this shell's settings" | "the stored policy"
@@ -125,7 +126,8 @@ const examineEach = (settings: Settings, loaded: LoadedPolicy, isTested: boolean
     concurrency: "unbounded",
   })
 
-const linkFindings = (settings: Settings, document: PolicyDocument): Findings => {
+/** Receivers whose messages would have links, and have none. */
+export const linkFindings = (settings: Settings, document: PolicyDocument): Findings => {
   const advice = linkAdvice(settings, document)
   return advice === undefined
     ? []
@@ -150,7 +152,8 @@ export const examineStoredReceivers = Effect.fnUntraced(function* (
   const policy = problems.length > 0 ? problems : valid
   const each = yield* examineEach(settings, { document, receivers }, isTested)
   return {
-    findings: [...policy, ...unread, ...each, ...linkFindings(settings, document)],
+    document,
+    findings: [...policy, ...unread, ...each],
     names: Array.from(new Set([...receivers.keys(), ...unavailable.keys()])),
     source: document.receivers === undefined ? "this shell's settings" : "the stored policy",
   }
@@ -166,13 +169,14 @@ export const examineReceivers = Effect.fnUntraced(
     if (Result.isFailure(loaded)) {
       const { lines } = loaded.failure
       const findings = lines.map((line) => failed("policy", `${line}; see docs/policy.md`, "failed"))
-      return { findings, names: [], source: "this shell's settings" }
+      return { document: {}, findings, names: [], source: "this shell's settings" }
     }
     const policy =
       settings.SERVICE_POLICY_FILE === undefined ? [] : [ok("policy", "the policy file is valid")]
     const each = yield* examineEach(settings, loaded.success, isTested)
     return {
-      findings: [...policy, ...each, ...linkFindings(settings, loaded.success.document)],
+      document: loaded.success.document,
+      findings: [...policy, ...each],
       names: Array.from(loaded.success.receivers.keys()),
       source: "this shell's settings",
     }
