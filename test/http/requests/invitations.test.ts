@@ -205,6 +205,8 @@ describe("an invitation", () => {
         assert.deepInclude(Object(begun.body), { name: "ann", role: "respond" })
         assert.strictEqual(Object(begun.body).expires_at, end)
         assert.strictEqual(Object((yield* me(token)).body).expires_at, end)
+        const [ann] = yield* itemsOf("/ops/v1/operators")
+        assert.isString(ann?.["last_used_at"], "a session is a use of its operator")
         assert.lengthOf(yield* itemsOf("/ops/v1/sessions"), 1)
         assert.deepStrictEqual((yield* call("DELETE", "/ops/v1/session", { token })).body, { count: 1 })
         expectError(yield* me(token), 401, "unauthorized")

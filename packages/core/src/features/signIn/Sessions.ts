@@ -9,6 +9,7 @@ import { invitationOperations } from "./invitationOperations.ts"
 import { isValidToken } from "../../heart/model/OperatorRecord.ts"
 import { KeyHash } from "@tocsin/contract/formats/Identifiers"
 import { OperatorName } from "@tocsin/contract/operators/Operators"
+import { isUseNotable, noteUse } from "../../heart/operators/operatorDecisions.ts"
 import { tokenOf } from "../../heart/operators/tokens.ts"
 import { CurrentOperator, type OperatorIdentity } from "../../kernel/ports/CurrentOperator.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
@@ -83,6 +84,7 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/features
       const [operator] = yield* storage.rows("operator", [OperatorName.make(row.name)])
       const hash = KeyHash.make(row.identity)
       if (operator === undefined || !isValidToken(operator, hash, now)) return undefined
+      if (isUseNotable(operator, now)) yield* Effect.ignore(transact(noteUse(operator.name, hash)))
       const ends = [
         row.expires_at,
         operator.expires_at,
