@@ -38,11 +38,12 @@ const replyOf = (thread: Worker): Effect.Effect<ThreadReply | undefined> =>
 
 /**
  * Reads mails in a thread of its own, one at a time: however hostile a mail is, all else goes on. A mail that takes too
- * long, or too much memory, ends the thread, and the next mail gets another.
+ * long, or too much memory, ends the thread. Its sender is answered meanwhile, and another thread starts for the next.
  */
 export const mailReader = Effect.fnUntraced(function* (
   start: () => Worker,
 ): Effect.fn.Return<ReadsMail, never, Scope.Scope> {
+  const scope = yield* Effect.scope
   const one = yield* Semaphore.make(1)
   let thread: Worker | undefined
   const end = Effect.suspend(() => {
@@ -74,7 +75,8 @@ export const mailReader = Effect.fnUntraced(function* (
       orElse: () => Effect.succeed("too_long" as const),
     })
     if (typeof reply === "object") return reply
-    yield* end
+    yield* Effect.forkIn(Effect.uninterruptible(end), scope, { startImmediately: true })
+    yield* Effect.forkIn(one.withPermit(started), scope)
     return mailAsSent(mail, reply === "too_long" ? TOO_LONG : TOO_LARGE)
   })
   return (mail, sender) =>

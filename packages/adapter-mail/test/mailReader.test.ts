@@ -1,14 +1,20 @@
-import { EventEmitter } from "node:events"
+import { EventEmitter, once } from "node:events"
 import type { Worker } from "node:worker_threads"
 import { mailReader } from "../src/mailReader.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { until } from "../../../test/processes/until.ts"
 import { mailAsSent } from "../src/parseMail.ts"
 
 const BYTES = new TextEncoder().encode("Subject: disk failed\n\nx")
 
 /** The part of a thread that the reader uses. */
 class Thread extends EventEmitter {
+  constructor() {
+    super()
+    setImmediate(() => this.emit("message", "ready"))
+  }
+
   postMessage(mail: Uint8Array): void {
     setImmediate(() => this.emit("message", mailAsSent(mail, "")))
   }
@@ -18,21 +24,56 @@ class Thread extends EventEmitter {
   }
 }
 
+/** A thread that ends over each mail. */
+class Ending extends Thread {
+  readonly #ended: Promise<number>
+
+  constructor(ended: Promise<number>) {
+    super()
+    this.#ended = ended
+  }
+
+  override postMessage(): void {
+    setImmediate(() => this.emit("exit"))
+  }
+
+  override terminate(): Promise<number> {
+    return this.#ended
+  }
+}
+
+// The reader uses no more of a thread.
+const asWorker = (thread: Thread) => thread as unknown as Worker
+
 describe("a thread that reads mails", () => {
   it.effect("keeps no listener of the mails that it has read", () =>
     Effect.gen(function* () {
       const thread = new Thread()
-      const read = yield* mailReader(() => {
-        setImmediate(() => thread.emit("message", "ready"))
-        // The reader uses no more of a thread.
-        return thread as unknown as Worker
-      })
+      const read = yield* mailReader(() => asWorker(thread))
       const listeners = () => ["message", "error", "exit"].map((event) => thread.listenerCount(event))
       yield* read(BYTES, "")
       const first = listeners()
       for (let n = 0; n < 20; n++)
         assert.include((yield* read(BYTES, "root@vm")).fields.flat(), "disk failed")
       assert.deepStrictEqual(listeners(), first)
+    }),
+  )
+
+  it.live("answers before it has ended, and another starts before the next mail", () =>
+    Effect.gen(function* () {
+      const end = new EventEmitter()
+      const ended = once(end, "ended").then(() => 1)
+      let started = 0
+      const read = yield* mailReader(() => {
+        started += 1
+        return asWorker(new Ending(ended))
+      })
+      assert.match((yield* read(BYTES, "")).unread ?? "", /too much memory/)
+      yield* until(
+        "another has started",
+        Effect.sync(() => started === 2),
+      )
+      end.emit("ended")
     }),
   )
 })
