@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process"
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import process from "node:process"
 import { assert, it } from "@effect/vitest"
 import { commandTable } from "@tocsin/server/commandTable"
 import { Effect } from "effect"
 import { SERVER } from "../processes/program.ts"
 import { scratchFolder } from "../processes/scratch.ts"
+import { startServer } from "../processes/ServerProcess.ts"
 import { inTurn } from "../properties/atLength.ts"
 
 /** Writes the files that a program loads, and their bytes, to the last line of standard error. */
@@ -87,6 +88,28 @@ it.effect("a command loads the storage that it opens, and neither the server nor
       assert.isBelow(names.length, 125, args.join(" "))
       assert.isBelow(kilobytes, 2_200, args.join(" "))
     }
+  }),
+)
+
+it.live("a server without SERVICE_MAIL_PORT loads no library for mails that come", () =>
+  Effect.gen(function* () {
+    const cwd = yield* scratchFolder
+    const server = yield* startServer({ cwd, environment: { NODE_OPTIONS: COUNTING.join(" ") } })
+    yield* server.stop
+    // Each thread writes its own.
+    const loaded = server.output.stderr
+      .split("\n")
+      .flatMap((line): ReadonlyArray<readonly [url: string, bytes: number]> =>
+        line.startsWith('[["file:') ? JSON.parse(line) : [],
+      )
+    const bundle = dirname(SERVER)
+    const readsMails = (name: string) =>
+      /SMTPServer|PostalMime/.test(readFileSync(join(bundle, name), "utf8"))
+    const parts = readdirSync(bundle).filter((name) => name.endsWith(".part.mjs"))
+    assert.isAtLeast(parts.filter(readsMails).length, 2)
+    const names = loaded.map(([url]) => basename(url)).filter((name) => parts.includes(name))
+    assert.isNotEmpty(names)
+    assert.deepStrictEqual(names.filter(readsMails), [])
   }),
 )
 
