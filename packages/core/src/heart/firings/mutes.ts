@@ -111,11 +111,15 @@ export type QuietReceivers = ReadonlyMap<
 >
 
 /** The receivers in whose quiet hours a moment is. */
-export const quietReceivers = ({ receivers, windows }: Policy, now: Instant.Instant): QuietReceivers => {
+export const quietReceivers = (
+  { hasLaterSteps, receivers, windows }: Policy,
+  now: Instant.Instant,
+): QuietReceivers => {
   const isQuiet = Array.from(receivers.values()).some(({ quiet }) => quiet && occurrenceInForce(quiet, now))
   if (!isQuiet) return new Map()
-  // Steps begin at the end of a window too that began and ended within them.
-  const lookAgainAt = Instant.earliest(windows.map((window) => occurrenceAround(window, now).next))
+  // Later steps begin again at the end of a window too that began and ended within them.
+  const moving = hasLaterSteps ? windows : []
+  const lookAgainAt = Instant.earliest(moving.map((window) => occurrenceAround(window, now).next))
   return new Map(
     Array.from(receivers).flatMap(([name, { quiet }]) => {
       const until = quiet && occurrenceInForce(quiet, now)?.ends_at

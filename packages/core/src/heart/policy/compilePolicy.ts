@@ -136,6 +136,7 @@ export const compilePolicy = (
     ),
   ])
   const rotas = compileRotas(zoned.rotas, receivers)
+  const hasLaterSteps = routes.some(({ steps = [] }) => steps.length > 1)
   const compiled = compileRoutes(routes, everyReceiver(document, receivers.keys()))
   const named = compiled.name(new Set(["unmatched"]), () => 0)
   /** Whom a member names that no route matches. */
@@ -165,9 +166,8 @@ export const compilePolicy = (
           [...child, ...parent].some(isOfAgent) || equal.some((field) => isOfAgent({ field })),
       ),
     /** Whether a route has a later step or reminds, or others come on call. Else only acknowledgements run out. */
-    hasTimers:
-      rotas !== undefined ||
-      routes.some(({ remind, steps = [] }) => remind !== undefined || steps.length > 1),
+    hasTimers: rotas !== undefined || hasLaterSteps || routes.some(({ remind }) => remind !== undefined),
+    hasLaterSteps,
     routesBySeverity: routes.some(({ match }) => match?.some(({ field }) => field === "severity")),
     /** How long a milder severity is announced until a worse one is forgotten. */
     againAfter: document.again_after ?? AGAIN_AFTER,

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
+import { NotifierName } from "@tocsin/contract/formats/Status"
+import { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { SilenceId } from "@tocsin/contract/silences/Silences"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { activeMutes } from "../../../src/heart/firings/mutes.ts"
+import { Schema } from "effect"
+import { activeMutes, quietReceivers } from "../../../src/heart/firings/mutes.ts"
 import type { SilenceRecord } from "../../../src/heart/model/SilenceRecord.ts"
 import { compilePolicy } from "../../../src/heart/policy/compilePolicy.ts"
 
@@ -41,5 +44,26 @@ describe("the covers in force", () => {
     // The same id stands for other matchers in another storage.
     expect(mutes([silence("load")]).find({ labels: {} })).toEqual([])
     expect(mutes([silence("")]).find({ labels: {} })).toEqual([0])
+  })
+})
+
+describe("quiet hours", () => {
+  const chat = {
+    kind: "debug",
+    quiet: { hours: "00:00-06:00", tz: "UTC", below: "critical" },
+  } as const
+  const windows = [{ name: "nightly", cron: "0 2 * * *", tz: "UTC", for: "30m", match: ["check_id = disk"] }]
+  const lookAgainAt = (steps: ReadonlyArray<{ readonly to: ReadonlyArray<string> }>) => {
+    const policy = Schema.decodeUnknownSync(PolicyDocument)({
+      receivers: { chat },
+      routes: [{ steps }],
+      windows,
+    })
+    return quietReceivers(compilePolicy(policy, []), at(3_600)).get(NotifierName.make("chat"))?.lookAgainAt
+  }
+
+  it("are looked at again when a window begins, where that can move a later step", () => {
+    expect(lookAgainAt([{ to: ["chat"] }])).toBeUndefined()
+    expect(lookAgainAt([{ to: ["chat"] }, { to: ["chat"] }])).toEqual(at(7_200))
   })
 })
