@@ -36,7 +36,7 @@ export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder" | "h
   readonly isAsked?: (texts: Texts) => boolean
   /** Whether the form lacks it while it is blank. */
   readonly isNeeded?: ((texts: Texts) => boolean) | undefined
-  /** The beginning of the service's refusals of its text, for which its label stands. */
+  /** The beginning of the service's refusals of its text, for which its label stands; else its name. */
   readonly refusedAs?: RegExp
   /** Whether few need it: it stands below the others, folded. */
   readonly isRare?: boolean

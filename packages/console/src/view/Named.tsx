@@ -115,6 +115,7 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
         title={`Change ${former.title ?? former.name}`}
         fields={kind.idOf === undefined ? fields : { title: titleField(former.title ?? ""), ...fields }}
         acts={[...acts, ["Save", change, "main"]]}
+        hasColumns
       >
         <QuietButton does={close}>Cancel</QuietButton>
       </Form>

@@ -61,7 +61,8 @@ interface PolicyDialogProps extends Omit<PolicyFormProps, "path"> {
 /** A problem of an entry without where it stands in the policy. */
 const ownWords = ([key = ""]: Path) => {
   const place = new RegExp(`^${key}[[.]\\S*\\.(?=\\w+ )`)
-  return (problem: string) => problem.replace(place, "")
+  const named = new RegExp(`^${key}\\[[^\\]]*\\](?= )`)
+  return (problem: string) => problem.replace(place, "").replace(named, "It")
 }
 
 interface PreviewProps extends Pick<PolicyDialogProps, "path" | "policy" | "value"> {

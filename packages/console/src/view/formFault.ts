@@ -37,7 +37,7 @@ export const faultOf = (fields: FormFields, error: unknown): FormFault => {
   if (!isRefusal(error)) throw error
   const { message } = error
   for (const [name, { label, refusedAs }] of Object.entries(fields)) {
-    const found = refusedAs?.exec(message)
+    const found = (refusedAs ?? new RegExp(`^${name}\\b`)).exec(message)
     if (found)
       return {
         name,

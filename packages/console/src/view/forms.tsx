@@ -278,7 +278,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, keptAs, preview,
       {Object.values(fields).some(({ isRare }) => isRare) && (
         <details>
           <summary>More</summary>
-          <div class={row}>{draw(true)}</div>
+          <div class="form-row columns">{draw(true)}</div>
         </details>
       )}
       {preview?.(trimmed(texts.value))}

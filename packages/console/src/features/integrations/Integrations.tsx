@@ -47,9 +47,19 @@ const listSenders = (limit?: number) => {
   return { ...all, read }
 }
 
-const subjectOf = ({ awaited_watchdog, created_by, last_refusal: refused }: Integration) => (
+/** How often a job runs, and when it is late, as its options say it. */
+const scheduleText = (schedule: unknown): string => {
+  const terms = new URLSearchParams(typeof schedule === "string" ? schedule : "")
+  const [after, cron, every, grace, tz] = ["after", "cron", "every", "grace", "tz"].map((name) =>
+    terms.get(name),
+  )
+  if (cron) return `runs at ${cron} ${tz ?? ""}, late ${grace ?? "1h"} after each`
+  return every ? `runs every ${every}${after ? `, late after ${after} without a report` : ""}` : ""
+}
+
+const subjectOf = ({ awaited_watchdog, created_by, last_refusal: refused, options }: Integration) => (
   <>
-    by {created_by}
+    {[scheduleText(Reflect.get(options, "schedule")), `by ${created_by}`].filter(Boolean).join(", ")}
     {awaited_watchdog !== null && `, waits for the first ${awaited_watchdog}: it is missed from then on`}
     {refused !== null && (
       <>
@@ -147,11 +157,17 @@ export const Job = () => {
             maxLength: LONGEST_TITLE,
             hint: ({ title = "" }) => (title === "" ? "" : `ID: ${idOfJob(title)}`),
           },
-          schedule: { label: "Runs", options: SCHEDULES, initial: SCHEDULES[1][0] },
+          schedule: {
+            label: "Runs",
+            options: SCHEDULES,
+            initial: SCHEDULES[1][0],
+            hint: ({ schedule }) => scheduleText(schedule),
+          },
           cron: {
             label: "Times",
             initial: "0 3 * * *",
             isAsked: hasTimes,
+            refusedAs: /^The times/,
             hint: (texts) => nextText(texts, now.peek()),
           },
           // That of the browser is often not the zone of a crontab's machine.

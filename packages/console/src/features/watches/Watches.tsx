@@ -100,7 +100,7 @@ const hasCertificate = ({ address = "" }: Texts): boolean => /^(?:https|tls|wss)
 
 const rareFields = (former: Watch | undefined): Readonly<Record<string, FormField>> => {
   const days = { type: "number", min: 1, max: 3_650 } as const
-  const kept = former?.secrets?.length ? `; blank keeps ${former.secrets.join(", ")} at this host` : ""
+  const kept = former?.secrets?.length && `Blank keeps ${former.secrets.join(", ")} at this host.`
   const fields: Readonly<Record<(typeof OPTIONS)[number], FormField>> = {
     text: { label: "The page must contain" },
     not_text: { label: "The page must not contain" },
@@ -109,11 +109,16 @@ const rareFields = (former: Watch | undefined): Readonly<Record<string, FormFiel
     statuses: { label: "Statuses that are ok", example: "200, 300-399" },
     method: { label: "Method", options: METHOD_OPTIONS },
     slow: { label: "Slow: a warning after", example: "1s" },
-    late: { label: "Critical after", example: "3s" },
+    late: { label: "Slow: critical after", example: "3s" },
     warning: { label: "Certificate: warning days", ...days },
-    critical: { label: "Critical days", ...days },
+    critical: { label: "Certificate: critical days", ...days },
     verify: { label: "The certificate", options: VERIFIES, isAsked: hasCertificate },
-    headers: { label: `Header fields to send${kept}`, hasLines: true, example: HEADER_EXAMPLE },
+    headers: {
+      label: "Header fields to send",
+      hasLines: true,
+      example: HEADER_EXAMPLE,
+      ...(kept && { hint: kept }),
+    },
     token: { label: "Bearer token to send", type: "password" },
     body: { label: "Body to send", hasLines: true, example: '{"query": "ping"}' },
   }
