@@ -17,18 +17,21 @@ const SECRETS = "mail_server"
 
 /** Stores its address and password, and names them in the policy. A blank server keeps those that are there. */
 const save = async (policy: PolicyInForce, former: Mail | undefined, texts: Texts) => {
-  const { from = "", tls } = texts
+  const { from = "" } = texts
   const url = mailAddress(texts)
   const { secrets = SECRETS } = former ?? {}
   if (url !== "") await call("PUT", `ops/v1/secrets/${segment(secrets)}`, { body: { values: { url } } })
-  const { tls: _, url_env, url_file, ...others } = former ?? {}
+  const { url_env, url_file, ...others } = former ?? {}
   const address = url === "" ? { ...(url_env && { url_env }), ...(url_file && { url_file }) } : { secrets }
-  const value = { ...others, ...address, from, ...(tls === "off" && { tls }) }
+  const value = { ...others, ...address, from }
   const applied = await applyChange(policy, [{ op: "add", path: "/mail", value }])
   return applied && { text: `Saved the mail server as version ${applied.version}` }
 }
 
-/** The mail server that receivers share, so that each needs an address alone (docs/rules.md#mails). */
+/**
+ * The mail server that receivers share, so that each needs an address alone (docs/rules.md#mails). It asks for no
+ * `tls: off`: the service sends stored secrets without TLS only for a receiver with which they are given.
+ */
 export const MailServer = ({ policy }: { readonly policy: PolicyInForce }) => {
   const isOpen = useSignal(false)
   const { mail: former } = policy.policy
@@ -39,7 +42,6 @@ export const MailServer = ({ policy }: { readonly policy: PolicyInForce }) => {
     "url.host": { ...host, hint: undefined, ...(former === undefined && { isNeeded }) },
     ...others,
     from: { label: "From", example: "tocsin@example.org", initial: former?.from ?? "", isNeeded },
-    tls: { label: "TLS", options: [["on"], ["off"]], initial: former?.tls ?? "on" },
   }
   return (
     <div class="actions after">
