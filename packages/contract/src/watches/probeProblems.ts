@@ -66,3 +66,11 @@ export const probeProblems = (probe: ProbeTarget): ReadonlyArray<FieldProblem> =
       }),
     )
   })
+
+/** That of a certificate's days by which the warning never comes. Policies may have them since before this was a problem. */
+export const daysProblems = ({ http, tls }: ProbeTarget): ReadonlyArray<FieldProblem> =>
+  Object.entries({ http, tls }).flatMap(([kind, options]) => {
+    const { critical = 0, warning = critical } = options?.days ?? {}
+    const message = "must not be less than days.critical, or the warning never comes"
+    return warning < critical ? [{ path: [kind, "days", "warning"], message }] : []
+  })

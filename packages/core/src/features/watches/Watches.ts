@@ -35,7 +35,7 @@ import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { WatchProbes } from "../../kernel/ports/WatchProbes.ts"
 import { secretNames, withoutSecrets } from "@tocsin/contract/watches/watchSecrets"
-import { probeProblems } from "@tocsin/contract/watches/probeProblems"
+import { daysProblems, probeProblems } from "@tocsin/contract/watches/probeProblems"
 import { isWatchAgentTaken, type WatchAgent } from "./watchAgent.ts"
 import * as decisions from "./watchDecisions.ts"
 import { named } from "../../heart/usecases/named.ts"
@@ -154,7 +154,7 @@ const makeProbeChecks = Effect.gen(function* () {
   ) {
     if (probesIn(request).length !== 1) return yield* new ValidationError({ message: ONE_PROBE })
     const placed = placeProblem({ name: "", from: USUAL_FROM, fails: USUAL_FAILS, ...request })
-    const [problem = placed] = probeProblems(request)
+    const [problem = placed] = [...probeProblems(request), ...daysProblems(request)]
     if (problem !== undefined)
       return yield* new ValidationError({ message: `${fieldPath(problem.path)} ${problem.message}` })
     if (probes !== undefined) yield* probes.check(request)
