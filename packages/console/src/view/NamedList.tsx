@@ -70,7 +70,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
       (item) => <span class="when">{when[1](item)}</span>,
       sortOf(when[0]),
     ),
-    column("", actionsOf === undefined ? "16.5rem" : "20.5rem", drawActions),
+    column("", actionsOf === undefined ? "16.5rem" : "21rem", drawActions),
   ]
 }
 

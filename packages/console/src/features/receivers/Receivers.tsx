@@ -209,9 +209,9 @@ export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInF
         ))}
       </ul>
       {mayRespond.value && policy.receivers.length > 1 && <TestAll policy={policy} tested={tested} />}
+      {mayAdminister.value && policy.fixed === undefined && <MailServer policy={policy} />}
       <h2>Browsers</h2>
       <NotifyBrowser />
-      {mayAdminister.value && policy.fixed === undefined && <MailServer policy={policy} />}
       {mayAdminister.value && <ReceiverForms policy={policy} changed={changed} />}
       {mayAdminister.value && download?.url === null && (
         <p class="lead">
