@@ -2,9 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotificationType, OutboxState, Severity } from "@tocsin/contract/formats/Status"
+import { outboxRecord } from "@tocsin/testing/records"
 import { uuidV7 } from "@tocsin/testing/SeededIds"
 import { Duration } from "effect"
-import { chooseInFlood, type Flood, MOST_IN_DIGEST } from "../../../src/heart/notifications/floods.ts"
+import {
+  chooseInFlood,
+  type Flood,
+  gathered,
+  MOST_IN_DIGEST,
+} from "../../../src/heart/notifications/floods.ts"
 
 const START = Instant.fromMillis(1_769_848_200_000)
 const after = (seconds: number) => Instant.plus(START, Duration.seconds(seconds))
@@ -104,6 +110,26 @@ describe("a flood (docs/rules.md#floods)", () => {
     )
   })
 
+  it("tries one again that went out singly, and does not count it twice", () => {
+    const all = items(3)
+    const { flood } = chooseInFlood(all, [], START)
+    const failed = all.map((item) => ({
+      ...item,
+      row: { ...item.row, state: "retry", next_attempt_at: after(5) },
+    }))
+    const again = chooseInFlood([...failed, ...items(3)] as ReadonlyArray<Item>, flood, after(5))
+    assert.deepStrictEqual([again.singly.length, again.together.length, again.waiting.length], [5, 0, 1])
+  })
+
+  it("lets one of many pass at once that became more severe together", () => {
+    const worse = items(3, "warning", { announced: "critical" })
+    assert.deepStrictEqual(played([0, items(5)], [10, worse], [60, []]), [
+      [5, 0],
+      [1, 0],
+      [0, 2],
+    ])
+  })
+
   it("counts resolved ones apart", () => {
     const resolved = items(6, "critical", { type: "resolved" })
     assert.deepStrictEqual(played([0, [...items(5), ...resolved]], [60, []]), [
@@ -184,6 +210,15 @@ describe("a flood (docs/rules.md#floods)", () => {
       [1, 0],
       [1, 0],
     ])
+  })
+
+  it("keeps when an attempt ended at one that waits to be tried again", () => {
+    const waiting = (state: OutboxState) =>
+      gathered(outboxRecord("one", "disk", { state, updated_at: START }), after(60), after(9))
+    assert.deepStrictEqual(
+      [waiting("retry"), waiting("pending")].map(({ updated_at }) => updated_at),
+      [START, after(9)],
+    )
   })
 
   it("begins again where a clock was set back", () => {
