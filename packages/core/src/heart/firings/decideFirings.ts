@@ -2,7 +2,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName, Severity } from "@tocsin/contract/formats/Status"
 import { acknowledgementOf } from "../model/Acknowledgement.ts"
 import { isBelow } from "../model/MemberRecord.ts"
-import { isHeld } from "../model/OutboxRecord.ts"
+import { type HoldName, isHeld } from "../model/OutboxRecord.ts"
 import { decideFor } from "./decideFor.ts"
 import type { Evaluation, FiringFacts, NewFiring } from "./FiringFacts.ts"
 import { type Due, dueByRoutes, isFirst } from "./nameReceivers.ts"
@@ -62,21 +62,10 @@ const lastHoldEnded = (
   )
 
 /** Steps that begin again end no hold: what was due before that was due under the holds that stay. */
-const withDue = (decided: Decided, before: Decided | undefined): Decided => {
-  const wasDue = (before?.held ?? []).flatMap((one) =>
-    one.becomes === "held"
-      ? one.holds.inForce.filter((hold) => hold.wasDue === true).map(({ by }) => by)
-      : [],
-  )
-  const held = decided.held.map((one) => {
-    if (one.becomes !== "held") return one
-    const inForce = one.holds.inForce.map((hold) =>
-      wasDue.includes(hold.by) ? { ...hold, wasDue: true as const } : hold,
-    )
-    return { ...one, holds: { ...one.holds, inForce } }
-  })
-  return { ...decided, held }
-}
+const holdsOfDue = (decided: ReadonlyArray<Decided>): ReadonlyArray<HoldName> =>
+  decided
+    .flatMap(({ held }) => held.flatMap((one) => (one.becomes === "held" ? one.holds.inForce : [])))
+    .flatMap(({ by, wasDue }) => (wasDue === true ? by : []))
 
 /** Decides on the firings of an open incident at a moment (docs/rules.md#evaluation). */
 export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluation => {
@@ -84,11 +73,8 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   const atFirst = decideAll(facts, now)
   const steps_began_at = Instant.latest([incident.steps_began_at, lastHoldEnded(facts, atFirst, now)])
   const isSame = steps_began_at === incident.steps_began_at
-  const decided = isSame
-    ? atFirst
-    : decideAll({ ...facts, incident: { ...incident, steps_began_at } }, now).map((one, place) =>
-        withDue(one, atFirst[place]),
-      )
+  const begun = { ...facts, incident: { ...incident, steps_began_at }, dueUnder: holdsOfDue(atFirst) }
+  const decided = isSame ? atFirst : decideAll(begun, now)
   const ackUntil = acknowledgementOf(incident)?.until
   return {
     written: decided.flatMap(({ written }) => written ?? []),

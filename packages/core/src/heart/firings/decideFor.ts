@@ -10,6 +10,11 @@ import type { Due } from "./nameReceivers.ts"
 import { comesLate, reasonOf } from "./reasons.ts"
 import { causeFor, isByTime, remindedAt, type Situation, situationOf, type Want, wantOf } from "./wants.ts"
 
+interface At {
+  readonly facts: FiringFacts
+  readonly now: Instant.Instant
+}
+
 /** Decides on the firings for one receiver; `next` is when its next step or reminder is due. */
 export const decideFor = (
   facts: FiringFacts,
@@ -20,44 +25,52 @@ export const decideFor = (
   readonly held: ReadonlyArray<HeldFiring>
   readonly next?: Instant.Instant | undefined
 } => {
+  const at = { facts, now }
   const situation = situationOf(facts, receiver, now)
-  const { due, handover, held, others, replaced, step } = situation
+  const { due, handover, held, others, replaced } = situation
   const want = wantOf(situation, facts, now)
+  const next = nextMoment(situation, want, now)
   const merged = situation.merged.map(
     (item) => ({ item, becomes: "discarded", because: "coalesced" }) as const,
   )
+  if (held !== undefined) return { held: [...merged, heldAs(situation, held, want, at)], next }
+  const waits = others.find(isUnended)
+  if (handover !== undefined && waits !== undefined) {
+    const why = reasonOf(situation, handover.cause, facts, now)
+    return { held: [...merged, ...restated(waits, handover, why)], next }
+  }
+  if (want?.isOwed === true && due?.isWritten === false && now < due.at)
+    return { held: merged, next: Instant.earliest([next, due.at]) }
+  // Without routes, events write all that is owed, but for the place of one that an acknowledgement held in retry.
+  const isOfEvents = want?.isOwed === true && !facts.hasRoutes && replaced.length === 0
+  return want === undefined || isOfEvents
+    ? { held: merged, next }
+    : { held: merged, next, written: newFiring(situation, want, at) }
+}
+
+/** When the next step or reminder of a receiver is due. */
+const nextMoment = (situation: Situation, want: Want | undefined, now: Instant.Instant) => {
+  const { moments, others, step } = situation
   // The next attempt is not before now, so the reminder after it is not due before this.
   const isBusy = want !== undefined || others.some(isUnended)
   const reminded = isBusy ? step?.remind && Instant.plus(now, step.remind) : remindedAt(situation)
-  const next = Instant.earliest([reminded, ...situation.moments.map(({ at }) => at).filter((at) => at > now)])
-  if (held !== undefined) return { held: [...merged, heldAs(situation, held, want, { facts, now })], next }
-  const waits = others.find(isUnended)
-  if (handover !== undefined && waits !== undefined)
-    return {
-      held: [...merged, ...restated(waits, handover, reasonOf(situation, handover.cause, facts, now))],
-      next,
-    }
-  const isToCome = want?.isOwed === true && due?.isWritten === false && now < due.at
-  // Without routes, events write all that is owed, but for the place of one that an acknowledgement held in retry.
-  const isOfEvents = want?.isOwed === true && !facts.hasRoutes && replaced.length === 0
-  if (want === undefined || isToCome || isOfEvents)
-    return { held: merged, next: Instant.earliest([next, isToCome ? due.at : undefined]) }
+  return Instant.earliest([reminded, ...moments.map(({ at }) => at).filter((at) => at > now)])
+}
+
+const newFiring = (situation: Situation, want: Want, { facts, now }: At): NewFiring => {
+  const { due, handover, receiver, step } = situation
+  const { cause, isOwed = false, must_send } = want
   const isByTurn = handover !== undefined || comesLate(situation, facts)
-  const isDelayed = want.isOwed !== true || due?.isDelayed === true
-  const reportsUntil = isDelayed ? facts.graceUntil : undefined
+  const reportsUntil = isOwed && due?.isDelayed !== true ? undefined : facts.graceUntil
   return {
-    written: {
-      receiver,
-      rotas: step?.rotas,
-      cause: want.cause,
-      must_send: want.must_send,
-      why: reasonOf(situation, want.cause, facts, now),
-      repaired_by: repairedBy(situation, facts),
-      is_backfill: isByTurn || (want.isOwed === true && isBackfill(due, now)),
-      holds: decideHolds(facts, { ...waitOf(situation, want, now), reportsUntil }, now),
-    },
-    held: merged,
-    next,
+    receiver,
+    rotas: step?.rotas,
+    cause,
+    must_send,
+    why: reasonOf(situation, cause, facts, now),
+    repaired_by: repairedBy(situation, facts),
+    is_backfill: isByTurn || (isOwed && isBackfill(due, now)),
+    holds: decideHolds(facts, { ...waitOf(situation, want, now), reportsUntil }, now),
   }
 }
 
@@ -97,7 +110,7 @@ const heldAs = (
   situation: Situation,
   before: OutboxRecord,
   want: Want | undefined,
-  { facts, now }: { readonly facts: FiringFacts; readonly now: Instant.Instant },
+  { facts, now }: At,
 ): HeldFiring => {
   const { handover, known, row, step } = situation
   const isSilent = facts.naming === undefined

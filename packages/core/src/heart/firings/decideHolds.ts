@@ -4,7 +4,7 @@ import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { acknowledgementFor, acknowledgementOf } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isBelow } from "../model/MemberRecord.ts"
-import { isReplaced, type OutboxRecord, type StoredHold } from "../model/OutboxRecord.ts"
+import { type HoldName, isReplaced, type OutboxRecord, type StoredHold } from "../model/OutboxRecord.ts"
 import { type Hold, type Holds, momentOf, NO_HOLDS, UNTIL_A_CHANGE } from "./Hold.ts"
 import { quietHolds, type QuietReceivers } from "./mutes.ts"
 import { type HeldRow, holdByParents } from "./parentHolds.ts"
@@ -18,6 +18,8 @@ export interface HoldFacts {
   readonly covering: ReadonlyArray<Hold>
   readonly parents: Parents
   readonly quiet: QuietReceivers
+  /** Those under which something of it was due before steps began again. */
+  readonly dueUnder?: ReadonlyArray<HoldName>
 }
 
 /** The facts that hold one firing. A claim, which sees its row alone, knows of no others. */
@@ -38,7 +40,7 @@ export interface HeldFacts {
 
 /** Decides what holds a firing (docs/rules.md#holds): when it is written, claimed, evaluated, or shown. */
 export const decideHolds = (
-  { covering, incident, parents, quiet }: HoldFacts,
+  { covering, dueUnder = [], incident, parents, quiet }: HoldFacts,
   { after, due, lacks, receivers, reportsUntil, row }: HeldFacts,
   now: Instant.Instant,
 ): Holds => {
@@ -53,10 +55,11 @@ export const decideHolds = (
   ]
   const outage = holdAfterOutage(others, row, reportsUntil, now)
   const isDue = after === undefined && lacks === undefined
-  const wasDue = ({ by }: Hold) => row?.holds?.some((hold) => hold.by === by && hold.wasDue === true)
+  const known = row?.holds?.flatMap((hold) => (hold.wasDue === true ? hold.by : [])) ?? []
+  const wasDue = ({ by }: Hold) => known.includes(by) || dueUnder.includes(by)
   return {
     inForce: [...others, ...outage.inForce].map((hold) =>
-      beginsSteps(hold) && (isDue || wasDue(hold) === true) ? { ...hold, wasDue: true } : hold,
+      beginsSteps(hold) && (isDue || wasDue(hold)) ? { ...hold, wasDue: true } : hold,
     ),
     past: [...byParents.past, ...outage.past],
   }
