@@ -5,7 +5,7 @@ import { type Bounce, type Mail, MailReader } from "@tocsin/core/features/integr
 import { TokenBuckets } from "@tocsin/core/kernel/engine/limits/TokenBuckets"
 import { CurrentInstruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
 import { RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
-import { Cause, Duration, Effect, type Fiber, Redacted } from "effect"
+import { Cause, Duration, Effect, type Fiber, Redacted, Semaphore } from "effect"
 import type { SMTPServerSession } from "smtp-server"
 import * as replies from "./replies.ts"
 import type { Reply } from "./replies.ts"
@@ -16,6 +16,8 @@ const MOST_UNKNOWN = 3
 /** How long an unknown address waits for its reply once its client has used up its budget. */
 const GUESSING_WAITS = Duration.seconds(1)
 const ADDRESSES_KEPT = 50_000
+/** So many mails share a transaction, which blocks the event loop: each takes more than a millisecond. */
+const STORED_AT_ONCE = 4
 
 /** A recipient that the client named, and its integration. */
 interface Recipient {
@@ -50,8 +52,9 @@ const logFailure = (cause: Cause.Cause<unknown>) =>
 const storing = Effect.gen(function* () {
   const integrations = yield* Integrations
   const readMail = yield* MailReader
+  const few = yield* Semaphore.make(STORED_AT_ONCE)
   const takeFor = (mail: Mail, { check, sender }: Recipient): Effect.Effect<Reply> =>
-    integrations.takeMail(sender, { mail, check }).pipe(
+    few.withPermit(integrations.takeMail(sender, { mail, check })).pipe(
       Effect.as(replies.TAKEN),
       Effect.catchTags({
         NotFound: () => Effect.succeed(replies.UNKNOWN),

@@ -3,7 +3,13 @@ import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { type AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/integrations/Integrations"
-import type { KeptMails, MailId, TriedMail, TryMailRequest } from "@tocsin/contract/integrations/Mails"
+import {
+  type KeptMails,
+  type MailId,
+  MOST_KEPT_MAILS,
+  type TriedMail,
+  type TryMailRequest,
+} from "@tocsin/contract/integrations/Mails"
 import { Commits } from "../../../kernel/engine/commits/Commits.ts"
 import { NotFound, StateConflict } from "../../../kernel/engine/OperationErrors.ts"
 import { commandOf, load, readRow } from "../../../kernel/unitOfWork/Decision.ts"
@@ -19,7 +25,7 @@ import { type KeptMailRecord, toKeptMail } from "./KeptMailRecord.ts"
 import { type Mail, MailReader } from "./Mail.ts"
 import { mailInput } from "./MailInput.ts"
 import type { SeenMail } from "./SeenMail.ts"
-import { isLate } from "./takeMail.ts"
+import { isLate, newestFirst } from "./takeMail.ts"
 
 /** The kept mails of an integration, and whether there is one of this name. Changes nothing. */
 const readMails = commandOf(function* (unit, name: AgentId) {
@@ -127,9 +133,9 @@ export const tryingMails = Effect.gen(function* () {
       const found = yield* commits.transact(readMails(name))
       if (found === undefined) return yield* noSuchIntegration()
       const oldest = Instant.minus(yield* Instant.now, KEPT_FOR)
-      const items = found
+      const items = newestFirst(found)
+        .slice(0, MOST_KEPT_MAILS)
         .filter(({ received_at }) => received_at > oldest)
-        .toSorted((a, b) => (a.id < b.id ? 1 : -1))
         .map(toKeptMail)
       const answer: KeptMails = { items }
       return answer
