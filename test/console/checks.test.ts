@@ -333,6 +333,7 @@ describe.skipIf(chromium === undefined)(`checks in the console${skipped}`, () =>
         await article.getByRole("heading", { name: "Newest output" }).waitFor()
         const outputs = await article.locator("pre").allTextContents()
         assert.deepStrictEqual(outputs, ["newest\nin full", "first\nof all"])
+        await article.getByText("repeated until").waitFor()
         await article.getByText("in step with the service").waitFor()
         await page.goto(`${baseUrl}/#/checks?filter=host-n/`)
         const row = page.getByRole("list", { name: "Checks" }).getByRole("listitem")

@@ -43,7 +43,7 @@ describe.skipIf(chromium === undefined)(`the report${skipped}`, () => {
           await demo.report("web-1", [{ check_id: "disk", status: "ok", output: "fine" }])
           const { page, faults } = await openConsole(context, `${baseUrl}/#/report`)
           await signIn(page)
-          await page.getByText("1 check", { exact: true }).waitFor()
+          await page.getByText("1 check: percentages are of the time with data").waitFor()
           assert.strictEqual(await page.getByLabel("From").count(), 0)
           assert.match(await page.getByLabel("Month").inputValue(), /^\d{4}-\d\d$/)
           await page.getByLabel("Month").selectOption({ label: "by days" })

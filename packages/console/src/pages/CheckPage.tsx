@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import type { CheckExplanation, HeldIncident, IncidentDetail, StoredCheckResultEvent } from "@tocsin/client"
 import { withoutSequences } from "@tocsin/contract/formats/headline"
 import { segment } from "../api/request.ts"
-import { localTimes, spanText } from "../format/times.ts"
+import { localTimes, momentText, spanText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { type CheckName, MOST } from "../state/lists.ts"
 import { idOfCheck, type Titled } from "../state/names.ts"
@@ -10,6 +10,8 @@ import { asBack, go, route } from "../state/location.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../state/session.ts"
+import { reporting } from "../features/integrations/Contact.tsx"
+import { WATCHER } from "../features/watches/Watches.tsx"
 import { silenceOf } from "../features/silences/silenceActions.ts"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
@@ -40,7 +42,11 @@ const HISTORY = "api/v1/events/query"
 const Output = ({ text = "" }: { readonly text: string | undefined }) =>
   text === "" ? null : <pre tabIndex={0}>{withoutSequences(text)}</pre>
 
-const Past = ({ agent_id, check_id }: CheckName) => {
+/** The exit codes of plugins, which say no more than their status. */
+const CODES: Readonly<Record<string, number>> = { ok: 0, warning: 1, critical: 2, unknown: 3 }
+
+/** The changes of a check, of which the newest one may have been repeated since. */
+const Past = ({ agent_id, check_id, repeated_at }: CheckName & { readonly repeated_at: string | null }) => {
   const older = useSignal<ReadonlyArray<History>>([])
   const query = { agent_id, check_id, limit: MOST }
   const reading = useRead<History>(HISTORY, query)
@@ -53,12 +59,17 @@ const Past = ({ agent_id, check_id }: CheckName) => {
   return (
     <>
       <h2>Changes</h2>
+      <p class="lead">Of results that repeat the one before, only the newest time and text are kept.</p>
       <ReadingNote reading={reading} />
       <ol class="changes" aria-label="Changes">
-        {Array.from(known.values(), ({ event_id, status, exit_code, observed_at, output }) => (
+        {Array.from(known.values(), ({ event_id, status, exit_code, observed_at, output }, place) => (
           <li key={event_id}>
             <p class="facts">
-              <Mark state={status} /> <Time at={observed_at} isAlone /> <small>exit code {exit_code}</small>
+              <Mark state={status} /> <Time at={observed_at} isAlone />
+              {place === 0 && observed_at !== repeated_at && (
+                <TimeAfter text=", repeated until " at={repeated_at} isAlone />
+              )}{" "}
+              {exit_code !== CODES[status] && <small>exit code {exit_code}</small>}
             </p>
             <Output text={output} />
           </li>
@@ -132,8 +143,8 @@ const expectationOf = ({ expected_at, state }: CheckExplanation["check"]) =>
     "nothing says how often it must report"
   ) : (
     <>
-      {state === "late" ? "It had to report " : "it must report again "}
-      <Time at={expected_at} isAlone />
+      {state === "late" ? "It had to report by " : "it must report again by "}
+      {momentText(Date.parse(expected_at), now.peek())}, <Time at={expected_at} isAlone />
     </>
   )
 
@@ -216,6 +227,9 @@ export const CheckPage = () => {
   const past = useRead<Answered<HeldIncident>>("ops/v1/incidents", latest)
   const runbook = useRunbook(past.value?.items ?? []) ?? undefined
   const isSilent = found !== undefined && found.agent.status !== "alive"
+  reporting.useCurrent()
+  // Integrations and watches have the clock of the service.
+  const isAgent = reporting.useOf(agent_id) === undefined && agent_id !== WATCHER
   const silence = () => go(silenceOf(name))
   useKeys((command) => {
     if (command === "back") go(asBack(linkTo("agents", [agent_id])))
@@ -245,7 +259,7 @@ export const CheckPage = () => {
           Labels: labelsFact(withoutTitle(found?.check.labels)),
           Expectation: found && expectationOf(found.check),
           "Last change": found && lastChangeOf(found),
-          "Agent's clock": skewOf(found),
+          "Agent's clock": isAgent ? skewOf(found) : undefined,
           Runbook: runbook && (
             <a {...OUTSIDE} href={runbook.url}>
               {runbook.note ?? runbook.url}
@@ -258,7 +272,7 @@ export const CheckPage = () => {
       {found !== undefined && <Why {...found} isSilent={isSilent} />}
       <h2>Incidents</h2>
       <IncidentsOf label="Incidents" isOfCheck reading={past} none="It was part of none." />
-      <Past {...name} />
+      <Past {...name} repeated_at={found?.check.last_observed_at ?? null} />
     </article>
   )
 }

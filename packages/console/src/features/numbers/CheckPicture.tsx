@@ -56,13 +56,18 @@ const Picture = ({ end, phases, span: [hours, title, steps] }: PictureProps) => 
   const stretches = stretchesOf(phases, span)
   const times = timeInStates(stretches, span)
   const percent = availabilityOf(times)
+  const unknown = (times.get("no_data") ?? 0) + (times.get("planned") ?? 0)
   const shown = STATES.filter((state) => times.has(state))
   const legend = shown.map((state) => `${wordOf(state)} ${spanText(times.get(state) ?? 0)}`)
   return (
     <figure class="picture">
       <p class="percent">
         <b>{percent === undefined ? (hasOnlyWarned(times) ? "warned" : "no data") : `${percent} %`}</b>{" "}
-        {percent !== undefined && <span>ok</span>}
+        {percent !== undefined && (
+          <span>
+            ok{times.has("no_data") && `, over ${spanText(span.end - span.start - unknown)} with data`}
+          </span>
+        )}
       </p>
       <svg
         viewBox={`0 0 ${WIDTH} 40`}

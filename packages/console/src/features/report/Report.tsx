@@ -85,6 +85,16 @@ const CheckLink = ({ agent_id, check_id, title }: Report["late"][number] | Repor
   </>
 )
 
+/** The availability of a check, and of how much of the span it is. */
+const Percent = ({ percent, seconds: { no_data, planned: _, ...known } }: Report["worst"][number]) => (
+  <>
+    {percentText(percent)}
+    {percent !== null && no_data > 0 && (
+      <small> of {lasted(Object.values(known).reduce((sum, each) => sum + each, 0))}</small>
+    )}
+  </>
+)
+
 const Tables = ({ report, group }: { readonly report: Report; readonly group: string }) => {
   const states = (["critical", "warning", "unknown", "late"] as const).filter((state) =>
     report.worst.some(({ seconds }) => seconds[state] > 0),
@@ -112,7 +122,7 @@ const Tables = ({ report, group }: { readonly report: Report; readonly group: st
         ]}
         rows={report.worst.map((check) => [
           <CheckLink key="name" {...check} />,
-          percentText(check.percent),
+          <Percent key="percent" {...check} />,
           ...states.map((state) => lasted(check.seconds[state])),
         ])}
         onPaper={10}
@@ -176,7 +186,9 @@ const Read = ({
       <ReadingNote reading={{ ...reading, value }} />
       {value !== undefined && (
         <>
-          <p class="lead">{countText(checks, "check")}</p>
+          <p class="lead">
+            {countText(checks, "check")}: percentages are of the time with data, without maintenance
+          </p>
           <Tables report={value} group={group} />
         </>
       )}
