@@ -324,6 +324,7 @@ rotas:
           await applies()
           const added = `${text}          - { name: Nightly backup, match: [ agent_id = nas, check_id = backup ] }\n`
           assert.strictEqual(await stored(), added)
+          await page.getByText("Nightly backup (nas/backup)").waitFor()
           await page.getByTitle("Change Web").click()
           await dialog.getByText("id: web", { exact: true }).waitFor()
           await field("Name").fill("Front")

@@ -1,4 +1,5 @@
 import type { PolicyInForce } from "@tocsin/client"
+import { useMatched } from "../view/matched.ts"
 import { FormButton } from "./PolicyForm.tsx"
 import { RouteForm } from "./RouteForm.tsx"
 import type { PolicyRoute } from "./RouteForm.tsx"
@@ -21,13 +22,15 @@ const routeText = ({ after, remind, steps, to }: PolicyRoute): string => {
 /** The routes of the policy in force, each with its form, and one for another. */
 export const Routes = ({ policy }: { readonly policy: PolicyInForce }) => {
   const { routes = [] } = policy.policy
+  const shown = routes.slice(0, MOST_SHOWN)
+  const textOf = useMatched(shown.map(({ match = [] }) => match))
   return (
     <>
       {routes.length > 0 && (
         <ul class="plain" aria-label="Routes">
-          {routes.slice(0, MOST_SHOWN).map((route, place) => (
+          {shown.map((route, place) => (
             <li class="row" key={place}>
-              <b>{route.match?.join(", ") ?? "everything"}</b>
+              <b>{route.match === undefined ? "everything" : textOf(route.match)}</b>
               <span class="subject">{routeText(route)}</span>
               <FormButton
                 of={RouteForm}

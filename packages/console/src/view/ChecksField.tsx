@@ -7,12 +7,15 @@ import { listOf, MOST } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
 import { useLater } from "../state/useLater.ts"
+import { checkNamed } from "./matched.ts"
 import { useResource } from "./usePages.ts"
 
 const TYPING_MILLIS = 300
 const OFFERED = 50
 /** A span in which checks are counted, which a clock that is a little ahead does not end in the future. */
 const COUNTED_MILLIS = 600_000
+
+const NONE = "0 checks: write a title, an ID, or a name with *"
 
 type Named = Pick<ExpectedCheckState, "agent_id" | "check_id" | "title">
 
@@ -44,10 +47,7 @@ const matchersOf = (text: string, checks: ReadonlyArray<Named>): ReadonlyArray<s
 }
 
 /** Matchers as the text of a field: one check as `AGENT/CHECK`. */
-const textOf = (match: ReadonlyArray<string>): string => {
-  const [, agent = "", check] = /^agent_id = ([^,/]+),check_id = ([^,]+)$/.exec(match.join()) ?? []
-  return check === undefined ? match.join(", ") : `${agent}/${check}`
-}
+const textOf = (match: ReadonlyArray<string>): string => checkNamed(match) ?? match.join(", ")
 
 /** Matchers of checks as a form changes them: the text of its field, and what that means. */
 export const useChecks = (former: ReadonlyArray<string> = [], drafted?: Signal<string>) => {
@@ -75,6 +75,7 @@ export const useChecks = (former: ReadonlyArray<string> = [], drafted?: Signal<s
     const { items, next_cursor } = await call<Answered<CheckAvailability>>("GET", "ops/v1/availability", {
       query,
     })
+    if (items.length === 0) return NONE
     return `${countText(items.length, "check")}${(next_cursor ?? null) === null ? "" : " or more"}`
   })
   const named = knownIn(offered, text.value.trim())
@@ -105,7 +106,9 @@ export const ChecksField = ({ count, offered, text }: ChecksFieldProps) => {
           </option>
         ))}
       </datalist>
-      <small role="status">{count}</small>
+      <small role="status" class={count === NONE ? "preview is-warning" : undefined}>
+        {count}
+      </small>
     </div>
   )
 }

@@ -47,7 +47,7 @@ const newFields = (
   { idOf: idIn }: Pick<Kind<never>, "idOf">,
   model: Named | undefined,
 ): Readonly<Record<string, FormField>> => {
-  if (idIn === undefined) return { name: { label: "Name" } }
+  if (idIn === undefined) return { name: { label: "Name", hint: "Lower-case letters, digits and . _ -" } }
   const hint = (texts: Texts) => {
     const id = texts["name"] || idIn(texts)
     return id === undefined ? "" : `ID: ${id}`

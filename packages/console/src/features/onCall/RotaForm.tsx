@@ -56,7 +56,12 @@ export const RotaForm = (props: PolicyFormProps) => {
       {...{ entry, kept, missing, value }}
     >
       <div class="form-row">
-        <Field label="Name" disabled={path !== undefined} {...bound(name)} />
+        <Field
+          label="Name"
+          hint="Lower-case letters, digits and _"
+          disabled={path !== undefined}
+          {...bound(name)}
+        />
         {turns !== undefined && (
           <span class="filters" role="group" aria-label="Order">
             Order

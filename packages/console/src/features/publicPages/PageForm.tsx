@@ -28,7 +28,12 @@ export const PageForm = (props: PolicyFormProps) => {
       {...{ entry, missing }}
     >
       <div class="form-row">
-        <Field label="Name" placeholder="shop" {...bound(name)} />
+        <Field
+          label="Name"
+          hint="The end of its address: lower-case letters, digits and -"
+          placeholder="shop"
+          {...bound(name)}
+        />
         <Field label="Title" placeholder="Shop" {...bound(title)} />
         <ChecksField {...checks.field} />
         <Field label="Line" placeholder="Checkout" value={called} onText={(text) => (line.value = text)} />

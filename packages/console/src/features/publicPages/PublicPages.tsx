@@ -19,6 +19,7 @@ import { Tabs } from "../../view/navigation.tsx"
 import { type Draft, type Groups, PagePreview, timeIn } from "./PagePreview.tsx"
 import type { PolicyPage } from "./LineForm.tsx"
 import { FormButton } from "../../pages/PolicyForm.tsx"
+import { useMatched } from "../../view/matched.ts"
 import { LineForm } from "./LineForm.tsx"
 import { PageForm } from "./PageForm.tsx"
 import { Empty, Mark, Missing, OUTSIDE, ReadingNote, Time, TimeAfter } from "../../view/states.tsx"
@@ -154,33 +155,36 @@ interface PageProps {
   readonly page: PolicyPage
 }
 
-const Lines = ({ name, page: { groups } }: PageProps) => (
-  <>
-    <h2>Lines</h2>
-    <ul class="plain" aria-label="Lines of the page">
-      {groups.flatMap(({ lines, title }, group) =>
-        lines.map((line, place) => (
-          <li class="row" key={`${group} ${place}`}>
-            <b>{line.name}</b>
-            <span class="subject">
-              {groups.length > 1 && `${title}: `}
-              {line.match.join(", ")}
-            </span>
-            <FormButton
-              of={LineForm}
-              label="Change"
-              describes={`Change ${line.name}`}
-              path={["pages", name, "groups", String(group), "lines", String(place)]}
-            />
-          </li>
-        )),
-      )}
-    </ul>
-    <p class="after">
-      <FormButton of={LineForm} label="Add a line" path={["pages", name]} />
-    </p>
-  </>
-)
+const Lines = ({ name, page: { groups } }: PageProps) => {
+  const textOf = useMatched(groups.flatMap(({ lines }) => lines.map(({ match }) => match)))
+  return (
+    <>
+      <h2>Lines</h2>
+      <ul class="plain" aria-label="Lines of the page">
+        {groups.flatMap(({ lines, title }, group) =>
+          lines.map((line, place) => (
+            <li class="row" key={`${group} ${place}`}>
+              <b>{line.name}</b>
+              <span class="subject">
+                {groups.length > 1 && `${title}: `}
+                {textOf(line.match)}
+              </span>
+              <FormButton
+                of={LineForm}
+                label="Change"
+                describes={`Change ${line.name}`}
+                path={["pages", name, "groups", String(group), "lines", String(place)]}
+              />
+            </li>
+          )),
+        )}
+      </ul>
+      <p class="after">
+        <FormButton of={LineForm} label="Add a line" path={["pages", name]} />
+      </p>
+    </>
+  )
+}
 
 const PublicPage = ({ name, page }: PageProps) => {
   const address = `${base}status/${name}`

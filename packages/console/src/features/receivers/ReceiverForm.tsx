@@ -72,6 +72,8 @@ const refuse = (error: unknown): never => {
   throw refusal(refusalOf(error))
 }
 
+const NAME = { label: "Name", hint: "Lower-case letters, digits and _", isNeeded: () => true }
+
 const useForm = ({ changed, entry, opened, policy, schema: read, shown, type }: FormProps) => {
   const entries = entriesOf(policy)
   const former = entry.value?.value ?? opened
@@ -88,7 +90,7 @@ const useForm = ({ changed, entry, opened, policy, schema: read, shown, type }: 
   const { secret, ...others } = fieldsOf(parts)
   const fields = {
     ...(former === undefined && {
-      name: { label: "Name", initial: nameFor(form, entries), isNeeded: () => true },
+      name: { ...NAME, initial: nameFor(form, entries) },
     }),
     ...others,
     ...(secret && { secret: former === undefined ? { ...secret, initial: made } : secret }),

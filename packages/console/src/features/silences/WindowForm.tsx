@@ -110,7 +110,7 @@ export const WindowForm = (props: PolicyFormProps) => {
       missing={missingIn(fields)}
     >
       <div class="form-row">
-        <Field label="Name" {...bound(name)} />
+        <Field label="Name" hint="Lower-case letters, digits and . _ -" {...bound(name)} />
         <TimeFields of={times} />
         <Field label="For" {...bound(span)} />
         <ChecksField {...checks.field} />
