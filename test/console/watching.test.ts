@@ -89,24 +89,28 @@ describe.skipIf(chromium === undefined)(`a console that people watch${skipped}`,
           )
           const { page } = await openConsole(context, `${baseUrl}/#/incidents`)
           await signIn(page)
+          await page.getByText("Alerts reach nobody: they only go to the server's log.").waitFor()
           const row = page.getByRole("listitem").filter({ hasText: "a is old" })
-          await row.getByText("notified debug").waitFor()
+          await row.getByText("notified debug (log only)").waitFor()
           // The list grows until all of its rows are read: before, End would lead to another one.
           const last = page.locator(`li[aria-posinset="${ids.length + 1}"]`)
           await last.waitFor({ state: "attached" })
           await page.keyboard.press("End")
-          await last.getByText("notified debug").waitFor()
+          await last.getByText("notified debug (log only)").waitFor()
           await page.goto(`${baseUrl}/#/agents/host-old`)
-          await page.getByRole("list", { name: "Open incidents" }).getByText("notified debug").waitFor()
+          await page
+            .getByRole("list", { name: "Open incidents" })
+            .getByText("notified debug (log only)")
+            .waitFor()
           await page.goto(`${baseUrl}/#/checks/host-old/a`)
-          await page.getByRole("list", { name: "Incidents" }).getByText("notified debug").waitFor()
+          await page.getByRole("list", { name: "Incidents" }).getByText("notified debug (log only)").waitFor()
           await demo.report("host-old", [{ check_id: "a", status: "ok", output: "a is well" }])
           await demo.report(
             "host-many",
             ids.map((check_id) => ({ check_id, status: "ok", output: check_id })),
           )
           await page.goto(`${baseUrl}/#/incidents?tab=resolved&filter=host-old`)
-          await row.getByText("notified debug").waitFor()
+          await row.getByText("notified debug (log only)").waitFor()
         })
       }),
     )

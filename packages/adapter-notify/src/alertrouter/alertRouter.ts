@@ -1,7 +1,7 @@
 import { timestamp } from "@tocsin/contract/formats/Fields"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Severity } from "@tocsin/contract/formats/Status"
-import { cutHeadline } from "@tocsin/core/heart/notifications/cutText"
+import { cutHeadline } from "@tocsin/contract/formats/cutHeadline"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import type { ClaimedAlert, DeliveryAttempt, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, type Redacted, Schema, type Scope } from "effect"

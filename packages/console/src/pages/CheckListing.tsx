@@ -1,7 +1,7 @@
 import type { Agent, ExpectedCheckState } from "@tocsin/client"
-import { headlineOf } from "@tocsin/contract/formats/headline"
 import type { ComponentChildren } from "preact"
 import { useMemo } from "preact/hooks"
+import { saidText } from "../format/saidText.ts"
 import { MOST_GROUPED } from "../state/groupedBy.ts"
 import { listOf, MOST, readAll } from "../state/lists.ts"
 import { idOfCheck, nameAmong, sharedTitles } from "../state/names.ts"
@@ -9,7 +9,7 @@ import { itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayRespond } from "../state/session.ts"
 import { type Column, column, type Columns, Listing, mainLink, width } from "../view/Listing.tsx"
-import { CheckMark, Labels, Muted, Time, withoutTitle } from "../view/states.tsx"
+import { CheckMark, Labels, Muted, mutedText, Time, withoutTitle } from "../view/states.tsx"
 import { SmallLine } from "../view/SmallLine.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
 import { lastText } from "./checkCells.tsx"
@@ -41,7 +41,8 @@ const Expectation = (check: ExpectedCheckState) => {
         agent {silence}
       </em>
     )
-  return expected_at === null ? null : (
+  // There is no room for both, and what is silenced need not hurry.
+  return expected_at === null || (mutedText(check) !== undefined && check.state !== "late") ? null : (
     <em class="due">
       due <Time at={expected_at} />
       {check.state === "late" && `, ${lastText(check)}`}
@@ -67,12 +68,11 @@ const columnsBy = (
     2,
     (check) => (
       <span class="said">
-        <span class="subject">{headlineOf(check.summary)}</span>
+        <span class="subject">{saidText(check.summary, check.status)}</span>
         <span class="notes">
-          {nameAmong(shared, nameOf)(check) === check.title && <em class="label">{idOfCheck(check)}</em>}
-          <Labels labels={withoutTitle(check.labels)} />
           <Muted {...check} />
           <Expectation {...check} />
+          <Labels labels={withoutTitle(check.labels)} />
         </span>
       </span>
     ),

@@ -26,7 +26,7 @@ import { ActionButton } from "../view/forms.tsx"
 import { useKeys, useWanted } from "../view/Keyboard.tsx"
 import { Mark, Missing, OUTSIDE, ReadingNote, Time, TimeAfter } from "../view/states.tsx"
 import { BackLink } from "../view/navigation.tsx"
-import { faults, SilencedBy, useFaults } from "../view/NotifiedMarks.tsx"
+import { faults, isLog, SilencedBy, useReaches, withReach } from "../view/NotifiedMarks.tsx"
 import { NamedHead } from "../view/titles.tsx"
 import { useRead, useResource } from "../view/usePages.ts"
 import { features } from "../features.ts"
@@ -39,8 +39,8 @@ const Deliveries = ({ deliveries }: Pick<IncidentDetail, "deliveries">) => (
     {deliveries.map(
       ({ id, receiver, event_type, state, cause, held_by, held_until, last_error, updated_at }) => (
         <li class="row delivery" key={id}>
-          <Mark state={state} />
-          <b>{receiver}</b>
+          {state === "sent" && isLog(receiver) ? <Mark state="past" word="logged" /> : <Mark state={state} />}
+          <b>{withReach({ receiver }).receiver}</b>
           <span class="subject">
             {[event_type, ...causeWords(cause)].join(", ")}
             {held_by.length > 0 && `, held: ${held_by.map(holdText).join("; ")}`}
@@ -91,25 +91,34 @@ const useAudit = (detail: IncidentDetail): ReadonlyArray<AuditEntry> => {
   return read.value ?? []
 }
 
+const withReaches = (detail: IncidentDetail): IncidentDetail => ({
+  ...detail,
+  deliveries: detail.deliveries.map(withReach),
+  next: detail.next.map(withReach),
+  notified: detail.notified.map(withReach),
+})
+
 const Timeline = ({ detail }: { readonly detail: IncidentDetail }) => (
   <ol class="timeline" aria-label="Timeline">
-    {timelineOf(detail, useAudit(detail), now.peek(), faults.value).map(({ at, text, by, kind }, index) => (
-      <li key={`${at} ${index}`} class={`is-${kind}`}>
-        <Time at={at} isAlone />
-        <span>
-          {by !== undefined && <b>{by} </b>}
-          {linksIn(text).map((part, place) =>
-            place % 2 === 0 ? (
-              part
-            ) : (
-              <a {...OUTSIDE} key={place} href={part}>
-                {part}
-              </a>
-            ),
-          )}
-        </span>
-      </li>
-    ))}
+    {timelineOf(withReaches(detail), useAudit(detail), now.peek(), faults.value).map(
+      ({ at, text, by, kind }, index) => (
+        <li key={`${at} ${index}`} class={`is-${kind}`}>
+          <Time at={at} isAlone />
+          <span>
+            {by !== undefined && <b>{by} </b>}
+            {linksIn(text).map((part, place) =>
+              place % 2 === 0 ? (
+                part
+              ) : (
+                <a {...OUTSIDE} key={place} href={part}>
+                  {part}
+                </a>
+              ),
+            )}
+          </span>
+        </li>
+      ),
+    )}
   </ol>
 )
 
@@ -143,7 +152,7 @@ const useQuiet = (detail: IncidentDetail): boolean => {
 
 const Reasons = ({ detail }: { readonly detail: IncidentDetail }) => (
   <ul>
-    {explanationOf(detail, useQuiet(detail), now.peek(), faults.value).map((sentence) => (
+    {explanationOf(withReaches(detail), useQuiet(detail), now.peek(), faults.value).map((sentence) => (
       <li key={sentence}>{sentence}</li>
     ))}
     <Openings incident={detail.incident} members={detail.members} />
@@ -175,7 +184,7 @@ const Facts = ({ detail: { acknowledgement, incident, runbook } }: { readonly de
 )
 
 export const IncidentPage = () => {
-  useFaults()
+  useReaches()
   const [id = ""] = route.value.subject
   const [note, span] = [useDraft("note", ""), useDraft("span", "")]
   const acknowledges = async (): Promise<Message | undefined> => {

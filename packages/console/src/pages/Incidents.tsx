@@ -2,6 +2,7 @@ import type { HeldIncident } from "@tocsin/client"
 import type { ComponentChildren, ComponentProps } from "preact"
 import { useMemo } from "preact/hooks"
 import type { Query } from "../api/request.ts"
+import { saidText } from "../format/saidText.ts"
 import { numberText, spanText } from "../format/times.ts"
 import { acknowledge, nameOf, subjectText } from "../state/incidentActions.ts"
 import { incidentsOf, type List, MOST, SEVERITIES, STATES } from "../state/lists.ts"
@@ -19,7 +20,7 @@ import { column, type Columns, Listing, mainLink, saidLink } from "../view/Listi
 import { select, SelectionBar, useSelecting } from "../view/selecting.tsx"
 import { Empty, Mark, Time } from "../view/states.tsx"
 import { chosenDays, Days, FilterField, GroupBy, parameterOf, Tabs, Tally } from "../view/navigation.tsx"
-import { NotifiedMark, useFaults } from "../view/NotifiedMarks.tsx"
+import { NotifiedMark, ReachesNobody, useReaches } from "../view/NotifiedMarks.tsx"
 import { type Listed, usePages } from "../view/usePages.ts"
 
 const silence = (ids: Selection): void => go(linkTo("silences", [], { incidents: selectionText(ids) }))
@@ -75,7 +76,7 @@ const columnsOf = (time: string, shown: typeof nameOf): Columns<HeldIncident> =>
     3,
     (incident) => (
       <span class="said">
-        {saidLink(linkTo("incidents", [incident.id]), incident.summary)}
+        {saidLink(linkTo("incidents", [incident.id]), saidText(incident.summary, incident.severity))}
         <NotifiedMark incident={incident} />
       </span>
     ),
@@ -237,7 +238,7 @@ const ResolvedIncidents = () => {
 }
 
 export const Incidents = () => {
-  useFaults()
+  useReaches()
   const tab = route.value.parameters["tab"] === "resolved" ? "resolved" : "open"
   const open = summary.value?.open_incidents
   return (
@@ -253,6 +254,7 @@ export const Incidents = () => {
       >
         <GroupBy />
       </Tabs>
+      <ReachesNobody />
       {tab === "open" ? <OpenIncidents /> : <ResolvedIncidents />}
     </>
   )

@@ -4,7 +4,7 @@ import { namesIn } from "../state/names.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mainLink, saidLink } from "../view/Listing.tsx"
-import { NotifiedMark } from "../view/NotifiedMarks.tsx"
+import { NotifiedMark, useReaches } from "../view/NotifiedMarks.tsx"
 import { Mark, ReadingNote, Time } from "../view/states.tsx"
 import type { Reading } from "../view/usePages.ts"
 
@@ -20,6 +20,7 @@ interface IncidentsOfProps {
 
 /** The incidents of a check or an agent. */
 export const IncidentsOf = ({ isOfCheck = false, label, reading, none, more }: IncidentsOfProps) => {
+  useReaches()
   const { value } = reading
   const shown = namesIn(value?.items, subjectText)
   return (

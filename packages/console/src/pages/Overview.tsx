@@ -1,8 +1,8 @@
 import type { AuditEntry, ExpectedCheckState, HeldIncident, RotaList } from "@tocsin/client"
-import { headlineOf } from "@tocsin/contract/formats/headline"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import type { Query } from "../api/request.ts"
+import { saidText } from "../format/saidText.ts"
 import { momentText, numberText } from "../format/times.ts"
 import { oneOfEach } from "../state/auditActs.ts"
 import { now } from "../state/clock.ts"
@@ -16,7 +16,7 @@ import { linkTo } from "../state/Route.ts"
 import { mayAdminister } from "../state/session.ts"
 import { aliveAgents, isWatching, summary } from "../state/summary.ts"
 import { mainLink } from "../view/Listing.tsx"
-import { NotifiedMark, useFaults } from "../view/NotifiedMarks.tsx"
+import { NotifiedMark, ReachesNobody, useReaches } from "../view/NotifiedMarks.tsx"
 import { Part, useMost } from "../view/Part.tsx"
 import { CheckMark, Mark, Muted, Time, TimeAfter } from "../view/states.tsx"
 import { StatusStrip, StripReader } from "../view/StatusStrip.tsx"
@@ -35,6 +35,7 @@ const firstOf = async <Item,>(
 const rankOf = ({ severity }: HeldIncident): number => SEVERITIES.findIndex((each) => each === severity)
 
 export const Open = () => {
+  useReaches()
   const most = useMost(MANY)
   const isWall = most > MANY
   const open = (acknowledged: boolean) => incidentsOf({ state: "open", acknowledged }, "", most).read
@@ -55,7 +56,6 @@ export const Open = () => {
       row={(incident) => {
         const { acknowledgement, held_by, id, opened_at, severity } = incident
         const isTaken = acknowledgement !== null || held_by.length > 0
-        const notified = <NotifiedMark incident={incident} />
         return (
           <li class={`row is-${severity}${isTaken ? " taken" : ""}`} key={id}>
             <Mark state={severity} />
@@ -63,7 +63,7 @@ export const Open = () => {
               {mainLink(linkTo("incidents", [id]), shown(incident))}
               <span class="subject">
                 {/* Who has it is in sight, however long the output. */}
-                {isWall ? notified : incident.summary} {isWall ? incident.summary : notified}
+                <NotifiedMark incident={incident} /> {saidText(incident.summary, severity)}
               </span>
             </span>
             <Time at={opened_at} />
@@ -103,7 +103,7 @@ const FirstChecks = () => {
             <CheckMark {...check} isSilent={false} />
             {checkLink(check)}
             <span class="subject">
-              <Muted {...check} /> {headlineOf(check.summary)}
+              <Muted {...check} /> {saidText(check.summary, check.status)}
             </span>
             <StatusStrip {...check} />
           </li>
@@ -151,11 +151,13 @@ export const OnCallNow = () => {
       to={linkTo("on-call")}
       reading={reading}
       items={reading.value?.items.slice(0, most)}
-      columns="minmax(0, 1.5fr) minmax(0, 1fr) auto"
+      columns="minmax(0, 1fr) auto"
       row={({ name, now: { receivers, until } }) => (
         <li class="row" key={name}>
-          <b>{receivers.join(", ")}</b>
-          <span class="subject">{name}</span>
+          <span class="what">
+            <b>{receivers.join(", ")}</b>
+            <span class="subject">{name}</span>
+          </span>
           {until !== null && <small>until {momentText(Date.parse(until), now.peek())}</small>}
         </li>
       )}
@@ -256,7 +258,6 @@ export const Figures = () => {
 
 /** The parts of a glance, each of which leads to its page. */
 export const Overview = () => {
-  useFaults()
   const isEmpty = isWatching.value === false
   const starts = isEmpty && mayAdminister.value
   useEffect(() => {
@@ -265,6 +266,7 @@ export const Overview = () => {
   return (
     <>
       {isEmpty && <p class="lead">Nothing is watched yet. An administrator adds something under Start.</p>}
+      {!isEmpty && <ReachesNobody />}
       <Figures />
       <div class="parts">
         <div>

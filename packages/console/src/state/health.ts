@@ -76,12 +76,17 @@ export const NO_FAULTS: Faults = new Map()
 export const unreachedText = (receiver: string, fault: string): string =>
   `${receiver} could not be reached: ${fault}`
 
-/** The receivers that no running server can use. */
-export const faultsOf = (policy: PolicyInForce): ReadonlyArray<readonly [receiver: string, reason: string]> =>
-  policy.receivers.flatMap(({ name }) => {
-    const fault = faultOf(policy, name)
-    return fault === undefined ? [] : [[name, fault] as const]
-  })
+/** Whom a receiver reaches: nobody where no running server can use it, or where it only writes to the server's log. */
+export interface Reach {
+  readonly fault: string | undefined
+  readonly isLog: boolean
+}
+
+export const reachesOf = (policy: PolicyInForce): ReadonlyArray<readonly [receiver: string, reach: Reach]> =>
+  policy.receivers.map(({ name, notifier }) => [
+    name,
+    { fault: faultOf(policy, name), isLog: notifier === "debug" },
+  ])
 
 /** Why no running server can use a receiver; absent if one can. */
 export const faultOf = ({ replicas }: PolicyInForce, name: string): string | undefined => {

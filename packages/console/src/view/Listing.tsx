@@ -42,9 +42,9 @@ const ROW_HEIGHTS = {
   /** A line of cells below the name. */
   grid: { wide: 2.35, narrow: 4.4 },
   /** Six lines on a narrow screen, and two on a wide one. */
-  named: { wide: 3.6, narrow: 9.2 },
+  named: { wide: 3.9, narrow: 9.2 },
   /** Seven lines on a narrow screen, and two on a wide one. */
-  watch: { wide: 3.6, narrow: 10.4 },
+  watch: { wide: 3.9, narrow: 10.4 },
   /** Four lines on a narrow screen, and two on a wide one. */
   double: { wide: 3.6, narrow: 7 },
 }

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals"
 import type { Watch, WatchTrial } from "@tocsin/client"
 import { boundedMillis } from "@tocsin/contract/formats/durationMillis"
-import { headlineOf } from "@tocsin/contract/formats/headline"
 import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { addressOfWatch, watchOfAddress } from "@tocsin/contract/watches/watchOfAddress"
 import { METHODS } from "@tocsin/contract/watches/watchOptions"
 import { segment } from "../../api/request.ts"
+import { saidText } from "../../format/saidText.ts"
 import { placeAmong } from "../../state/arranged.ts"
 import { STATES } from "../../state/lists.ts"
 import { linkTo } from "../../state/Route.ts"
@@ -181,7 +181,7 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
   path: PATH,
   size: "watch",
   empty: ["No page is watched yet", "The server itself probes pages and ports."],
-  subjectOf: ({ last }) => (last === null ? "not probed yet" : headlineOf(last.output)),
+  subjectOf: ({ last }) => (last === null ? "not probed yet" : saidText(last.output, last.status)),
   linkOf: ({ name }) => linkTo("checks", [WATCHER, name]),
   label: [
     "State",

@@ -1,5 +1,4 @@
 import type { TextForm } from "./readerTexts.ts"
-import type { CheckStatus } from "@tocsin/contract/formats/Status"
 
 const ELLIPSIS = "…"
 
@@ -69,26 +68,4 @@ export const cutText = (
   }
   const longest = cut(fits)
   return longest.length <= limit ? longest : ""
-}
-
-/** How plugins begin what they say, where the message has said it: `HTTP CRITICAL - `, `[CRITICAL] `. */
-const beginningOf = (status: CheckStatus): RegExp => {
-  const word = status.toUpperCase()
-  return new RegExp(String.raw`^(?:(?:[A-Z0-9_.-]+ ){0,3}${word} ?[:\u2013\u2014-] +|\[${word}\] +)`, "u")
-}
-
-const BEGINNINGS: Readonly<Record<CheckStatus, RegExp>> = {
-  ok: beginningOf("ok"),
-  warning: beginningOf("warning"),
-  critical: beginningOf("critical"),
-  unknown: beginningOf("unknown"),
-}
-
-/**
- * A headline without the status that its message says already, once, unless nothing would be left
- * (docs/rules.md#details).
- */
-export const cutHeadline = (line: string, status: CheckStatus): string => {
-  const rest = line.replace(BEGINNINGS[status], "")
-  return rest.trim() === "" ? line : rest
 }

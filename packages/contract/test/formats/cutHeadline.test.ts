@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
-import { cutHeadline } from "../../../src/heart/notifications/cutText.ts"
+import { cutHeadline } from "../../src/formats/cutHeadline.ts"
 
 /**
  * Headlines of 160 plugin programs of Debian 12 (November 2026), with the status that each reported: first, between two
