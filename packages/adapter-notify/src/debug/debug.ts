@@ -1,4 +1,5 @@
 import { NotificationType, Severity } from "@tocsin/contract/formats/Status"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import { timestamp } from "@tocsin/contract/formats/Fields"
 import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Schema } from "effect"
@@ -22,26 +23,25 @@ export const DebugNotification = Schema.Struct({
   attempt: Schema.Int,
 })
 
-const encode = Schema.encodeSync(DebugNotification)
-
 const delivered: DeliveryResult = { outcome: "delivered" }
-const lineOf = ({ incident, ...notification }: DeliveryAttempt) =>
-  encode({
-    version: 1,
-    notification_id: notification.id,
-    event_type: notification.event_type,
-    severity: notification.severity,
-    incident_id: incident.id,
-    // A terminal that shows the log would act on escape sequences of a check's output.
-    incident_key: plainLine(incident.incident_key),
-    ...(incident.agent_id !== undefined && { agent_id: incident.agent_id }),
-    ...(incident.check_id !== undefined && { check_id: incident.check_id }),
-    opened_at: incident.opened_at,
-    ...(incident.resolved_at !== undefined && { resolved_at: incident.resolved_at }),
-    members: incident.members,
-    ...(notification.summary !== undefined && { summary: plainLine(notification.summary) }),
-    attempt: notification.attempt,
-  })
+
+/** Written field by field: encoding by the schema takes two and a half times as long. */
+const lineOf = ({ incident, ...notification }: DeliveryAttempt): typeof DebugNotification.Encoded => ({
+  version: 1,
+  notification_id: notification.id,
+  event_type: notification.event_type,
+  severity: notification.severity,
+  incident_id: incident.id,
+  // A terminal that shows the log would act on escape sequences of a check's output.
+  incident_key: plainLine(incident.incident_key),
+  ...(incident.agent_id !== undefined && { agent_id: incident.agent_id }),
+  ...(incident.check_id !== undefined && { check_id: incident.check_id }),
+  opened_at: Instant.format(incident.opened_at),
+  ...(incident.resolved_at !== undefined && { resolved_at: Instant.format(incident.resolved_at) }),
+  members: incident.members,
+  ...(notification.summary !== undefined && { summary: plainLine(notification.summary) }),
+  attempt: notification.attempt,
+})
 
 /** Logs one structured line at info instead of notifying (docs/rules.md#notifiers). */
 export const debug: Notifier = {

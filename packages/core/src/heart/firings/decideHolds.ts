@@ -8,7 +8,7 @@ import { type HoldName, isReplaced, type OutboxRecord, type StoredHold } from ".
 import { type Hold, type Holds, momentOf, NO_HOLDS, UNTIL_A_CHANGE } from "./Hold.ts"
 import { quietHolds, type QuietReceivers } from "./mutes.ts"
 import { type HeldRow, holdByParents } from "./parentHolds.ts"
-import type { Parents } from "./parents.ts"
+import { NO_PARENTS, type Parents } from "./parents.ts"
 import { beginsSteps } from "./steps.ts"
 
 /** The facts that hold the firings of an incident, for any receiver. */
@@ -44,10 +44,15 @@ export const decideHolds = (
   { after, due, lacks, receivers, reportsUntil, row }: HeldFacts,
   now: Instant.Instant,
 ): Holds => {
+  const ofIncident = incidentHolds(incident, now)
+  const isNew = row === undefined && lacks === undefined && reportsUntil === undefined
+  const isFree = parents === NO_PARENTS && ofIncident.length + covering.length + quiet.size === 0
+  // Most firings, without a policy at least.
+  if (isNew && isFree && after === undefined) return NO_HOLDS
   const byParents = holdByParents(row, parents, { due, now })
   const others: ReadonlyArray<Hold> = [
     ...(after === undefined ? [] : [{ by: "after", until: after } as const]),
-    ...incidentHolds(incident, now),
+    ...ofIncident,
     ...covering,
     ...quietHolds(quiet, receivers, incident),
     ...byParents.inForce,

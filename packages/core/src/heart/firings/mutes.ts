@@ -25,12 +25,15 @@ export interface Mutes {
   readonly find: FindMatching
 }
 
+const NO_MUTES: Mutes = { mutes: [], find: () => [] }
+
 /** The silences and maintenance windows that are in force at a moment. */
 export const activeMutes = (
   policy: Policy,
   silences: ReadonlyArray<SilenceRecord>,
   now: Instant.Instant,
 ): Mutes => {
+  if (silences.length === 0 && policy.windows.length === 0) return NO_MUTES
   const mutes: ReadonlyArray<Mute> = [
     ...silences.flatMap((silence) => {
       const { ends_at, id, matchers } = silence

@@ -22,6 +22,7 @@ import type { AlertRecord, AlertRef, OutboxRecord } from "../model/OutboxRecord.
  */
 export const endAlerts = (unit: UnitOfWork, incident: IncidentRecord, now: Instant.Instant): void => {
   const sent = unit.alerts.group(incident.id)
+  if (sent.length === 0) return
   for (const receiver of new Set(sent.map((alert) => alert.receiver))) {
     const firing = sent.filter((alert) => alert.receiver === receiver && alert.ended_at === undefined)
     const isCurrent = (alert: AlertRecord) =>

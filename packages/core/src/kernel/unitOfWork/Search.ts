@@ -191,6 +191,7 @@ export const asChanged = <Row extends { readonly id: string }>(
   stored: ReadonlyArray<Row>,
   changes: ReadonlyArray<{ readonly after?: Row | undefined }>,
 ): ReadonlyArray<Row> => {
+  if (stored.length === 0 && changes.length === 0) return stored
   const changed = changes.flatMap(({ after }) => after ?? [])
   return Array.from(new Map([...stored, ...changed].map((row) => [row.id, row])).values())
 }
