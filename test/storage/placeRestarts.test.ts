@@ -1,4 +1,4 @@
-import { placeStories } from "@tocsin/testing/placeSuite"
+import { placeStories } from "@tocsin/testing/placeStories"
 import { migratedFolder, storageInFolder } from "./migratedFolder.ts"
 
 // The memory has the rows of one client: a restart is another one.

@@ -144,7 +144,8 @@ const stateAfter = (
   const followed = followPlace(before, result, watch.confirm)
   const hasTurned = before?.counted === undefined || isBad(before.counted) !== isBad(followed.counted)
   const state = { ...followed, counted_at: hasTurned ? now : before.counted_at }
-  if (observed_at <= now || event_id === undefined) return state
+  // Of any other result, the check knows whether it came already.
+  if ((observed_at <= now && outcome !== "late") || event_id === undefined) return state
   return { ...state, ids: [...(before?.ids ?? []), event_id].slice(-IDS_KEPT) }
 }
 

@@ -20,7 +20,7 @@ export interface PlaceState {
   readonly said?: string | undefined
   /** How many results in a row contradict it; before the first one, how many were ok in a row, or were not. */
   readonly against: number
-  /** The IDs of its last results that were dated ahead: their times do not say which came already. */
+  /** The IDs of its last results from when its clock was ahead: their times do not say which came already. */
   readonly ids?: ReadonlyArray<EventId>
 }
 
