@@ -11,7 +11,6 @@ import { itemsOf } from "../../state/Pages.ts"
 import { linkTo } from "../../state/Route.ts"
 import { mayRespond } from "../../state/session.ts"
 import { expire, extend, matchersText } from "./silenceActions.ts"
-import { useMatched } from "../../view/matched.ts"
 import { Export } from "../../view/Export.tsx"
 import { ActionButton, QuietButton } from "../../view/forms.tsx"
 import { type ManyAct, useMany } from "../../view/manyActs.tsx"
@@ -63,9 +62,8 @@ const SORTS: Sorts<Silence> = {
 }
 
 /** By which silences of one comment differ. */
-const linesOf = ({ matchers }: Pick<Silence, "matchers">) => matchersText(matchers).split("\n")
-
-const matchersOf = (silence: Pick<Silence, "matchers">): string => linesOf(silence).join(", ")
+const matchersOf = ({ matchers }: Pick<Silence, "matchers">): string =>
+  matchersText(matchers).replaceAll("\n", ", ")
 
 const titled = (silence: Silence) => ({ ...silence, title: silence.comment })
 
@@ -74,7 +72,7 @@ const nameBeside =
   (silence: Silence): string =>
     nameAmong(shared, matchersOf)(titled(silence))
 
-const columnsOf = (shared: string, textOf: ReturnType<typeof useMatched>): Columns<Silence> => [
+const columnsOf = (shared: string): Columns<Silence> => [
   column("State", "6.5rem", ({ state }) => <Mark state={state} />, "state"),
   column(
     "Comment and matchers",
@@ -82,7 +80,7 @@ const columnsOf = (shared: string, textOf: ReturnType<typeof useMatched>): Colum
     (silence) => (
       <>
         <b>{nameBeside(shared)(silence)}</b>
-        <code class="subject">{textOf(linesOf(silence))}</code>
+        <code class="subject">{matchersOf(silence)}</code>
       </>
     ),
     "name",
@@ -180,11 +178,7 @@ export const Silences = () => {
     nameOf: nameBeside(shared),
   })
   const picks = mayRespond.value
-  const textOf = useMatched(itemsOf(listed.pages).map(linesOf))
-  const columns = useMemo(
-    () => [...(picks ? [boxes] : []), ...columnsOf(shared, textOf)],
-    [boxes, picks, shared, textOf],
-  )
+  const columns = useMemo(() => [...(picks ? [boxes] : []), ...columnsOf(shared)], [boxes, picks, shared])
   const windows = useRead<WindowList>("ops/v1/windows")
   return (
     <>
