@@ -117,6 +117,16 @@ const FORGETTING: Readonly<Record<string, Case>> = {
     ],
     expected: ["20 chat firing opened critical"],
   },
+  "a severity that was only shown is forgotten too": {
+    ...TO_CHAT,
+    policy: { routes: [{ after: 120, to: ["chat"] }] },
+    steps: [
+      [20, shared("unknown")],
+      [60, load("critical", { loud: false })],
+      [660, disk("critical", { check: "disk-b", key: "k" })],
+    ],
+    expected: ["140 chat firing opened critical", "740 chat firing worsened critical"],
+  },
   "what was forgotten stays so after a clock was set back": {
     ...TO_CHAT,
     steps: [

@@ -116,9 +116,8 @@ export const announce = (
   columns[COLUMN[announced]] ??= firstReached(columns, announced, now)
   for (const { left, severity: other } of FORGOTTEN) {
     const wasBelow = before !== undefined && isBelow(before, other)
-    const isLeft =
-      isBelow(announced, other) && SEVERITIES.some((one) => !isBelow(one, other) && reachedAt(columns, one))
-    columns[left] = isLeft ? ((wasBelow ? columns[left] : undefined) ?? now) : undefined
+    if (!isBelow(announced, other)) columns[left] = undefined
+    else if (!wasBelow) columns[left] = now
   }
   return columns
 }
