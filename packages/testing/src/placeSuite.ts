@@ -147,7 +147,7 @@ const countsOnce = Effect.fnUntraced(function* (replica: Replica) {
   assert.strictEqual(yield* decided(replica), "ok")
 })
 
-/** What a place, or its server, could not send for an hour decides nothing that is over, and stands in its history. */
+/** A result that a place could not send for an hour, or its server not take, decides nothing that is over, and stands in its history. */
 const isAnHourLate = Effect.fnUntraced(function* (replica: Replica) {
   yield* enroll(replica, BERLIN)
   yield* replica.watches.create({ name: NAME, http, from: [BERLIN], confirm: { bad: 1, good: 1 } })

@@ -131,7 +131,7 @@ const counting = async (host: string, port = 0, page?: RequestListener) => {
   }
 }
 
-describe("what a place may not reach", () => {
+describe("a place reaches nothing that it may not and", () => {
   it("gets no connection and no packet, by whichever probe", async () => {
     const { close, port, reached } = await counting("127.0.0.1")
     const names = createSocket("udp4").bind(port, "127.0.0.1")

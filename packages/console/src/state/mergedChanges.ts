@@ -1,6 +1,6 @@
 import { isSame, partsOf } from "./isSame.ts"
 
-/** What a form changes, and where others wrote something else meanwhile. */
+/** The changes of a form, and where others wrote something else meanwhile. */
 interface MergedChanges {
   readonly changes: object
   readonly conflicts: ReadonlyArray<readonly [name: string, present: unknown]>

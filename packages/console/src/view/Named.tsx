@@ -61,7 +61,7 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
   const former = changed.value
   const model = copied?.value
   const fields = kind.fieldsOf(former ?? model)
-  /** What the form has said of changes of somebody else. */
+  /** Changes by somebody else that the form has named. */
   const said = useRef<unknown>(undefined)
   if (former === undefined) {
     const create: FormAct[1] = async ({ name = "", title = "", ...texts }) => {

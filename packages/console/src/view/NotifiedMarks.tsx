@@ -38,7 +38,7 @@ export const faults = computed(
 
 export const isLog = (receiver: string): boolean => reaches.value.get(receiver)?.isLog === true
 
-/** What names a receiver, which says so if no message leaves the server. */
+/** The name of a receiver, which says so if no message leaves the server. */
 export const withReach = <Item extends { readonly receiver: string }>(item: Item): Item =>
   isLog(item.receiver) ? { ...item, receiver: `${item.receiver} (log only)` } : item
 

@@ -1,4 +1,4 @@
-/** What a line of text never has; completes the name of its place. */
+/** The characters that a line of text never has; completes the name of its place. */
 export const lineProblem = (text: string): string | undefined => {
   // oxlint-disable-next-line eslint/no-control-regex -- control characters are what it looks for
   if (/[\u0000-\u001f]/.test(text)) return "must not contain control characters"

@@ -10,7 +10,7 @@ export const watchOptions = {
   websocket: all("url headers send expect verify"),
 }
 
-/** What watches and the agent's probes may have, each stated here alone (docs/watches.md). */
+/** The options of watches and of the agent's probes, each stated here alone (docs/watches.md). */
 export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const
 export const RECORD_TYPES = ["A", "AAAA", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT"] as const
 

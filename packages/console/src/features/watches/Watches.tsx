@@ -13,7 +13,7 @@ import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.t
 import type { FormField, Options, Texts } from "../../view/FormField.ts"
 import { refusal } from "../../view/formFault.ts"
 import { ActionButton, type FormAct, QuietButton } from "../../view/forms.tsx"
-import { HEADER_EXAMPLE, JSON_EXAMPLE, OPTIONS, probeOf, textsOf, watchOf } from "./watchForm.ts"
+import { HEADER_EXAMPLE, JSON_EXAMPLE, OPTIONS, PLACES, probeOf, textsOf, watchOf } from "./watchForm.ts"
 import { silenceAct } from "../silences/silenceAct.ts"
 import { HERE, type Places, PlaceTable, usePlaces, WatchPlaces } from "./Places.tsx"
 import { Mark, Missing, TimeAfter } from "../../view/states.tsx"
@@ -80,17 +80,6 @@ const drawTimes = ({ every, last }: Watch) => (
     <TimeAfter text=", probed " at={last?.at} />
   </>
 )
-
-/** Where a probe has an option that its field calls otherwise. */
-const PLACES: Readonly<Record<string, string>> = {
-  text: "(?:text|expect(?!\\.))",
-  statuses: "status",
-  slow: "time\\.warning",
-  late: "time\\.critical",
-  warning: "days\\.warning",
-  critical: "days\\.critical",
-  token: "auth",
-}
 
 const VERIFIES = [
   ["true", "must be trusted"],

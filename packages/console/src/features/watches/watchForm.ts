@@ -172,3 +172,14 @@ export const probeOf = (
   if ("ping" in probe) return { ping: { ...ping, time, ...probe.ping } }
   return { dns: { ...dns, time, ...("dns" in probe && probe.dns) } }
 }
+
+/** Where a probe has an option that its field calls otherwise. */
+export const PLACES: Readonly<Record<string, string>> = {
+  text: "(?:text|expect(?!\\.))",
+  statuses: "status",
+  slow: "time\\.warning",
+  late: "time\\.critical",
+  warning: "days\\.warning",
+  critical: "days\\.critical",
+  token: "auth",
+}
