@@ -36,7 +36,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByText("ID: discard").waitFor()
           await click("Watch")
           const row = page.locator('[data-id="discard"]')
-          await row.getByText(/TCP CRITICAL/).waitFor()
+          await row.getByText(/ECONNREFUSED/).waitFor()
           await page.setViewportSize({ width: 390, height: 844 })
           assert.deepStrictEqual(await page.evaluate(CUT), [])
 
