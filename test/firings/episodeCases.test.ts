@@ -5,6 +5,7 @@ import type { Happening, How, Policy } from "./Story.ts"
 
 /** Cases of each part of the rules of episodes, by hand from its sentences. */
 
+const REMINDING = { routes: [{ to: ["chat"], remind: 1_800 }] }
 const TO_CHAT: Pick<Case, "receivers" | "policy"> = {
   receivers: ["chat"],
   policy: { routes: [{ to: ["chat"] }] },
@@ -146,6 +147,22 @@ const FORGETTING: Readonly<Record<string, Case>> = {
       [60, disk("critical")],
     ],
     expected: ["20 chat firing opened critical", "860 chat firing worsened critical"],
+  },
+  "what was forgotten stays so where nothing else is to come sooner": {
+    receivers: ["chat"],
+    policy: { ...REMINDING, again_after: 3_600 },
+    steps: [
+      [20, disk("critical")],
+      [60, disk("warning")],
+      [820, { step: "policy", policy: { ...REMINDING, again_after: 600 }, receivers: ["chat"] }],
+      [300, { step: "policy", policy: { ...REMINDING, again_after: 3_600 }, receivers: ["chat"] }],
+      [300, disk("critical")],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "1500 chat firing worsened critical",
+      "3300 chat firing reminder critical",
+    ],
   },
 }
 

@@ -126,8 +126,10 @@ const writeEvaluation = (
   const columns = forget(after, { now, againAfter: policy.againAfter })
   const next_evaluation_at = Instant.earliest([nextEvaluationAt, forgetsAt(columns, policy.againAfter)])
   const incident = { ...after, ...columns, next_evaluation_at, steps_began_at: began }
-  if (hasAckRunOut || before.next_evaluation_at !== next_evaluation_at || before.steps_began_at !== began)
-    unit.incidents.put(incident)
+  const hasForgotten =
+    before.left_critical_at !== columns.left_critical_at || before.left_unknown_at !== columns.left_unknown_at
+  const isMoved = before.next_evaluation_at !== next_evaluation_at || before.steps_began_at !== began
+  if (hasAckRunOut || hasForgotten || isMoved) unit.incidents.put(incident)
   for (const firing of held) {
     const item = asEvaluated(firing, incident, now)
     if (item !== undefined) putInOrder(unit, item, now)
