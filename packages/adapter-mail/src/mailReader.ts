@@ -36,6 +36,9 @@ const replyOf = (thread: Worker): Effect.Effect<ThreadReply | undefined> =>
     return Effect.sync(leave)
   })
 
+/** So many threads may end beside one that reads, as each keeps its memory until then. */
+const MOST_ENDING = 2
+
 /**
  * Reads mails in a thread of its own, one at a time: however hostile a mail is, all else goes on. A mail that takes too
  * long, or too much memory, ends the thread. Its sender is answered meanwhile, and another thread starts for the next.
@@ -45,16 +48,17 @@ export const mailReader = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadsMail, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const one = yield* Semaphore.make(1)
+  const ending = yield* Semaphore.make(MOST_ENDING)
   let thread: Worker | undefined
   const end = Effect.suspend(() => {
     const ended = thread
     thread = undefined
-    return ended === undefined ? Effect.void : Effect.asVoid(Effect.promise(() => ended.terminate()))
+    return ended === undefined ? Effect.void : ending.withPermit(Effect.promise(() => ended.terminate()))
   })
   yield* Effect.addFinalizer(() => end)
   const started = Effect.gen(function* () {
     if (thread !== undefined) return thread
-    const next = start()
+    const next = yield* ending.withPermit(Effect.sync(start))
     // An error without a listener would end the process.
     next.on("error", () => {})
     thread = next
