@@ -216,7 +216,7 @@ describe.concurrent("the doctor", () => {
       const people = { SERVICE_PUBLIC_URL: "https://tocsin.example" }
       assert.match(
         yield* said(server),
-        /^messages to phone have no link that acknowledges: set SERVICE_PUBLIC_URL and SERVICE_LINK_KEY, /,
+        /^messages to phone have no link that acknowledges: set SERVICE_PUBLIC_URL \(or the public address in Settings\) and SERVICE_LINK_KEY, /,
       )
       assert.match(yield* said({ ...server, ...people }), /acknowledges: set SERVICE_LINK_KEY, the same/)
       assert.strictEqual(yield* said({ ...server, ...people, SERVICE_LINK_KEY: "0a".repeat(32) }), "")

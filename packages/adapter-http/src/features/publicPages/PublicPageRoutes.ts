@@ -30,7 +30,8 @@ export const statusFileOf = (path: string) => {
 export const isPublicFile = (url: string): boolean => (statusFileOf(pathOf(url))?.file ?? "") !== ""
 
 const NO_PAGE = "no page of the policy has this address: check the names of the page and of its file"
-const NO_FEED = "a feed needs SERVICE_PUBLIC_URL, the address at which readers reach this server: set it"
+const NO_FEED =
+  "a feed needs the address at which readers reach this server: set SERVICE_PUBLIC_URL, or save the public address in Settings"
 const RETRY_SECONDS = "15"
 
 /** Answers with public pages to everyone (docs/rules.md#public-pages). */

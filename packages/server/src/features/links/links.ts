@@ -15,7 +15,9 @@ export const linkAdvice = (
   // A server with another storage makes a key.
   const hasKey = SERVICE_LINK_KEY !== undefined || DATABASE_URL?.kind !== "postgres"
   const lacking = [
-    ...(publicUrlIn(settings) === undefined ? ["SERVICE_PUBLIC_URL"] : []),
+    ...(publicUrlIn(settings) === undefined
+      ? ["SERVICE_PUBLIC_URL (or the public address in Settings)"]
+      : []),
     ...(hasKey ? [] : ["SERVICE_LINK_KEY, the same on every server (openssl rand -hex 32)"]),
   ]
   const message = `messages to ${names.join(", ")} have no link that acknowledges: set ${lacking.join(" and ")}`
