@@ -90,7 +90,7 @@ const readEvent = (wire: unknown, observed_at: Instant.Instant): CheckResultEven
     duration_ms,
     output_truncated,
     notifications_enabled,
-    // Most results have one: added later, it would be kept apart from the others.
+    // Most results have one: added later, it would give their objects another shape than this.
     output: "",
   }
   if (output === undefined) delete event.output

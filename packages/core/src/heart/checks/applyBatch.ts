@@ -133,7 +133,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
     }
     const isStatusChange = check?.status !== event.status
     const isChange = isStatusChange || check.exit_code !== event.exit_code
-    // Most results.
+    // Most results: an unchanged one of a check in no incident touches no row but its check's.
     if (!isChange && check.overdue_incident_id === undefined && check.incident_id === undefined) continue
     const isRouted = routesReadAgents && isStatusChange && event.status !== "ok"
     const mayBeOverdue = check === undefined || check.overdue_incident_id !== undefined

@@ -47,7 +47,7 @@ export const decideHolds = (
   const ofIncident = incidentHolds(incident, now)
   const isNew = row === undefined && lacks === undefined && reportsUntil === undefined
   const isFree = parents === NO_PARENTS && ofIncident.length + covering.length + quiet.size === 0
-  // Most firings, without a policy at least.
+  // Without a policy most firings: nothing holds them, and no list is made.
   if (isNew && isFree && after === undefined) return NO_HOLDS
   const byParents = holdByParents(row, parents, { due, now })
   const others: ReadonlyArray<Hold> = [
