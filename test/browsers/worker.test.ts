@@ -75,7 +75,7 @@ describe.skipIf(chromium === undefined)(`the worker in Chromium${skipped}`, () =
         await page.waitForFunction("globalThis.isAsked === true")
         await page.getByText("Asking this browser and its push service…").waitFor()
         await context.clock.fastForward("31")
-        await page.getByText("This browser has no push service: it did not answer within 30 s.").waitFor()
+        await page.getByText("This browser has no push service: none answered within 30 s.").waitFor()
       })
     }),
   )

@@ -232,6 +232,12 @@ describe.skipIf(chromium === undefined)(`forms over the policy${skipped}`, () =>
           assert.strictEqual(await field("Wait").inputValue(), "1h")
           await applies()
           assert.match((await stored()) ?? "", /^ {2}- \{.*check_id glob backup.*after: 1h/m)
+
+          // A key that is blank goes without the question of a removal.
+          await change.last().click()
+          await field("Wait").fill("")
+          await applies()
+          assert.notInclude(await stored(), "after: 1h")
           assert.deepStrictEqual(faults, [])
         })
       }),

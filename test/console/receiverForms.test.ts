@@ -208,6 +208,11 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           await page.getByRole("button", { name: "Save" }).click()
           await page.getByText("Saved email", { exact: true }).waitFor()
           await page.getByRole("button", { name: "Change the mail server" }).click()
+          // All of its address is written again, or none.
+          await server.getByLabel("Password").fill("other")
+          await server.getByRole("button", { name: "Save" }).click()
+          await server.getByRole("alert").getByText("Mail server is missing.").waitFor()
+          await server.getByLabel("Password").fill("")
           await server.getByLabel("From").fill("ops@example.org")
           await server.getByRole("button", { name: "Save" }).click()
           await page.getByText("Mails are from ops@example.org").waitFor()

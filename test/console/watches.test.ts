@@ -182,6 +182,20 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           assert.match(await page.title(), /Old discard port/)
           await page.goto(`${baseUrl}/#/incidents`)
           await page.getByRole("link", { name: "Old discard port", exact: true }).waitFor()
+
+          // On the way to other pages, too; what may be a secret does not wait.
+          await page.goto(`${baseUrl}/#/watches`)
+          await title.waitFor()
+          assert.strictEqual(await title.inputValue(), "Not yet")
+          await page.getByText("More", { exact: true }).click()
+          const headers = page.getByLabel("Header fields")
+          await headers.fill("authorization: Bearer 1")
+          await page.goto(`${baseUrl}/#/integrations`)
+          await title.first().waitFor()
+          await page.goto(`${baseUrl}/#/watches`)
+          await page.getByLabel("Address").waitFor()
+          assert.strictEqual(await title.inputValue(), "Not yet")
+          assert.strictEqual(await headers.inputValue(), "")
         })
       }),
     )

@@ -152,7 +152,7 @@ export const Outbox = () => {
         <Export name="outbox" lists={[list(MOST)]} />
       </Tabs>
       {(tab === "failed" || tab === "all") && mayAdminister.value && (
-        <ReplayAll isOffered={(summary.value?.dead_letters ?? 0) > 0} />
+        <ReplayAll isOffered={search === "" && (summary.value?.dead_letters ?? 0) > 0} />
       )}
       <div class="filters">
         <FilterField what="receiver, incident or error" />

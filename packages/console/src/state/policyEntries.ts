@@ -81,9 +81,9 @@ const changesOf = (path: Path, before: unknown, after: unknown): ReadonlyArray<O
   })
 }
 
-/** Removes an entry, with its key where that has no other one. */
+/** Removes an entry, with its key where that has no other one. The last line of a group stays: none may be empty. */
 export const removalOf = (policy: Policy, former?: Entry): ReadonlyArray<Operation> => {
-  if (former === undefined) return []
+  if (former === undefined || (former.path.length > 2 && former.count === 1)) return []
   const around = former.path.slice(0, 1)
   const isOnly = former.path.length === 2 && Object.keys(Object(valueAt(policy, around))).length === 1
   return [{ op: "remove", path: pointer(isOnly ? around : former.path) }]

@@ -24,9 +24,10 @@ const operatorOf = (text: string): string => (text.includes("*") ? "glob" : "=")
 const knownIn = (checks: ReadonlyArray<Named>, text: string): Named | undefined =>
   checks.find(({ agent_id, check_id, title }) => [title, `${agent_id}/${check_id}`].includes(text))
 
-/** Whether a text is a part of titles and no ID. */
+/** Whether a text is a part of titles and no ID, of which all offers must be known. */
 const isOfTitles = (checks: ReadonlyArray<Named>, text: string): boolean =>
   /^[^/,*?[\\]+$/.test(text) &&
+  checks.length < OFFERED &&
   checks.some(({ title }) => title?.includes(text)) &&
   !checks.some(({ check_id }) => check_id === text)
 

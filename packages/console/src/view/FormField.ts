@@ -3,6 +3,7 @@ export type Options = ReadonlyArray<readonly [value: string, title?: string]>
 
 export interface FieldProps {
   readonly label: string
+  /** Texts of the type `password` do not wait for their writer; lines of it are shown. */
   readonly type?: "datetime-local" | "number" | "password"
   readonly min?: number
   readonly max?: number

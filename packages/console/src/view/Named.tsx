@@ -7,7 +7,7 @@ import { mergedChanges } from "../state/mergedChanges.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
 import { Dialog } from "./Dialog.tsx"
 import type { FormField, Texts } from "./FormField.ts"
-import { refusal, STILL_HERE } from "./formFault.ts"
+import { faultOf, refusal, STILL_HERE } from "./formFault.ts"
 import { ActionButton, Form, type FormAct, QuietButton } from "./forms.tsx"
 import type { Kind, Named } from "./NamedKind.ts"
 import { NamedList } from "./NamedList.tsx"
@@ -98,7 +98,7 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
     if (conflicts.length > 0 && !isSame(conflicts, said.current)) {
       said.current = conflicts
       throw refusal(
-        `Somebody changed this meanwhile: ${conflicts.map(([key, value]) => `${fields[key]?.label ?? key} is ${JSON.stringify(value ?? null)}`).join(", ")}. ${STILL_HERE}: save it to replace that.`,
+        `Somebody changed this meanwhile: ${conflicts.map(([place, value]) => faultOf(fields, refusal(`${place} is ${JSON.stringify(value ?? null)}`)).text).join(", ")}. ${STILL_HERE}: save it to replace that.`,
       )
     }
     const isChanged = Object.keys(changes).length > 0
@@ -108,11 +108,12 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
     return { text: isChanged ? `Changed ${former.name}` : `Nothing was changed in ${former.name}` }
   }
   const close = () => (changed.value = undefined)
+  const heading = `Change ${former.title ?? former.name}`
   return (
-    <Dialog name={`Change ${former.name}`} onClose={close}>
+    <Dialog name={heading} onClose={close}>
       <Form
         key={former.name}
-        title={`Change ${former.title ?? former.name}`}
+        title={heading}
         fields={kind.idOf === undefined ? fields : { title: titleField(former.title ?? ""), ...fields }}
         acts={[...acts, ["Save", change, "main"]]}
         hasColumns

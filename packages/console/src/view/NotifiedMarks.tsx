@@ -5,7 +5,7 @@ import { untilText } from "../state/holdText.ts"
 import { type Reach, reachesOf } from "../state/health.ts"
 import { markOf } from "../state/notifiedMark.ts"
 import { linkTo } from "../state/Route.ts"
-import { call } from "../state/session.ts"
+import { call, mayAdminister } from "../state/session.ts"
 import { keptMap } from "./usePages.ts"
 
 interface SilencedByProps {
@@ -47,7 +47,7 @@ export const ReachesNobody = () =>
   reaches.value.size > 0 && Array.from(reaches.value.keys()).every(isLog) ? (
     <p class="lead">
       Alerts reach nobody: they only go to the server's log.{" "}
-      <a href={linkTo("start")}>Choose where alerts go</a>
+      {mayAdminister.value && <a href={linkTo("start")}>Choose where alerts go</a>}
     </p>
   ) : null
 

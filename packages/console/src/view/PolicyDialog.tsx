@@ -157,24 +157,26 @@ const mayRemove = async (policy: PolicyInForce, operations: ReadonlyArray<Operat
 const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) => {
   const fault = useSignal("")
   const { conflict, present } = useConflict(policy, entry)
-  const carryOut = (operations: (present: Entry | undefined) => ReadonlyArray<Operation>) => async () => {
-    fault.value = conflict
-    entry.value = present
-    if (conflict !== "") return undefined
-    try {
-      const made = operations(present)
-      if (made[0]?.op === "remove" && !(await mayRemove(policy, made))) return undefined
-      const applied = await applyChange(policy, made)
-      if (applied === undefined) return undefined
-      onClose()
-      return { text: `Applied version ${applied.version}${firingsText(applied.firings, "it")}` }
-    } catch (error) {
-      fault.value = refusalOf(error)
-      return undefined
+  const carryOut =
+    (operations: (present: Entry | undefined) => ReadonlyArray<Operation>, asks = false) =>
+    async () => {
+      fault.value = conflict
+      entry.value = present
+      if (conflict !== "") return undefined
+      try {
+        const made = operations(present)
+        if (asks && !(await mayRemove(policy, made))) return undefined
+        const applied = await applyChange(policy, made)
+        if (applied === undefined) return undefined
+        onClose()
+        return { text: `Applied version ${applied.version}${firingsText(applied.firings, "it")}` }
+      } catch (error) {
+        fault.value = refusalOf(error)
+        return undefined
+      }
     }
-  }
   const apply = carryOut((former) => operationsOf(policy.policy, path, value, former))
-  const remove = carryOut((former) => removalOf(policy.policy, former))
+  const remove = carryOut((former) => removalOf(policy.policy, former), true)
   return { apply, conflict, fault, former: present, remove }
 }
 
@@ -213,7 +215,7 @@ export const PolicyDialog = (props: PolicyDialogProps) => {
             </ActionButton>
           )}
           <QuietButton does={onClose}>Cancel</QuietButton>
-          {policy.fixed === undefined && former !== undefined && (
+          {policy.fixed === undefined && removalOf(policy.policy, former).length > 0 && (
             <ActionButton kind="danger" does={remove}>
               Remove it
             </ActionButton>

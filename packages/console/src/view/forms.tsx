@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef } from "preact/hooks"
+import { useEffect, useId, useMemo, useRef } from "preact/hooks"
 import { copyText } from "../state/browser.ts"
 import { useDraft } from "../state/drafts.ts"
 import { isSame } from "../state/isSame.ts"
@@ -224,23 +224,23 @@ const FormFields = ({ fields, isRare: isDrawn, texts, fault }: FormFieldsProps) 
 const trimmed = (texts: Texts): Texts =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]))
 
-/** The texts that wait for their writer: passwords are written again. */
-const withoutPasswords = (fields: FormProps["fields"], texts: Texts): Texts =>
-  Object.fromEntries(Object.entries(texts).filter(([name]) => fields[name]?.type !== "password"))
+/** The texts that wait for their writer: those that were edited, but for secrets, which are written again. */
+const keptOf = (fields: FormProps["fields"], texts: Texts, began: Texts): Texts =>
+  Object.fromEntries(
+    Object.entries(texts).filter(
+      ([name, text]) => !isSame(text, began[name]) && fields[name]?.type !== "password",
+    ),
+  )
 
 /** A form of one line. A refused input is its fault, and stays. */
 export const Form = ({ title, fields, hasColumns = false, acts, keptAs, preview, children }: FormProps) => {
   const initial = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, field.initial ?? ""]),
   )
-  const latest = useRef(initial)
-  latest.current = initial
-  const texts = useDraft<Texts>(
-    [keptAs, title, ...Object.keys(fields)].join(),
-    initial,
-    (written) => keptAs !== undefined && !isSame(written, latest.current),
-  )
-  useEffect(() => () => void (texts.value = withoutPasswords(fields, texts.peek())), [])
+  const began = useRef(initial)
+  const texts = useDraft<Texts>([keptAs, title, ...Object.keys(fields)].join(), initial, keptAs !== undefined)
+  useMemo(() => (texts.value = { ...initial, ...texts.peek() }), [])
+  useEffect(() => () => void (texts.value = keptOf(fields, texts.peek(), began.current)), [])
   const fault = useSignal(NO_FAULT)
   const carryOut = async (does: FormAct[1]): Promise<Message | undefined> => {
     const given = trimmed(texts.value)
@@ -249,7 +249,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, keptAs, preview,
     if (missing !== undefined) return undefined
     try {
       const done = await does(given)
-      if (done !== undefined) texts.value = initial
+      if (done !== undefined) texts.value = began.current = initial
       return done
     } catch (error) {
       fault.value = faultOf(fields, error)

@@ -36,6 +36,26 @@ describe("the changes of a form beside those of somebody else", () => {
     })
   })
 
+  it("are named by their places, of which several may have one name", () => {
+    const probe = { days: { warning: 21 }, time: { warning: "1s" } }
+    const stated = { http: { days: { warning: 14 }, time: { warning: "3s" } } }
+    const present = { http: { days: { warning: 7 }, time: { warning: "2s" } } }
+    assert.deepStrictEqual(mergedChanges({ http: probe }, stated, present).conflicts, [
+      ["http.days.warning", 7],
+      ["http.time.warning", "2s"],
+    ])
+  })
+
+  it("send secrets to no other address than their writer saw", () => {
+    const stated = { http: { ...former.http, auth: { bearer: "1" } } }
+    const present = { ...former, http: { ...former.http, url: "https://b.example/" } }
+    assert.deepStrictEqual(mergedChanges(former, stated, present), {
+      changes: stated,
+      conflicts: [["http.url", "https://b.example/"]],
+    })
+    assert.deepStrictEqual(mergedChanges(former, stated, former).conflicts, [])
+  })
+
   it("are none where only the order of keys is another", () => {
     const { changes } = mergedChanges(former, { confirm: { good: 1, bad: 2 } }, former)
     assert.deepStrictEqual(changes, {})

@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { entryAt, isChanged, operationsOf, type Policy, presentOf } from "../../src/state/policyEntries.ts"
+import {
+  entryAt,
+  isChanged,
+  operationsOf,
+  type Policy,
+  presentOf,
+  removalOf,
+} from "../../src/state/policyEntries.ts"
 
 const rota = { every: "7d", order: ["ann", "bob"] }
 const policyOf = (value: object): Policy => value
@@ -40,6 +47,25 @@ describe("a change of the policy's text", () => {
     assert.deepStrictEqual(operationsOf(policy, opened.path, { ...rota, order: ["bob", "ann"] }, opened), [
       { op: "replace", path: "/rotas/primary/order", value: ["bob", "ann"] },
     ])
+  })
+})
+
+describe("a removal from the policy", () => {
+  it("takes the key of the only entry with it, and leaves the last line of a group", () => {
+    const lines = [{ name: "Web" }, { name: "Shop" }]
+    const removed = (value: object, path: ReadonlyArray<string>) => {
+      const policy = policyOf(value)
+      return removalOf(policy, entryAt(policy, path))
+    }
+    assert.deepStrictEqual(removed({ routes: [{ to: ["ann"] }] }, ["routes", "0"]), [
+      { op: "remove", path: "/routes" },
+    ])
+    const place = ["pages", "shop", "groups", "0", "lines", "0"]
+    const pageOf = (shown: ReadonlyArray<object>) => ({ pages: { shop: { groups: [{ lines: shown }] } } })
+    assert.deepStrictEqual(removed(pageOf(lines), place), [
+      { op: "remove", path: "/pages/shop/groups/0/lines/0" },
+    ])
+    assert.deepStrictEqual(removed(pageOf(lines.slice(1)), place), [])
   })
 })
 

@@ -19,7 +19,7 @@ export const obstacleIn = (window: BrowserWindow, permission: string | undefined
   // Safari of a Mac says it too, and has no touch.
   if (!isPossible && navigator.standalone === false && navigator.maxTouchPoints > 0)
     return "On an iPhone or iPad, put this page on the home screen first: press Share, then Add to Home Screen, and open it from there."
-  if (!isPossible) return "This browser cannot receive notifications, or not in a private window."
+  if (!isPossible) return "This browser cannot receive notifications. In a private window, open a normal one."
   return permission === "denied"
     ? "This browser blocks notifications of this page. Allow them in the browser's settings of this page, then load it again."
     : undefined

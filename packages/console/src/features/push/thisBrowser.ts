@@ -72,8 +72,7 @@ const SILENT_MILLIS = 30_000
 
 const silence = (): Promise<never> =>
   new Promise((_, reject) => {
-    const why =
-      "it did not answer within 30 s. Look whether this network lets the browser reach it, and try again."
+    const why = "none answered within 30 s. Check that this network reaches it, and try again."
     setTimeout(() => reject(new Error(why)), SILENT_MILLIS)
   })
 

@@ -8,7 +8,7 @@ import type { FormField, Texts } from "../../view/FormField.ts"
 import { refusal } from "../../view/formFault.ts"
 import { Form, QuietButton } from "../../view/forms.tsx"
 import { refusalOf } from "../../view/PolicyDialog.tsx"
-import { mailAddress, mailFields } from "./mailFields.ts"
+import { MAIL_PARTS, mailAddress, mailFields } from "./mailFields.ts"
 
 type Mail = NonNullable<PolicyInForce["policy"]["mail"]>
 
@@ -37,9 +37,15 @@ export const MailServer = ({ policy }: { readonly policy: PolicyInForce }) => {
   const { mail: former } = policy.policy
   const close = () => (isOpen.value = false)
   const isNeeded = () => true
+  const isHostNeeded = (texts: Texts) =>
+    former === undefined || Object.keys(MAIL_PARTS).some((name) => texts[name])
   const { "url.host": host, ...others } = mailFields(former)
   const fields: Readonly<Record<string, FormField>> = {
-    "url.host": { ...host, hint: undefined, ...(former === undefined && { isNeeded }) },
+    "url.host": {
+      ...host,
+      hint: former && "Write all of them again, or none to keep them.",
+      isNeeded: isHostNeeded,
+    },
     ...others,
     from: { label: "From", example: "tocsin@example.org", initial: former?.from ?? "", isNeeded },
   }

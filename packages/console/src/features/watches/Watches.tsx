@@ -104,12 +104,13 @@ const rareFields = (former: Watch | undefined): Readonly<Record<string, FormFiel
     verify: { label: "The certificate", options: VERIFIES, isAsked: hasCertificate },
     headers: {
       label: "Header fields to send",
+      type: "password",
       hasLines: true,
       example: HEADER_EXAMPLE,
       ...(kept && { hint: kept }),
     },
     token: { label: "Bearer token to send", type: "password" },
-    body: { label: "Body to send", hasLines: true, example: '{"query": "ping"}' },
+    body: { label: "Body to send", type: "password", hasLines: true, example: '{"query": "ping"}' },
   }
   const before: Texts = former === undefined ? { method: "GET", verify: "true" } : textsOf(former)
   return Object.fromEntries(
@@ -211,6 +212,7 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
       min: 1,
       max: 10,
       initial: `${former?.confirm.bad ?? 2}`,
+      refusedAs: /^confirm\.bad/,
     },
     ...placeFields(former, places),
     ...rareFields(former),

@@ -22,7 +22,9 @@ export const OPTIONS = [
 const written = (value: unknown): string =>
   typeof value === "string" && valueIn(value) === value ? value : JSON.stringify(value)
 
-const linesOf = (values: Readonly<Record<string, unknown>> = {}): string =>
+type Values = Readonly<Record<string, unknown>>
+
+const linesOf = (values: Values = {}): string =>
   Object.entries(values)
     .map(([name, value]) => `${name}: ${written(value)}`)
     .join("\n")
@@ -117,14 +119,18 @@ const pointerIn = (path: string): string => {
   return pointer
 }
 
+/** Lines that nobody edited mean what they were made of, which they may not be able to say. */
+const orRead = (stored: Values | undefined, lines = "", read: (lines: string) => Values | undefined) =>
+  stored && lines === linesOf(stored).trim() ? stored : read(lines)
+
 /** The options that only a page has. Statuses and texts stand in `expect` where anything else does. */
 const pageOptions = (texts: Texts, former: Watch["http"]) => {
   const { body = "", header, headers, json, method, not_text = "", statuses, text = "", token = "" } = texts
   const given = { text: text || undefined, status: numbersIn(statuses) }
   const beside = {
     not_text: not_text || undefined,
-    json: membersIn(json),
-    header: valuesIn(header, "content-type: ~ text/*"),
+    json: orRead(former?.expect?.json, json, membersIn),
+    header: orRead(former?.expect?.header, header, (lines) => valuesIn(lines, "content-type: ~ text/*")),
     warning: former?.expect?.warning,
   }
   const isPlain = orNone(beside) === undefined && !given.status?.some((one) => typeof one === "string")

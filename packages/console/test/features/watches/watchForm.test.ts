@@ -39,6 +39,16 @@ describe("the form of a watch", () => {
     assert.throws(() => jsonOf(json), message)
   })
 
+  it.each([{ "/a b": 5 }, { "/a": " b " }, { "/a": "b\nc" }])(
+    "keeps %j while nobody edits its lines",
+    (json) => {
+      const http = { ...page.http, expect: { json } }
+      const texts = { json: textsOf({ http } as unknown as Watch)["json"]?.trim() ?? "" }
+      const kept = probeOf(page, { ...texts, method: "HEAD" }, { http }).http?.expect
+      assert.deepInclude(kept, { json })
+    },
+  )
+
   it("takes a certificate that nobody trusts where there is one", () => {
     const texts = { verify: "false" }
     assert.isFalse(probeOf(page, texts).http?.verify)
