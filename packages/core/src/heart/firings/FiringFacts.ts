@@ -27,6 +27,8 @@ export interface FiringFacts extends HoldFacts {
   readonly policySince?: Instant.Instant | undefined
   /** Whether an evaluation may find a receiver that is owed a firing. Without routes, only a loud event does. */
   readonly hasRoutes: boolean
+  /** Whether the policy has a step whose delay may begin again. */
+  readonly hasLaterSteps: boolean
 }
 
 export interface NewFiring {

@@ -132,7 +132,7 @@ const heldAs = (
   const reportsUntil = wasAhead ? undefined : facts.graceUntil
   const holds = decideHolds(facts, { ...waitOf(situation, want, now), lacks, reportsUntil }, now)
   // It stays while it alone knows that something was due under a hold whose end begins steps.
-  if (isUnnamed && !holds.inForce.some(({ wasDue }) => wasDue))
+  if (isUnnamed && !(facts.hasLaterSteps && holds.inForce.some(({ wasDue }) => wasDue)))
     return { item: before, becomes: "discarded", because: "unnamed" }
   return holds.inForce.length > 0
     ? { item, becomes: "held", holds, isRestated }

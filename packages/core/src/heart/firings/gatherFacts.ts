@@ -140,7 +140,7 @@ export function* gatherFacts(
   now: Instant.Instant,
 ): LoneDecision<Gathered> {
   const { gathered, graceUntil, muting, policy, seen } = yield* compareNow(unit, incidents, options, now)
-  const { hasRoutes, receivers } = policy
+  const { hasLaterSteps, hasRoutes, receivers } = policy
   const policySince = options.policySince?.(now)
   const onCall = yield* readOnCall(unit, policy, now)
   return {
@@ -152,6 +152,7 @@ export function* gatherFacts(
       graceUntil,
       receivers,
       hasRoutes,
+      hasLaterSteps,
       policySince,
     }),
     factsAt: (facts, at) => {

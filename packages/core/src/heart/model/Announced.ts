@@ -88,12 +88,17 @@ export const forget = (incident: AnnouncedColumns, { againAfter, now }: Announci
   return columns
 }
 
-/** When an incident forgets the next severity, if nothing happens until then. */
+/**
+ * When an incident forgets the next severity that was announced, if nothing happens until then. One that was only shown
+ * is forgotten at the next event: no incident is evaluated for that alone.
+ */
 export const forgetsAt = (
-  { left_critical_at, left_unknown_at }: AnnouncedColumns,
+  incident: AnnouncedColumns,
   againAfter: Duration.Duration,
 ): Instant.Instant | undefined => {
-  const left = Instant.earliest([left_unknown_at, left_critical_at])
+  const left = Instant.earliest(
+    FORGOTTEN.map(({ left: column, severity }) => reachedAt(incident, severity) && incident[column]),
+  )
   return left && Instant.plus(left, againAfter)
 }
 

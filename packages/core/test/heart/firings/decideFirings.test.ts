@@ -49,6 +49,7 @@ const facts = (given: Partial<FiringFacts> = {}): FiringFacts => ({
   graceUntil: undefined,
   receivers: new Set(RECEIVERS),
   hasRoutes: true,
+  hasLaterSteps: true,
   ...given,
 })
 

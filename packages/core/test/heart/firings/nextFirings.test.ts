@@ -224,6 +224,7 @@ const played = ({ covered, facts, firings = [], incident, named = { chat: first(
     graceUntil: undefined,
     receivers: new Set(["chat", "mail", "pager"]),
     hasRoutes: true,
+    hasLaterSteps: true,
     ...facts,
   }
   const factsAt = (before: FiringFacts, at: Instant.Instant): FiringFacts => {
