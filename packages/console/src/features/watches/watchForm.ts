@@ -54,9 +54,9 @@ export const textsOf = (watch: Watch): Texts => {
 const numbersIn = (text = ""): ReadonlyArray<number | string> | undefined =>
   text === "" ? undefined : text.split(/[,\s]+/).map((one) => (one.includes("-") ? one : Number(one)))
 
-const FIELD = /^([^:\s]+)\s*:\s*(.+)$/
+const FIELD = /^([^:\s]+)\s*:\s*(\S.*)$/
 /** The colon may lack where a place in a JSON comes first. */
-const CONDITION = /^([^:\s]+)(?:\s*:\s*|\s+)(.+)$/
+const CONDITION = /^([^:\s]+)(?:\s*:\s*|\s+)(\S.*)$/
 
 const pairsIn = (text = "", form: RegExp, example: string): ReadonlyArray<readonly [string, string]> =>
   text
