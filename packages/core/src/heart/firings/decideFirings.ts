@@ -73,8 +73,12 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   const atFirst = decideAll(facts, now)
   const steps_began_at = Instant.latest([incident.steps_began_at, lastHoldEnded(facts, atFirst, now)])
   const isSame = steps_began_at === incident.steps_began_at
-  const begun = { ...facts, incident: { ...incident, steps_began_at }, dueUnder: holdsOfDue(atFirst) }
-  const decided = isSame ? atFirst : decideAll(begun, now)
+  const begun = () => ({
+    ...facts,
+    incident: { ...incident, steps_began_at },
+    dueUnder: holdsOfDue(atFirst),
+  })
+  const decided = isSame ? atFirst : decideAll(begun(), now)
   const ackUntil = acknowledgementOf(incident)?.until
   return {
     written: decided.flatMap(({ written }) => written ?? []),
