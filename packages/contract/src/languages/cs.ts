@@ -3,13 +3,6 @@ import type { Words } from "./Words.ts"
 export const cs = {
   page: {
     states: {
-      operational: "V provozu",
-      degraded: "Omezeno",
-      down: "Výpadek",
-      maintenance: "Údržba",
-      no_data: "Žádná data",
-    },
-    within: {
       operational: "v provozu",
       degraded: "omezeno",
       down: "výpadek",
@@ -63,14 +56,7 @@ export const cs = {
   },
   notification: {
     statuses: { ok: "v pořádku", warning: "varování", critical: "kritický stav", unknown: "neznámý stav" },
-    titles: {
-      critical: "KRITICKÝ STAV: {name}",
-      warning: "VAROVÁNÍ: {name}",
-      unknown: "NEZNÁMÝ STAV: {name}",
-      resolved: "VYŘEŠENO: {name}",
-    },
     over: "{title} (mezitím vyřešeno)",
-    headed: "{title}: {line}",
     test: "TEST: Tocsin vás zde zastihne. Nic se neděje.",
     why: {
       not_reached: "Nepodařilo se zastihnout: {names}",
@@ -99,7 +85,6 @@ export const cs = {
     agent: "Agent: {name}",
     check: "Kontrola: {name}",
     acknowledge: "Potvrdit na {length}",
-    incident: "Výpadek",
     runbook: "Návod",
     labelled: "{name}: {value}",
     was: "Předtím: {line}",

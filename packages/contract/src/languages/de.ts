@@ -3,13 +3,6 @@ import type { Words } from "./Words.ts"
 export const de = {
   page: {
     states: {
-      operational: "In Betrieb",
-      degraded: "Eingeschränkt",
-      down: "Ausgefallen",
-      maintenance: "Wartung",
-      no_data: "Keine Daten",
-    },
-    within: {
       operational: "in Betrieb",
       degraded: "eingeschränkt",
       down: "ausgefallen",
@@ -53,14 +46,7 @@ export const de = {
   },
   notification: {
     statuses: { ok: "in Ordnung", warning: "Warnung", critical: "kritisch", unknown: "unbekannt" },
-    titles: {
-      critical: "KRITISCH: {name}",
-      warning: "WARNUNG: {name}",
-      unknown: "UNBEKANNT: {name}",
-      resolved: "BEHOBEN: {name}",
-    },
     over: "{title} (inzwischen behoben)",
-    headed: "{title}: {line}",
     test: "TEST: Tocsin erreicht Sie hier. Es ist nichts passiert.",
     why: {
       not_reached: "Nicht erreicht: {names}",
@@ -82,7 +68,6 @@ export const de = {
     agent: "Agent: {name}",
     check: "Prüfung: {name}",
     acknowledge: "Für {length} bestätigen",
-    incident: "Störung",
     runbook: "Anleitung",
     labelled: "{name}: {value}",
     was: "Vorher: {line}",

@@ -5,15 +5,8 @@
 export const en = {
   /** A public page, its feed and its badges. */
   page: {
+    /** As within a sentence. Elsewhere the first letter is a capital. */
     states: {
-      operational: "Operational",
-      degraded: "Degraded",
-      down: "Down",
-      maintenance: "Maintenance",
-      no_data: "No data",
-    },
-    /** The same within a sentence, at the end of a title and on a badge. */
-    within: {
       operational: "operational",
       degraded: "degraded",
       down: "down",
@@ -59,14 +52,7 @@ export const en = {
   notification: {
     /** A state within a line. */
     statuses: { ok: "ok", warning: "warning", critical: "critical", unknown: "unknown" },
-    titles: {
-      critical: "CRITICAL: {name}",
-      warning: "WARNING: {name}",
-      unknown: "UNKNOWN: {name}",
-      resolved: "RESOLVED: {name}",
-    },
     over: "{title} (resolved by now)",
-    headed: "{title}: {line}",
     /** Notifications of browsers have the word before the colon as their title. */
     test: "TEST: Tocsin reaches you here. Nothing is wrong.",
     /** Lengths are short, and a voice says them in words. */
@@ -87,7 +73,6 @@ export const en = {
     agent: "Agent: {name}",
     check: "Check: {name}",
     acknowledge: "Acknowledge for {length}",
-    incident: "Incident",
     runbook: "Runbook",
     labelled: "{name}: {value}",
     was: "Was: {line}",

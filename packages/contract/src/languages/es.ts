@@ -3,13 +3,6 @@ import type { Words } from "./Words.ts"
 export const es = {
   page: {
     states: {
-      operational: "Operativo",
-      degraded: "Degradado",
-      down: "Caído",
-      maintenance: "Mantenimiento",
-      no_data: "Sin datos",
-    },
-    within: {
       operational: "operativo",
       degraded: "degradado",
       down: "caído",
@@ -57,14 +50,7 @@ export const es = {
   },
   notification: {
     statuses: { ok: "normal", warning: "advertencia", critical: "crítico", unknown: "desconocido" },
-    titles: {
-      critical: "CRÍTICO: {name}",
-      warning: "ADVERTENCIA: {name}",
-      unknown: "DESCONOCIDO: {name}",
-      resolved: "RESUELTO: {name}",
-    },
     over: "{title} (ya resuelto)",
-    headed: "{title}: {line}",
     test: "PRUEBA: Tocsin le avisa aquí. No hay ningún problema.",
     why: {
       not_reached: "No se pudo contactar con {names}",
@@ -91,7 +77,6 @@ export const es = {
     agent: "Agente: {name}",
     check: "Comprobación: {name}",
     acknowledge: "Confirmar durante {length}",
-    incident: "Incidente",
     runbook: "Guía",
     labelled: "{name}: {value}",
     was: "Antes: {line}",

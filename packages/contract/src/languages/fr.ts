@@ -3,13 +3,6 @@ import type { Words } from "./Words.ts"
 export const fr = {
   page: {
     states: {
-      operational: "Opérationnel",
-      degraded: "Dégradé",
-      down: "En panne",
-      maintenance: "Maintenance",
-      no_data: "Aucune donnée",
-    },
-    within: {
       operational: "opérationnel",
       degraded: "dégradé",
       down: "en panne",
@@ -57,14 +50,7 @@ export const fr = {
   },
   notification: {
     statuses: { ok: "normal", warning: "avertissement", critical: "critique", unknown: "inconnu" },
-    titles: {
-      critical: "CRITIQUE : {name}",
-      warning: "AVERTISSEMENT : {name}",
-      unknown: "INCONNU : {name}",
-      resolved: "RÉSOLU : {name}",
-    },
     over: "{title} (résolu depuis)",
-    headed: "{title} : {line}",
     test: "TEST : Tocsin vous joint ici. Tout va bien.",
     why: {
       not_reached: "Impossible de joindre {names}",
@@ -91,7 +77,6 @@ export const fr = {
     agent: "Agent : {name}",
     check: "Contrôle : {name}",
     acknowledge: "Acquitter pour {length}",
-    incident: "Incident",
     runbook: "Procédure",
     labelled: "{name} : {value}",
     was: "Avant : {line}",

@@ -3,13 +3,6 @@ import type { Words } from "./Words.ts"
 export const it = {
   page: {
     states: {
-      operational: "Operativo",
-      degraded: "Degradato",
-      down: "Non disponibile",
-      maintenance: "Manutenzione",
-      no_data: "Nessun dato",
-    },
-    within: {
       operational: "operativo",
       degraded: "degradato",
       down: "non disponibile",
@@ -57,14 +50,7 @@ export const it = {
   },
   notification: {
     statuses: { ok: "regolare", warning: "avviso", critical: "critico", unknown: "sconosciuto" },
-    titles: {
-      critical: "CRITICO: {name}",
-      warning: "AVVISO: {name}",
-      unknown: "SCONOSCIUTO: {name}",
-      resolved: "RISOLTO: {name}",
-    },
     over: "{title} (nel frattempo risolto)",
-    headed: "{title}: {line}",
     test: "PROVA: Tocsin la raggiunge qui. Non è successo nulla.",
     why: {
       not_reached: "Non raggiunto: {names}",
@@ -91,7 +77,6 @@ export const it = {
     agent: "Agente: {name}",
     check: "Controllo: {name}",
     acknowledge: "Conferma per {length}",
-    incident: "Incidente",
     runbook: "Guida",
     labelled: "{name}: {value}",
     was: "Prima: {line}",

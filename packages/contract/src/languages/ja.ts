@@ -9,13 +9,6 @@ export const ja = {
       maintenance: "メンテナンス",
       no_data: "データなし",
     },
-    within: {
-      operational: "正常",
-      degraded: "性能低下",
-      down: "停止",
-      maintenance: "メンテナンス",
-      no_data: "データなし",
-    },
     headlines: {
       operational: "すべてのサービスが正常に稼働しています",
       degraded: "一部のサービスの性能が低下しています",
@@ -53,14 +46,7 @@ export const ja = {
   },
   notification: {
     statuses: { ok: "正常", warning: "警告", critical: "重大", unknown: "不明" },
-    titles: {
-      critical: "重大：{name}",
-      warning: "警告：{name}",
-      unknown: "不明：{name}",
-      resolved: "解決：{name}",
-    },
     over: "{title}（その後解決）",
-    headed: "{title}：{line}",
     test: "テスト：Tocsin からの通知はここに届きます。問題は起きていません。",
     why: {
       not_reached: "連絡できませんでした：{names}",
@@ -79,7 +65,6 @@ export const ja = {
     agent: "エージェント：{name}",
     check: "監視項目：{name}",
     acknowledge: "確認済みにする（{length}）",
-    incident: "障害",
     runbook: "手順書",
     labelled: "{name}：{value}",
     was: "以前：{line}",

@@ -3,13 +3,6 @@ import type { Words } from "./Words.ts"
 export const nl = {
   page: {
     states: {
-      operational: "Operationeel",
-      degraded: "Beperkt",
-      down: "Uitgevallen",
-      maintenance: "Onderhoud",
-      no_data: "Geen gegevens",
-    },
-    within: {
       operational: "operationeel",
       degraded: "beperkt",
       down: "uitgevallen",
@@ -53,14 +46,7 @@ export const nl = {
   },
   notification: {
     statuses: { ok: "in orde", warning: "waarschuwing", critical: "kritiek", unknown: "onbekend" },
-    titles: {
-      critical: "KRITIEK: {name}",
-      warning: "WAARSCHUWING: {name}",
-      unknown: "ONBEKEND: {name}",
-      resolved: "OPGELOST: {name}",
-    },
     over: "{title} (inmiddels opgelost)",
-    headed: "{title}: {line}",
     test: "TEST: Tocsin bereikt u hier. Er is niets aan de hand.",
     why: {
       not_reached: "Niet bereikt: {names}",
@@ -79,7 +65,6 @@ export const nl = {
     agent: "Agent: {name}",
     check: "Controle: {name}",
     acknowledge: "Bevestigen voor {length}",
-    incident: "Storing",
     runbook: "Draaiboek",
     labelled: "{name}: {value}",
     was: "Eerder: {line}",

@@ -3,13 +3,6 @@ import type { Words } from "./Words.ts"
 export const pl = {
   page: {
     states: {
-      operational: "Działa",
-      degraded: "Ograniczone działanie",
-      down: "Awaria",
-      maintenance: "Konserwacja",
-      no_data: "Brak danych",
-    },
-    within: {
       operational: "działa",
       degraded: "ograniczone działanie",
       down: "awaria",
@@ -68,14 +61,7 @@ export const pl = {
       critical: "stan krytyczny",
       unknown: "stan nieznany",
     },
-    titles: {
-      critical: "STAN KRYTYCZNY: {name}",
-      warning: "OSTRZEŻENIE: {name}",
-      unknown: "STAN NIEZNANY: {name}",
-      resolved: "ROZWIĄZANO: {name}",
-    },
     over: "{title} (już rozwiązano)",
-    headed: "{title}: {line}",
     test: "TEST: Tutaj docierają powiadomienia z Tocsin. Nic się nie stało.",
     why: {
       not_reached: "Nie udało się dotrzeć do: {names}",
@@ -104,7 +90,6 @@ export const pl = {
     agent: "Agent: {name}",
     check: "Kontrola: {name}",
     acknowledge: "Potwierdź na {length}",
-    incident: "Awaria",
     runbook: "Instrukcja",
     labelled: "{name}: {value}",
     was: "Wcześniej: {line}",

@@ -4,13 +4,6 @@ import type { Words } from "./Words.ts"
 export const pt = {
   page: {
     states: {
-      operational: "Operacional",
-      degraded: "Degradado",
-      down: "Fora do ar",
-      maintenance: "Manutenção",
-      no_data: "Sem dados",
-    },
-    within: {
       operational: "operacional",
       degraded: "degradado",
       down: "fora do ar",
@@ -58,14 +51,7 @@ export const pt = {
   },
   notification: {
     statuses: { ok: "normal", warning: "aviso", critical: "crítico", unknown: "desconhecido" },
-    titles: {
-      critical: "CRÍTICO: {name}",
-      warning: "AVISO: {name}",
-      unknown: "DESCONHECIDO: {name}",
-      resolved: "RESOLVIDO: {name}",
-    },
     over: "{title} (já resolvido)",
-    headed: "{title}: {line}",
     test: "TESTE: Você recebe aqui os avisos do Tocsin. Não há nada de errado.",
     why: {
       not_reached: "Não foi possível contatar {names}",
@@ -92,7 +78,6 @@ export const pt = {
     agent: "Agente: {name}",
     check: "Verificação: {name}",
     acknowledge: "Confirmar por {length}",
-    incident: "Incidente",
     runbook: "Guia",
     labelled: "{name}: {value}",
     was: "Antes: {line}",

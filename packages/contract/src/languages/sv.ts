@@ -3,13 +3,6 @@ import type { Words } from "./Words.ts"
 export const sv = {
   page: {
     states: {
-      operational: "I drift",
-      degraded: "Begränsad",
-      down: "Nere",
-      maintenance: "Underhåll",
-      no_data: "Inga data",
-    },
-    within: {
       operational: "i drift",
       degraded: "begränsad",
       down: "nere",
@@ -53,14 +46,7 @@ export const sv = {
   },
   notification: {
     statuses: { ok: "normalt", warning: "varning", critical: "kritiskt", unknown: "okänt" },
-    titles: {
-      critical: "KRITISKT: {name}",
-      warning: "VARNING: {name}",
-      unknown: "OKÄNT: {name}",
-      resolved: "LÖST: {name}",
-    },
     over: "{title} (redan löst)",
-    headed: "{title}: {line}",
     test: "TEST: Tocsin når dig här. Inget är fel.",
     why: {
       not_reached: "Kunde inte nå {names}",
@@ -79,7 +65,6 @@ export const sv = {
     agent: "Agent: {name}",
     check: "Kontroll: {name}",
     acknowledge: "Kvittera i {length}",
-    incident: "Störning",
     runbook: "Instruktion",
     labelled: "{name}: {value}",
     was: "Tidigare: {line}",

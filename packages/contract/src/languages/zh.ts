@@ -10,13 +10,6 @@ export const zh = {
       maintenance: "维护中",
       no_data: "无数据",
     },
-    within: {
-      operational: "正常",
-      degraded: "性能下降",
-      down: "中断",
-      maintenance: "维护中",
-      no_data: "无数据",
-    },
     headlines: {
       operational: "所有服务运行正常",
       degraded: "部分服务性能下降",
@@ -53,14 +46,7 @@ export const zh = {
   },
   notification: {
     statuses: { ok: "正常", warning: "警告", critical: "严重", unknown: "未知" },
-    titles: {
-      critical: "严重：{name}",
-      warning: "警告：{name}",
-      unknown: "未知：{name}",
-      resolved: "已解决：{name}",
-    },
     over: "{title}（现已解决）",
-    headed: "{title}：{line}",
     test: "测试：Tocsin 可以在此通知您。没有发生问题。",
     why: {
       not_reached: "无法联系 {names}",
@@ -79,7 +65,6 @@ export const zh = {
     agent: "代理程序：{name}",
     check: "检查项：{name}",
     acknowledge: "确认（有效期{length}）",
-    incident: "故障",
     runbook: "处理手册",
     labelled: "{name}：{value}",
     was: "之前：{line}",

@@ -40,8 +40,8 @@ const spokenLink = (link: FollowedLink, now: Instant.Instant): Spoken => {
 const spokenReason = (link: FollowedLink, now: Instant.Instant): string => {
   const { text } = spokenLink(link, now)
   if (link.outcome === "ended") return text
-  const { headed } = readerTexts(link.notification).words.notification
-  return fill(headed, { title: spokenName(link.notification), line: text })
+  const { labelled } = readerTexts(link.notification).words.notification
+  return fill(labelled, { name: spokenName(link.notification), value: text })
 }
 
 /** Says of a call about several incidents how many a key acknowledged, and why not the others. */

@@ -85,10 +85,13 @@ export const PAGE_FIELDS = {
 const iconOf = (state: LineState): string =>
   `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23${COLOURS[state].slice(1)}'/%3E%3C/svg%3E`
 
+/** A text that begins with a capital letter, where the language has one. */
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 const isFaulty = ({ state }: PageDay): boolean => state !== "operational" && state !== "no_data"
 
 const dayText = ({ date, minutes, state }: PageDay, { day, lasting, words }: PageTexts): string =>
-  fill(words.page.day, { day: day(date), state: words.page.within[state], lasted: lasting(minutes) })
+  fill(words.page.day, { day: day(date), state: words.page.states[state], lasted: lasting(minutes) })
 
 type Line = PublicPageBody["groups"][number]["lines"][number]
 
@@ -114,10 +117,10 @@ const bars = (
       )
     else plain.set(day.state, (plain.get(day.state) ?? "") + stroke(n))
   const withoutFaults = days.every(({ state }) => state === "no_data")
-    ? words.within.no_data
+    ? words.states.no_data
     : now === "operational"
       ? fill(since === undefined ? words.no_fault : words.no_fault_since, { day: since ?? "" })
-      : fill(words.now, { state: words.within[now] })
+      : fill(words.now, { state: words.states[now] })
   const label = [
     texts.counted(words.last_days, days.length),
     ...(faulty.length === 0
@@ -142,12 +145,12 @@ const lineHtml = (line: Line, hasDetails: boolean, texts: PageTexts): string => 
   const since = firstDay && texts.day(firstDay.date)
   const available =
     availability === null
-      ? words.within.no_data
+      ? words.states.no_data
       : fill(since === undefined ? words.available : words.available_since, {
           percent: texts.number(percentOf(availability)),
           day: since ?? "",
         })
-  return `<li><div class="row"><b>${escapeHtml(name)}</b> <span class="w t${classOf(state)}">${words.states[state]}</span></div>
+  return `<li><div class="row"><b>${escapeHtml(name)}</b> <span class="w t${classOf(state)}">${capital(words.states[state])}</span></div>
 ${bars(line, since, hasDetails, texts)}
 <div class="row s"><span>${texts.daysAgo(days.length)}</span> <span>${available}</span> <span>${texts.today}</span></div></li>`
 }
@@ -209,7 +212,7 @@ export const publicPageHtml = (page: BuiltPage, { body, hasDetails, hasFeed }: P
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="refresh" content="60">
-<title>${escapeHtml(title)}: ${words.within[state]}</title>
+<title>${escapeHtml(title)}: ${words.states[state]}</title>
 <link rel="icon" href="${iconOf(state)}">
 ${hasFeed ? `<link rel="alternate" type="application/atom+xml" title="${words.announcements}" href="${name}.atom">\n` : ""}<style>${STYLE}</style>
 </head>

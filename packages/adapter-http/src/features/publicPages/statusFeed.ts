@@ -88,7 +88,7 @@ export const statusBadge = (name: string, state: LineState, lang: Language): str
   const characters = Array.from(name)
   const label =
     characters.length > MOST_CHARACTERS ? `${characters.slice(0, MOST_CHARACTERS - 1).join("")}…` : name
-  const word = wordsOf(lang).page.within[state]
+  const word = wordsOf(lang).page.states[state]
   const [left, right] = [widthOf(label), widthOf(word)]
   const whole = left + right
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="20" role="img" aria-label="${xml(name)}: ${word}"><title>${xml(name)}: ${word}</title><clipPath id="r"><rect width="${whole}" height="20" rx="3"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#43474e"/><rect x="${left}" width="${right}" height="20" fill="${BADGES[state]}"/></g><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">${text(label, 0, left)}${text(word, left, right)}</g></svg>

@@ -60,10 +60,9 @@ const secondsOf = (from: Instant.Instant, to: Instant.Instant): number =>
 /** The severity and place of an event: `CRITICAL: web-1/disk`. */
 const titleOf = (notification: DeliveryAttempt, { form, nameOf = plain }: Written = {}): string => {
   const { event_type, severity, incident, title } = notification
-  const { titles } = readerTexts(notification, form).words.notification
-  return fill(titles[event_type === "firing" ? severity : "resolved"], {
-    name: nameOf(whereText(incident, title)),
-  })
+  const { call, notification: words } = readerTexts(notification, form).words
+  const state = event_type === "firing" ? words.statuses[severity] : call.resolved
+  return fill(words.labelled, { name: state.toUpperCase(), value: nameOf(whereText(incident, title)) })
 }
 
 /** How a resolved incident ended; absent for a firing, and where an earlier version resolved it. */
@@ -137,9 +136,9 @@ export interface NamedLink {
 export const linksOf = (notification: DeliveryAttempt): ReadonlyArray<NamedLink> => {
   const { links, runbook } = notification
   const acknowledge = links?.acknowledge
-  const { notification: words } = readerTexts(notification).words
+  const { notification: words, page } = readerTexts(notification).words
   return [
-    ...(links === undefined ? [] : [{ title: words.incident, url: links.incident }]),
+    ...(links === undefined ? [] : [{ title: page.kinds.incident, url: links.incident }]),
     ...(runbook === undefined ? [] : [{ title: runbook.note ?? words.runbook, url: runbook.url }]),
     ...(acknowledge === undefined
       ? []
@@ -155,11 +154,14 @@ export const linksOf = (notification: DeliveryAttempt): ReadonlyArray<NamedLink>
 
 /** The last lines. No character of an address needs an escape, which would break it. */
 const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium): ReadonlyArray<string> => {
-  const { incident, labelled } = readerTexts(notification).words.notification
+  const {
+    notification: { labelled },
+    page: { kinds },
+  } = readerTexts(notification).words
   return [
     // A link leads to the incident; without one, its ID is how to find it.
     ...(notification.links === undefined
-      ? [escape(fill(labelled, { name: incident, value: notification.incident.id }))]
+      ? [escape(fill(labelled, { name: kinds.incident, value: notification.incident.id }))]
       : []),
     ...(hasLinks
       ? []
@@ -223,7 +225,7 @@ export const withSummary = (title: string, notification: DeliveryAttempt, form?:
   const line = endingIn(notification, form) ?? cutHeadline(plainLine(summary), severity)
   return line === ""
     ? title
-    : fill(readerTexts(notification, form).words.notification.headed, { title, line })
+    : fill(readerTexts(notification, form).words.notification.labelled, { name: title, value: line })
 }
 
 /** A notification in one line, the same at each attempt: the summary names the check of an incident that checks share. */
