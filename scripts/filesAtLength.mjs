@@ -111,6 +111,7 @@ export const FILES_AT_LENGTH = [
   // More stories of the same kind.
   "bench/test/memory.test.ts",
   "test/delivery/peopleScenario.test.ts",
+  "test/firings/beforeEpisodes.test.ts",
   "test/firings/handoverCases.test.ts",
   "test/firings/stories[34].test.ts",
   "test/fuzz/fuzz.test.ts",

@@ -51,8 +51,11 @@ const beforeStep = (story: Story, course: Course, arrivals: ReadonlyArray<Arrive
   arrivals.flatMap((arrived) => {
     const history = course.trace.filter(isOf(arrived)).filter(({ at }) => at < arrived.at)
     const opened = history.find(({ announced }) => announced > 0)?.at ?? 0
+    // One that ran out while the service was stopped is found to have ended once that is back.
+    const stops = course.steps.flatMap((one) => (one.step === "stops" ? [one] : []))
+    const stopped = (at: number) => stops.find((stop) => stop.at <= at && at <= stop.at + stop.lasts)?.at
     const ackEnds = history.flatMap(({ ackRank, at }, n) =>
-      ackRank === 0 && (history[n - 1]?.ackRank ?? 0) > 0 ? at : [],
+      ackRank === 0 && (history[n - 1]?.ackRank ?? 0) > 0 ? (stopped(at) ?? at) : [],
     )
     const began = Math.max(opened, ...ackEnds)
     const least = Math.min(...laterDelays(story, arrived.receiver))

@@ -74,16 +74,23 @@ const copied = (
   forgotten_critical_at: incident.forgotten_critical_at,
 })
 
-/** The columns without the severities that the announced one has been below for so long that the incident forgets them. */
+/**
+ * The columns without the severities that the announced one has been below for so long that the incident forgets them.
+ * A server without these columns may have announced meanwhile: it is not known since when, so that counts as long.
+ */
 export const forget = (incident: AnnouncedColumns, { againAfter, now }: Announcing) => {
   const columns = copied(incident)
   for (const { forgotten, left, severity } of FORGOTTEN) {
-    const leftAt = incident[left]
-    const at = leftAt && Instant.plus(leftAt, againAfter)
-    if (!isBelow(incident.announced, severity) || at === undefined || at > now) continue
-    columns[COLUMN[severity]] = undefined
-    columns[forgotten] = at
     columns[left] = undefined
+    if (!isBelow(incident.announced, severity)) continue
+    const leftAt = incident[left]
+    const at = leftAt === undefined ? reachedAt(incident, severity) && now : Instant.plus(leftAt, againAfter)
+    if (at === undefined) continue
+    if (at > now) columns[left] = leftAt
+    else {
+      columns[COLUMN[severity]] = undefined
+      columns[forgotten] = at
+    }
   }
   return columns
 }
