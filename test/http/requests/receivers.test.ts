@@ -202,6 +202,15 @@ describe("a receiver over HTTP", () => {
         const withoutKey = yield* change("PUT", "chat", { receiver: CHAT, values: { token: "t" } })
         assert.include(expectError(withoutKey, 409, "conflict"), "SERVICE_SECRETS_KEY")
         assert.strictEqual((yield* operate("GET", "/ops/v1/policy/versions")).text, '{"items":[]}')
+        // Its test, once it is stored as it was tried.
+        const tested = Effect.map(operate("GET", "/ops/v1/policy"), ({ body }) =>
+          Object(body).receivers.map(({ tested_at }: { readonly tested_at?: string }) => typeof tested_at),
+        )
+        const other = { ...receiver, url_file: "c" }
+        assert.strictEqual((yield* change("PUT", "webhook", { receiver: other })).status, 200)
+        assert.deepStrictEqual(yield* tested, ["undefined"])
+        assert.strictEqual((yield* change("PUT", "webhook", { receiver })).status, 200)
+        assert.deepStrictEqual(yield* tested, ["string"])
       }),
     ),
   )

@@ -1,4 +1,4 @@
-import { Effect, Result } from "effect"
+import { Effect, Equal, Result } from "effect"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import type { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
@@ -8,11 +8,14 @@ import type { Notifier } from "../../heart/notifications/Notifiers.ts"
 import { cutText, plain } from "../../heart/notifications/cutText.ts"
 import { policyHash } from "../../heart/policy/applyPolicy.ts"
 import type { PolicyNotifiers } from "../../heart/policy/compilePolicy.ts"
+import { noteTested } from "../../heart/notifications/refusingReceivers.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import { readPolicyBy } from "../../heart/policy/readPolicy.ts"
+import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { PolicySource, type ReceiverChange } from "../../heart/usecases/PolicySource.ts"
 import type { OpenedSecrets } from "../../heart/policy/namedSecrets.ts"
+import { Ids, newId } from "../../kernel/ports/Ids.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { type EncryptedSecrets, encryptSecrets } from "./openSecrets.ts"
 import { dropSecrets, putSecrets, TOO_MANY } from "./secretDecisions.ts"
@@ -88,12 +91,25 @@ const REPEATABLE = 10
 const valuesOf = (row: NotifierName | undefined, values: SecretValues | undefined): OpenedSecrets =>
   row === undefined || values === undefined ? new Map() : new Map([[row, Result.succeed(values)]])
 
+/** The last receiver that took a test as it would be: once it is stored so, that test is its own. */
+const keepingTests = Effect.gen(function* () {
+  const commits = yield* Commits
+  const ids = yield* Ids
+  let taken: ReceiverWithSecrets | undefined
+  return {
+    took: (given: ReceiverWithSecrets): void => void (taken = given),
+    stored: (given: ReceiverWithSecrets) =>
+      Equal.equals(given, taken) ? commits.transact(noteTested(given.name, newId(ids))) : Effect.void,
+  }
+})
+
 /** Returns a function that changes one receiver of the stored policy, with its secrets (docs/rules.md#a-stored-policy). */
 export const changingReceivers = Effect.fnUntraced(function* (
   { openWith, plainSecrets, store }: StorePolicy,
   bind: (notifier: Notifier) => Notifier,
 ) {
   const inForce = yield* PolicyInForce
+  const tests = yield* keepingTests
   const storage = yield* Storage
   const source = yield* PolicySource
   const cipher = yield* SecretCipher
@@ -144,7 +160,10 @@ export const changingReceivers = Effect.fnUntraced(function* (
       const by = { name: change.name, stores }
       const applying = { ...application, of: version }
       if (change.receiver !== undefined)
-        return yield* store(edited, applying, { ...by, action: "receiver.changed" }, valuesOf(row, values))
+        return yield* Effect.tap(
+          store(edited, applying, { ...by, action: "receiver.changed" }, valuesOf(row, values)),
+          tests.stored({ values, ...given }),
+        )
       const dropped = secretsOf(inForce.current().document, change.name)
       const drops = dropped === undefined ? undefined : dropping(dropped)
       return yield* store(edited, applying, { ...by, action: "receiver.removed", drops })
@@ -158,7 +177,9 @@ export const changingReceivers = Effect.fnUntraced(function* (
       const row = secretsOf(document, change.name)
       yield* plainSecrets.prevent(document, values && row)
       const opened = yield* openWith(document, valuesOf(row, values))
-      return yield* source.test(document, opened, bind)
+      const receipt = yield* source.test(document, opened, bind)
+      if (receipt.result.outcome === "delivered") tests.took({ values, ...given })
+      return receipt
     }),
   }
 })
