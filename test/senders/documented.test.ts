@@ -85,7 +85,10 @@ describe("a documented sender", () => {
       const logs = "INFO: a line of borg's own log, with äöü\n".repeat(2_500).slice(0, 99_000)
       assert.strictEqual(yield* ping("/start", ""), "200 OK")
       const explained = yield* operate(server, "GET", "/ops/v1/explain?agent_id=borg&check_id=home")
-      assert.match(explained.text, /"reasons":\["It began .{19} UTC, and is to end by .{19} UTC\."\]/)
+      assert.match(
+        explained.text,
+        /"reasons":\["It began .{19} UTC, and is to end by .{19} UTC\.","It must report [^"]+"\]/,
+      )
       assert.strictEqual(yield* ping("", logs), "200 OK")
       assert.deepStrictEqual(yield* statusesOf(server, "borg"), { home: "ok" })
       assert.strictEqual(yield* ping("/start?create=1", ""), "200 OK")

@@ -12,7 +12,7 @@ import type { CheckLabelRecord } from "../model/CheckLabelRecord.ts"
 import { type CheckRecord, toStoredEvent } from "../model/CheckRecord.ts"
 import type { CheckName, CheckRef } from "../../kernel/model/CheckRef.ts"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
-import { expectationText } from "../overdue/expectationText.ts"
+import { expectationText, termsText } from "../overdue/expectationText.ts"
 import { holdingChecks, type HoldingPorts } from "./heldChecks.ts"
 import { toExpectedCheck } from "../overdue/expectedChecks.ts"
 import type { OperationPorts } from "./operationPorts.ts"
@@ -43,7 +43,10 @@ const explain = Effect.fnUntraced(function* (storage: Storage["Service"], subjec
   const context = { rules, serviceHeartbeat: yield* storage.serviceHeartbeat, now }
   const shownAgent = toTitledAgent(agent, context)
   const shown = toExpectedCheck(name, check, expectation, label)
-  const expected = expectation === undefined ? [] : [expectationText(expectation, check?.received_at, now)]
+  const expected =
+    expectation === undefined
+      ? []
+      : [expectationText(expectation, check?.received_at, now), termsText(expectation.terms)]
   const newest = check && (yield* explainNewest(storage, check))
   return {
     agent: shownAgent,

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { AgentId, CheckId, RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { expectationText } from "../../../src/heart/overdue/expectationText.ts"
+import { expectationText, termsText } from "../../../src/heart/overdue/expectationText.ts"
 import { incidentIdOf } from "@tocsin/testing/records"
 import type { ExpectationRecord } from "../../../src/heart/model/ExpectationRecord.ts"
 
@@ -76,4 +76,13 @@ it.each([
 ] as const)("%s is explained", (_, expectation, reported, now, expected) => {
   const reportedAt = reported === undefined ? undefined : at(reported)
   assert.strictEqual(expectationText(expectation, reportedAt, at(now)), expected)
+})
+
+it("says how often a check must report", () => {
+  assert.strictEqual(termsText(JOB.terms), "It must report every 1h, and is late after 2h without a report.")
+  const terms = { ...JOB.terms, cron: "0 3 * * *", tz: "Europe/Berlin" }
+  assert.strictEqual(
+    termsText(terms),
+    "It must report at 0 3 * * * (Europe/Berlin), and is late 10m after each time.",
+  )
 })
