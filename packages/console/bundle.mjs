@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
+import { drawings } from "./drawings.mjs"
 import { icons } from "./icons.mjs"
 
 const folder = fileURLToPath(new URL("src", import.meta.url))
@@ -13,6 +14,7 @@ const styleText = () =>
     .filter((name) => name.endsWith(".css"))
     .sort()
     .map((name) => readFileSync(join(folder, "style", name), "utf8"))
+    .concat(drawings())
     .join("\n")
     .replaceAll(/\/\*[^]*?\*\//g, "")
     .replaceAll(/\s*\n\s*/g, "\n")

@@ -17,8 +17,14 @@ export const relativeText = (at: string, now: number): string => {
 }
 
 /** As the reader's clock writes hours: `03:00` on one of 24 hours, also beside a date. */
-const { hour12 } = new Intl.DateTimeFormat(undefined, { timeStyle: "short" }).resolvedOptions()
-const hour = hour12 === true ? "numeric" : "2-digit"
+const reader = new Intl.DateTimeFormat(undefined, { timeStyle: "short" }).resolvedOptions()
+/** The zone of the computer, in which the browser reads a time that is typed. */
+export const ZONE = reader.timeZone
+export const ZONES = Array.from(
+  new Set(["UTC", ZONE, ...Intl.supportedValuesOf("timeZone")]),
+  (zone) => [zone] as const,
+)
+const hour = reader.hour12 === true ? "numeric" : "2-digit"
 const BRIEF = { month: "short", day: "numeric", hour, minute: "2-digit" } as const
 
 // Making a format takes longer than drawing a row.

@@ -186,10 +186,10 @@ const Facts = ({ detail: { acknowledgement, incident, runbook } }: { readonly de
 export const IncidentPage = () => {
   useReaches()
   const [id = ""] = route.value.subject
-  const [note, span] = [useDraft("note", ""), useDraft("span", "")]
+  const [note, span] = [useDraft("", "note", ""), useDraft("", "span", "")]
   const acknowledges = async (): Promise<Message | undefined> => {
     const done = await acknowledge([id], { span: span.value, text: note.value })
-    note.value = ""
+    note.value = span.value = ""
     return done
   }
   const path = `ops/v1/incidents/${segment(id)}`

@@ -1,4 +1,5 @@
-import { type Signal, signal, useSignal } from "@preact/signals"
+import type { Signal } from "@preact/signals"
+import { useDraft } from "../state/drafts.ts"
 import { naturally } from "../state/names.ts"
 import type { Policy } from "../state/policyEntries.ts"
 import { linkTo } from "../state/Route.ts"
@@ -11,11 +12,9 @@ export type PolicyRoute = NonNullable<Policy["routes"]>[number]
 
 /** A later step, as a form changes it. */
 interface Step {
-  readonly after: Signal<string>
-  readonly to: Signal<ReadonlyArray<string>>
+  readonly after: string
+  readonly to: ReadonlyArray<string>
 }
-
-const stepOf = (after: string, to: ReadonlyArray<string>): Step => ({ after: signal(after), to: signal(to) })
 
 interface StepsProps {
   /** The names of receivers and rotas. */
@@ -23,44 +22,56 @@ interface StepsProps {
   readonly steps: Signal<ReadonlyArray<Step>>
 }
 
-const Steps = ({ names, steps }: StepsProps) => (
-  <>
-    {steps.value.map((step, place) => (
-      <div class="form-row" role="group" aria-label={`Step ${place + 2}`} key={place}>
-        <b>Step {place + 2}</b>
-        <Field label="After" placeholder="15m" {...bound(step.after)} />
-        <span class="filters">
-          <Choices names={names} chosen={step.to.value} onChange={(chosen) => (step.to.value = chosen)} />
-        </span>
-        <QuietButton
-          describes={`Remove step ${place + 2}`}
-          does={() => (steps.value = steps.value.filter((each) => each !== step))}
-        >
-          Remove
+const Steps = ({ names, steps }: StepsProps) => {
+  const write = (place: number, ...written: ReadonlyArray<Step>) =>
+    (steps.value = steps.value.toSpliced(place, 1, ...written))
+  return (
+    <>
+      {steps.value.map((step, place) => (
+        <div class="form-row" role="group" aria-label={`Step ${place + 2}`} key={place}>
+          <b>Step {place + 2}</b>
+          <Field
+            label="After"
+            placeholder="15m"
+            value={step.after}
+            onText={(after) => write(place, { ...step, after })}
+          />
+          <span class="filters">
+            <Choices names={names} chosen={step.to} onChange={(to) => write(place, { ...step, to })} />
+          </span>
+          <QuietButton describes={`Remove step ${place + 2}`} does={() => write(place)}>
+            Remove
+          </QuietButton>
+        </div>
+      ))}
+      <p>
+        <QuietButton does={() => (steps.value = [...steps.value, { after: "", to: [] }])}>
+          Add a step
         </QuietButton>
-      </div>
-    ))}
-    <p>
-      <QuietButton does={() => (steps.value = [...steps.value, stepOf("", [])])}>Add a step</QuietButton>
-    </p>
-  </>
-)
+      </p>
+    </>
+  )
+}
 
 /** The fields of a route, with the values that it has. */
-const useFields = ({ match, after = "", remind = "", steps, to }: PolicyRoute) => {
+const useFields = (form: string, { match, after = "", remind = "", steps, to }: PolicyRoute) => {
   const [first, ...later] = steps ?? []
   return {
-    checks: useChecks(match),
-    wait: useSignal(after),
-    remind: useSignal(remind),
-    to: useSignal<ReadonlyArray<string>>(to ?? first?.to ?? []),
-    steps: useSignal<ReadonlyArray<Step>>(later.map((step) => stepOf(step.after ?? "", step.to))),
+    checks: useChecks(form, match),
+    wait: useDraft(form, "wait", after),
+    remind: useDraft(form, "remind", remind),
+    to: useDraft<ReadonlyArray<string>>(form, "to", to ?? first?.to ?? []),
+    steps: useDraft<ReadonlyArray<Step>>(
+      form,
+      "steps",
+      later.map(({ after: waits = "", to: followers }) => ({ after: waits, to: followers })),
+    ),
   }
 }
 
 /** The route that the fields say. One step stays a step where it was one. */
 const routeOf = ({ checks, remind, steps, to, wait }: ReturnType<typeof useFields>, former: PolicyRoute) => {
-  const later = steps.value.map((step) => ({ after: step.after.value.trim(), to: step.to.value }))
+  const later = steps.value.map(({ after, to: followers }) => ({ after: after.trim(), to: followers }))
   const hasSteps = later.length > 0 || former.steps !== undefined
   return {
     ...(checks.match.length > 0 && { match: checks.match }),
@@ -72,10 +83,10 @@ const routeOf = ({ checks, remind, steps, to, wait }: ReturnType<typeof useField
 
 /** Writes a route: which checks are sent to whom, after how long, and who follows. */
 export const RouteForm = (props: PolicyFormProps) => {
-  const { policy } = props
+  const { name: form, policy } = props
   const entry = useEntry<PolicyRoute>(props)
   const former = entry.value?.value ?? {}
-  const fields = useFields(former)
+  const fields = useFields(form, former)
   const { match: _, after: __, remind: ___, steps: ____, to, ...kept } = former
   const names = [
     ...policy.receivers.map(({ name }) => name).toSorted(naturally((name) => name)),
@@ -86,9 +97,7 @@ export const RouteForm = (props: PolicyFormProps) => {
   const missing = [
     ...(fields.to.value.length === 0 && !hasAll ? ["to whom"] : []),
     ...fields.steps.value.flatMap(({ after, to: later }, place) =>
-      after.value.trim() === "" || later.value.length === 0
-        ? [`after what and to whom in step ${place + 2}`]
-        : [],
+      after.trim() === "" || later.length === 0 ? [`after what and to whom in step ${place + 2}`] : [],
     ),
   ]
   return (

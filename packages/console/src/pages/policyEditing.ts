@@ -1,4 +1,4 @@
-import { signal, useSignal } from "@preact/signals"
+import { effect, signal, useSignal } from "@preact/signals"
 import type {
   AppliedPolicy,
   PolicyCheck,
@@ -9,6 +9,7 @@ import type {
 import { useRef } from "preact/hooks"
 import { countText } from "../format/times.ts"
 import { changePolicy, firingsText } from "../state/policyActions.ts"
+import { draftOf, keepDraft } from "../state/drafts.ts"
 import { call, me } from "../state/session.ts"
 import { useLater } from "../state/useLater.ts"
 import { useResource } from "../view/usePages.ts"
@@ -39,6 +40,8 @@ export const useVersions = () => {
   })
 }
 
+const POLICY = "policy"
+
 /** A text that is not applied yet, by its writer. It waits while its writer looks at other pages. */
 interface Draft {
   readonly by: string | undefined
@@ -46,7 +49,8 @@ interface Draft {
   readonly base: string
   readonly text: string
 }
-export const draft = signal<Draft | undefined>(undefined)
+export const draft = signal(draftOf<Draft>(POLICY))
+effect(() => keepDraft(POLICY, draft.value))
 
 /** The check waits for a pause in the typing. */
 const TYPING_MILLIS = 400

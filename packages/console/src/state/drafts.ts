@@ -1,35 +1,63 @@
-import { type Signal, signal } from "@preact/signals"
-import { useEffect, useMemo } from "preact/hooks"
+import { effect, type Signal, useSignal, useSignalEffect } from "@preact/signals"
+import { useMemo } from "preact/hooks"
+import { isSame } from "./isSame.ts"
+import { attempt, keep, kept } from "./kept.ts"
 import { route } from "./location.ts"
-import { routeText } from "./Route.ts"
-import { lostName, me } from "./session.ts"
+import { me, whenSignedOut } from "./session.ts"
 
-/** Unsent texts of fields that have left the page, by their writer, their page and their field. */
-const drafts = new Map<string, Signal<unknown>>()
+const KEY = "tocsin.drafts"
+/** Its value is the name of the present writer. */
+const WRITER = ""
 
-const placeOf = (field: string): string => `${routeText(route.peek())} ${field}`
+/** Unsent texts by their writer, page, form and field: they wait while the tab is open, also after it was loaded again. */
+const drafts =
+  attempt(
+    // Anyone can have written anything into it.
+    () => new Map(kept("sessionStorage", KEY) as Iterable<readonly [string, unknown]>),
+  ) ?? new Map<string, unknown>()
+
+const store = (): void => void keep("sessionStorage", KEY, [...drafts])
+
+whenSignedOut(async () => {
+  drafts.clear()
+  store()
+})
+
+/** A waiting text: of the type that its writer gave it. */
+export const draftOf = <A>(key: string): A | undefined => drafts.get(key) as A | undefined
+
+/** Lets a text wait, or forgets it. */
+export const keepDraft = (key: string, value: unknown): void => {
+  if (isSame(value, drafts.get(key))) return
+  if (value === undefined) drafts.delete(key)
+  else drafts.set(key, value)
+  store()
+}
+
+effect(() => {
+  const { name } = me.value ?? {}
+  // After a reload, the page may be drawn before it is known who reads it: the one before.
+  if (name !== undefined) keepDraft(WRITER, name)
+})
+
+const keyOf = (form: string, field = ""): string => {
+  const { page, subject } = route.peek()
+  return [drafts.get(WRITER), [page, ...subject].join("/"), form, field].join("\n")
+}
+
+/** Forgets the texts of a form that was sent or given up. */
+export const forgetDrafts = (form: string): void => {
+  for (const key of drafts.keys()) if (key.startsWith(keyOf(form))) drafts.delete(key)
+  store()
+}
 
 /**
- * The text being written in a field. Its writer finds it again after a token that was lost meanwhile; where it is kept,
- * also after another form took its place on the page.
+ * The text of a field, by the name of its form and its own: its writer finds it again until it is sent or given up,
+ * wherever they have been. No secret may be in it.
  */
-export const useDraft = <A>(field: string, initial: A, isKept = false): Signal<A> => {
-  const [draft, opened] = useMemo(() => {
-    const place = placeOf(field)
-    const key = `${me.peek()?.name} ${place}`
-    const kept = drafts.get(key)
-    drafts.delete(key)
-    // Each field has values of one type.
-    return [(kept as Signal<A> | undefined) ?? signal(initial), place] as const
-  }, [])
-  useEffect(
-    () => () => {
-      const lost = lostName.peek()
-      const name = lost || (isKept && me.peek()?.name)
-      // Of one who left, the address is that of the next page; of a lost token, it is where its owner comes back.
-      if (name) drafts.set(`${name} ${lost ? placeOf(field) : opened}`, draft)
-    },
-    [],
-  )
+export const useDraft = <A>(form: string, field: string, initial: A): Signal<A> => {
+  const key = useMemo(() => keyOf(form, field), [])
+  const draft = useSignal(useMemo(() => draftOf<A>(key) ?? initial, []))
+  useSignalEffect(() => keepDraft(key, isSame(draft.value, initial) ? undefined : draft.value))
   return draft
 }

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals"
+import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 
 /** A thing that people may have titled. */
 export interface Titled {
@@ -35,6 +36,21 @@ export const namesIn = <Item>(
   items: ReadonlyArray<Item & Titled> = [],
   idOf: (item: Item) => string,
 ): ((item: Item & Titled) => string) => nameAmong(sharedTitles(items, idOf), idOf)
+
+/** What names may have, beside lower-case letters and digits: those of receivers and rotas, of pages, of others. */
+const MARKS = { _: /^[a-z0-9_]*$/, "-": /^[a-z0-9-]*$/, "._-": /^[a-z0-9._-]*$/ }
+
+/** The name that a text is, or else becomes. */
+export const asName = (text: string, marks: keyof typeof MARKS): string =>
+  MARKS[marks].test(text) ? text : idOfTitle(text, "").replaceAll("-", marks === "-" ? "-" : "_")
+
+/** The rule of a name, or what a text becomes by it. */
+export const nameHint = (text: string, marks: keyof typeof MARKS): string => {
+  const name = asName(text.trim(), marks)
+  return name === text.trim()
+    ? `Lower-case letters, digits and ${marks === "-" ? "-" : "_"}`
+    : `Name: ${name}`
+}
 
 export const idOfCheck = ({
   agent_id,

@@ -3,6 +3,7 @@ import type { CheckAvailability, ExpectedCheckState } from "@tocsin/client"
 import { useEffect, useId, useRef } from "preact/hooks"
 import { countText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
+import { useDraft } from "../state/drafts.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
@@ -51,9 +52,8 @@ const matchersOf = (text: string, checks: ReadonlyArray<Named>): ReadonlyArray<s
 const textOf = (match: ReadonlyArray<string>): string => checkNamed(match) ?? match.join(", ")
 
 /** Matchers of checks as a form changes them: the text of its field, and what that means. */
-export const useChecks = (former: ReadonlyArray<string> = [], drafted?: Signal<string>) => {
-  const own = useSignal(textOf(former))
-  const text = drafted ?? own
+export const useChecks = (form: string, former: ReadonlyArray<string> = []) => {
+  const text = useDraft(form, "checks", textOf(former))
   const { current: given } = useRef(former)
   const asked = useSignal(text.peek())
   useLater(() => (asked.value = text.value), TYPING_MILLIS, [text.value])
@@ -115,14 +115,15 @@ export const ChecksField = ({ count, offered, text }: ChecksFieldProps) => {
 }
 
 interface MatchFieldProps {
-  readonly text: Signal<string>
+  /** The name of the form. */
+  readonly form: string
   /** The matchers, which follow the text. */
   readonly of: Signal<ReadonlyArray<string>>
 }
 
 /** The field in a form of another script. */
-export const MatchField = ({ of, text }: MatchFieldProps) => {
-  const { field, match } = useChecks(of.peek(), text)
+export const MatchField = ({ form, of }: MatchFieldProps) => {
+  const { field, match } = useChecks(form, of.peek())
   useEffect(() => void (of.value = match), [match.join("\n")])
   return <ChecksField {...field} />
 }

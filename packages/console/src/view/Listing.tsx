@@ -66,12 +66,22 @@ export const column = <Item,>(
   sort?: string,
 ): Column<Item> => ({ head, room, cell, sort })
 
-/** The link of a row to the page of its item. */
-export const mainLink = (address: string, text: string) => (
-  <a class="main" href={address}>
-    {text}
-  </a>
-)
+/** The link of a row to the page of its item. Of equal titles, the ID that tells them apart is cut last. */
+export const mainLink = (address: string, text: string) => {
+  const id = text.endsWith(")") ? text.lastIndexOf(" (") + 1 : 0
+  return (
+    <a class="main" href={address}>
+      {id === 0 ? (
+        text
+      ) : (
+        <>
+          <span>{text.slice(0, id)}</span>
+          <bdi>{text.slice(id)}</bdi>
+        </>
+      )}
+    </a>
+  )
+}
 
 /** The output of an item, which leads to its page too; keys take the main link. */
 export const saidLink = (address: string, text: string | undefined) => (

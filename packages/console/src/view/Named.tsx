@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks"
 import { segment } from "../api/request.ts"
 import { isSame } from "../state/isSame.ts"
 import { mergedChanges } from "../state/mergedChanges.ts"
+import { asName, nameHint } from "../state/names.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
 import { Dialog } from "./Dialog.tsx"
 import type { FormField, Texts } from "./FormField.ts"
@@ -47,7 +48,7 @@ const newFields = (
   { idOf: idIn }: Pick<Kind<never>, "idOf">,
   model: Named | undefined,
 ): Readonly<Record<string, FormField>> => {
-  if (idIn === undefined) return { name: { label: "Name", hint: "Lower-case letters, digits and . _ -" } }
+  if (idIn === undefined) return { name: { label: "Name", hint: ({ name = "" }) => nameHint(name, "._-") } }
   const hint = (texts: Texts) => {
     const id = texts["name"] || idIn(texts)
     return id === undefined ? "" : `ID: ${id}`
@@ -64,7 +65,8 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
   /** Changes by somebody else that the form has named. */
   const said = useRef<unknown>(undefined)
   if (former === undefined) {
-    const create: FormAct[1] = async ({ name = "", title = "", ...texts }) => {
+    const create: FormAct[1] = async ({ name: written = "", title = "", ...texts }) => {
+      const name = kind.idOf === undefined ? asName(written, "._-") : written
       // The service makes an ID of a title.
       const named = name !== "" || title === "" ? { name: name === "" ? kind.idOf?.(texts) : name } : {}
       const body = { ...kind.bodyOf(texts, undefined, model), ...named, ...(title !== "" && { title }) }
@@ -117,9 +119,9 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
         fields={kind.idOf === undefined ? fields : { title: titleField(former.title ?? ""), ...fields }}
         acts={[...acts, ["Save", change, "main"]]}
         hasColumns
-      >
-        <QuietButton does={close}>Cancel</QuietButton>
-      </Form>
+        keptAs={former.name}
+        cancels={close}
+      />
       {children}
     </Dialog>
   )

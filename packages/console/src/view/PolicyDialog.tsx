@@ -16,6 +16,7 @@ import {
   removalOf,
 } from "../state/policyEntries.ts"
 import { entryText, flowText } from "../state/policyText.ts"
+import { forgetDrafts } from "../state/drafts.ts"
 import { refresh } from "../state/revisions.ts"
 import { confirmed } from "../state/useAction.ts"
 import { useLater } from "../state/useLater.ts"
@@ -34,6 +35,8 @@ export interface PolicyFormProps {
   readonly policy: PolicyInForce
   /** The entry that it changes; without one there, it adds one. */
   readonly path?: Path | undefined
+  /** The name by which its texts wait. */
+  readonly name: string
   readonly onClose: () => void
 }
 
@@ -154,7 +157,7 @@ const mayRemove = async (policy: PolicyInForce, operations: ReadonlyArray<Operat
   return confirmed(`Remove this from the policy${firingsText(firings, "that")}?`, "Remove this entry")
 }
 
-const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) => {
+const useApply = ({ entry, name, onClose, path, policy, value }: PolicyDialogProps) => {
   const fault = useSignal("")
   const { conflict, present } = useConflict(policy, entry)
   const carryOut =
@@ -168,6 +171,7 @@ const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) =>
         if (asks && !(await mayRemove(policy, made))) return undefined
         const applied = await applyChange(policy, made)
         if (applied === undefined) return undefined
+        forgetDrafts(name)
         onClose()
         return { text: `Applied version ${applied.version}${firingsText(applied.firings, "it")}` }
       } catch (error) {
@@ -182,7 +186,7 @@ const useApply = ({ entry, onClose, path, policy, value }: PolicyDialogProps) =>
 
 /** A form over one entry of the policy. It says what it changes before it does (docs/rules.md#policy). */
 export const PolicyDialog = (props: PolicyDialogProps) => {
-  const { children, kept = {}, missing, onClose, path, policy, title, value } = props
+  const { children, kept = {}, missing, name, onClose, path, policy, title, value } = props
   const { apply, conflict, fault, former, remove } = useApply(props)
   const isMissing = missing.length > 0
   return (
@@ -214,7 +218,14 @@ export const PolicyDialog = (props: PolicyDialogProps) => {
               Apply
             </ActionButton>
           )}
-          <QuietButton does={onClose}>Cancel</QuietButton>
+          <QuietButton
+            does={() => {
+              forgetDrafts(name)
+              onClose()
+            }}
+          >
+            Cancel
+          </QuietButton>
           {policy.fixed === undefined && removalOf(policy.policy, former).length > 0 && (
             <ActionButton kind="danger" does={remove}>
               Remove it

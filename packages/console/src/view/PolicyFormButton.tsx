@@ -19,7 +19,7 @@ export const PolicyFormButton = ({ form, label, path, describes = label }: Polic
     dialog.value = (
       <Loaded
         of={decide}
-        draw={({ FORMS: forms, PolicyForm }) => <PolicyForm of={forms[form]} path={path} />}
+        draw={({ FORMS: forms, PolicyForm }) => <PolicyForm of={forms[form]} {...{ describes, path }} />}
       />
     )
   }

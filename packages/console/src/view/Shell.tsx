@@ -2,19 +2,15 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect } from "preact/hooks"
 import { numberText, spanText } from "../format/times.ts"
-import { ZONES } from "../format/zones.ts"
-import { askToNotify } from "../state/browser.ts"
 import { now } from "../state/clock.ts"
 import { keyHelp } from "../state/keys.ts"
 import { isOutdated } from "../state/live.ts"
 import { route } from "../state/location.ts"
-import { prefer, preferences } from "../state/preferences.ts"
 import { HOME, linkTo } from "../state/Route.ts"
-import { contact, mayAdminister, mayRespond, me, signOut, WALL } from "../state/session.ts"
-import { aliveAgents, sound, summary, unacknowledged } from "../state/summary.ts"
+import { contact, mayAdminister, mayRespond, me, signOut } from "../state/session.ts"
+import { aliveAgents, summary, unacknowledged } from "../state/summary.ts"
 import { act, actionFailure, message } from "../state/useAction.ts"
-import { Box } from "./boxes.tsx"
-import { Field, QuietButton } from "./forms.tsx"
+import { QuietButton } from "./forms.tsx"
 import { decide } from "../pages/decide.ts"
 import { Icon } from "./icons.tsx"
 import { HELP, openPanel, useKeyboard } from "./Keyboard.tsx"
@@ -93,63 +89,6 @@ const skip = (event: Event): void => {
 
 /** The meaning of a name that begins with `token-`. */
 const SHARED = "A token of the settings. Named operators are on the page Operators."
-
-const THEMES = [["", "as the computer"], ["light"], ["dark"]] as const
-const SHOWN_ZONES = [["", "that of the computer"], ...ZONES] as const
-
-const Preferences = () => {
-  const { notifies, sounds, theme, zone } = preferences.value
-  const refusal = useSignal("")
-  const choose = async (isWanted: boolean): Promise<void> => {
-    const isAllowed = isWanted && (await askToNotify())
-    refusal.value = isWanted && !isAllowed ? "The browser does not allow notifications here." : ""
-    prefer({ notifies: isAllowed })
-  }
-  return (
-    <>
-      <Field
-        label="Theme"
-        value={theme}
-        options={THEMES}
-        onText={(text) => prefer({ theme: text === "light" || text === "dark" ? text : "" })}
-      />
-      <Field
-        label="Time zone"
-        value={zone}
-        options={SHOWN_ZONES}
-        onText={(text) => {
-          prefer({ zone: text })
-          // Every time on the page is another text then.
-          location.reload()
-        }}
-      />
-      <Box
-        label="Desktop notification of new incidents"
-        isOn={notifies}
-        onChange={(isWanted) => void choose(isWanted)}
-      />
-      <Box
-        label="Sound for new incidents"
-        isOn={sounds}
-        onChange={(isWanted) => {
-          prefer({ sounds: isWanted })
-          if (isWanted) sound()
-        }}
-      />
-      {refusal.value !== "" && <p role="alert">{refusal}</p>}
-      <Loaded
-        of={decide}
-        draw={({ NotifyBrowser, ServerSettings }) => (
-          <>
-            <NotifyBrowser />
-            <ServerSettings />
-          </>
-        )}
-      />
-      <a href={linkTo(WALL)}>Put up a wall on this screen</a>
-    </>
-  )
-}
 
 interface PanelProps {
   readonly id: string
@@ -280,7 +219,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
       </main>
       <Done />
       <Panel id="settings" title="Settings">
-        <Preferences />
+        <Loaded of={decide} draw={({ Preferences }) => <Preferences />} />
       </Panel>
       <Panel id={HELP} title="Shortcuts">
         <Facts facts={Object.fromEntries(keyHelp(mayRespond.value, mayAdminister.value))} />

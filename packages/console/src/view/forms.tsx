@@ -1,14 +1,14 @@
-import { type Signal, useSignal } from "@preact/signals"
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useMemo, useRef } from "preact/hooks"
+import { useEffect, useId, useRef } from "preact/hooks"
 import { copyText } from "../state/browser.ts"
-import { useDraft } from "../state/drafts.ts"
+import { forgetDrafts, useDraft } from "../state/drafts.ts"
 import { isSame } from "../state/isSame.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
 import { Boxes } from "./boxes.tsx"
 import { Fields } from "./Fields.tsx"
 import type { FieldProps, FormField, Texts } from "./FormField.ts"
-import { faultOf, type FormFault, missingIn, NO_FAULT } from "./formFault.ts"
+import { faultOf, type FormFault, missingIn, NO_FAULT, STILL_HERE } from "./formFault.ts"
 
 interface ActionButtonProps {
   readonly children: ComponentChildren
@@ -175,11 +175,12 @@ interface FormProps {
   readonly fields: Readonly<Record<string, FormField>>
   readonly hasColumns?: boolean
   readonly acts: ReadonlyArray<FormAct>
-  /** The name by which its texts wait while another form has its place. */
+  /** The name by which its texts wait; without one, its title or its fields are that. */
   readonly keptAs?: string
+  /** Gives it up, with what was typed. */
+  readonly cancels?: () => unknown
   /** Below the fields, and follows their texts. */
   readonly preview?: (texts: Texts) => ComponentChildren
-  readonly children?: ComponentChildren
 }
 
 export const Fault = ({ text }: { readonly text: string }) =>
@@ -224,23 +225,28 @@ const FormFields = ({ fields, isRare: isDrawn, texts, fault }: FormFieldsProps) 
 const trimmed = (texts: Texts): Texts =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]))
 
+const HAS_PASSWORD = /:\/\/[^/\s]*@/
+
 /** The texts that wait for their writer: those that were edited, but for secrets, which are written again. */
 const keptOf = (fields: FormProps["fields"], texts: Texts, began: Texts): Texts =>
   Object.fromEntries(
     Object.entries(texts).filter(
-      ([name, text]) => !isSame(text, began[name]) && fields[name]?.type !== "password",
+      ([name, text]) =>
+        !isSame(text, began[name]) && fields[name]?.type !== "password" && !HAS_PASSWORD.test(text),
     ),
   )
 
 /** A form of one line. A refused input is its fault, and stays. */
-export const Form = ({ title, fields, hasColumns = false, acts, keptAs, preview, children }: FormProps) => {
+export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs, preview }: FormProps) => {
   const initial = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, field.initial ?? ""]),
   )
   const began = useRef(initial)
-  const texts = useDraft<Texts>([keptAs, title, ...Object.keys(fields)].join(), initial, keptAs !== undefined)
-  useMemo(() => (texts.value = { ...initial, ...texts.peek() }), [])
-  useEffect(() => () => void (texts.value = keptOf(fields, texts.peek(), began.current)), [])
+  const name = keptAs ?? title ?? Object.keys(fields).join()
+  const waiting = useDraft<Texts>(name, "", {})
+  const { current: found } = useRef(waiting.peek())
+  const texts = useSignal<Texts>({ ...initial, ...found })
+  useSignalEffect(() => void (waiting.value = keptOf(fields, texts.value, began.current)))
   const fault = useSignal(NO_FAULT)
   const carryOut = async (does: FormAct[1]): Promise<Message | undefined> => {
     const given = trimmed(texts.value)
@@ -249,7 +255,10 @@ export const Form = ({ title, fields, hasColumns = false, acts, keptAs, preview,
     if (missing !== undefined) return undefined
     try {
       const done = await does(given)
-      if (done !== undefined) texts.value = began.current = initial
+      if (done !== undefined) {
+        texts.value = began.current = initial
+        forgetDrafts(name)
+      }
       return done
     } catch (error) {
       fault.value = faultOf(fields, error)
@@ -265,7 +274,16 @@ export const Form = ({ title, fields, hasColumns = false, acts, keptAs, preview,
           {label}
         </ActionButton>
       ))}
-      {children}
+      {cancels && (
+        <QuietButton
+          does={() => {
+            forgetDrafts(name)
+            cancels()
+          }}
+        >
+          Cancel
+        </QuietButton>
+      )}
     </>
   )
   return (
@@ -281,6 +299,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, keptAs, preview,
           <div class="form-row columns">{draw(true)}</div>
         </details>
       )}
+      {cancels && Object.keys(found).length > 0 && <p class="lead">{STILL_HERE}.</p>}
       {preview?.(trimmed(texts.value))}
       {hasColumns && <div class="form-row">{buttons}</div>}
       <Fault text={fault.value.text} />

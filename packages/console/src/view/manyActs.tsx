@@ -12,7 +12,7 @@ import { act, confirmed, type Message } from "../state/useAction.ts"
 import { Dialog } from "./Dialog.tsx"
 import type { FormField, Texts } from "./FormField.ts"
 import { isRefusal, refusal } from "./formFault.ts"
-import { ActionButton, Form, type FormAct, QuietButton } from "./forms.tsx"
+import { ActionButton, Form, type FormAct } from "./forms.tsx"
 import type { Column } from "./Listing.tsx"
 import { select, selectedIds, SelectionBar, useSelecting } from "./selecting.tsx"
 import type { Listed } from "./usePages.ts"
@@ -107,9 +107,13 @@ const ManyForm = <Item,>({ asked, many }: ManyFormProps<Item>) => {
   }
   return (
     <Dialog name={title} onClose={close}>
-      <Form title={title} fields={by.fields ?? {}} hasColumns acts={[[by.label, does, "main"]]}>
-        <QuietButton does={close}>Cancel</QuietButton>
-      </Form>
+      <Form
+        title={title}
+        fields={by.fields ?? {}}
+        hasColumns
+        acts={[[by.label, does, "main"]]}
+        cancels={close}
+      />
       {missing > 0 && <p class="lead">{missingText(missing)}</p>}
     </Dialog>
   )

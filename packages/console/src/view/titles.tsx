@@ -55,9 +55,7 @@ export const TitleEditor = ({ id, path, title }: TitleEditorProps) => {
       </QuietButton>
       {isOpen.value && (
         <Dialog name={`Title of ${id}`} onClose={close}>
-          <Form title={id} fields={{ title: field }} acts={[["Save", save, "main"]]}>
-            <QuietButton does={close}>Cancel</QuietButton>
-          </Form>
+          <Form title={id} fields={{ title: field }} acts={[["Save", save, "main"]]} cancels={close} />
         </Dialog>
       )}
     </>

@@ -1,9 +1,30 @@
 import { assert, describe, it } from "@effect/vitest"
-import { namesIn } from "../../src/state/names.ts"
+import { asName, nameHint, namesIn } from "../../src/state/names.ts"
 
 const idOf = ({ id }: { readonly id: string }) => id
 const shownOf = (items: ReadonlyArray<{ readonly id: string; readonly title: string | null }>) =>
   items.map(namesIn(items, idOf))
+
+describe("the names that texts become", () => {
+  it("are the texts, where they are names already", () => {
+    for (const [text, marks] of [
+      ["ops_mail", "_"],
+      ["anna.mueller", "._-"],
+      ["our-status", "-"],
+      ["", "_"],
+    ] as const)
+      assert.strictEqual(asName(text, marks), text)
+    assert.strictEqual(nameHint("ops_mail", "_"), "Lower-case letters, digits and _")
+  })
+
+  it("are else made of them", () => {
+    assert.strictEqual(asName("Ops mail", "_"), "ops_mail")
+    assert.strictEqual(asName("ops-mail", "_"), "ops_mail")
+    assert.strictEqual(asName("Anna Müller", "._-"), "anna_muller")
+    assert.strictEqual(asName("Our status", "-"), "our-status")
+    assert.strictEqual(nameHint(" Ops team", "_"), "Name: ops_team")
+  })
+})
 
 describe("the names of rows", () => {
   it("are titles, or else IDs", () => {

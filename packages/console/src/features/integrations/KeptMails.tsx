@@ -81,9 +81,9 @@ const RuleForm = ({ mail, of: { name, options }, onClose }: KeptMailsProps & { r
         ["Try", attempt],
         ["Add the rule", add, "main"],
       ]}
-    >
-      {tried.value !== "" && <p role="status">{tried.value}</p>}
-    </Form>
+      keptAs={mail.id}
+      preview={() => tried.value !== "" && <p role="status">{tried.value}</p>}
+    />
   )
 }
 

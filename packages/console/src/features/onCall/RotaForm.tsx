@@ -1,7 +1,8 @@
-import { useSignal } from "@preact/signals"
-import { ZONE } from "../../format/zones.ts"
+import { ZONE } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
+import { useDraft } from "../../state/drafts.ts"
 import type { Policy } from "../../state/policyEntries.ts"
+import { asName, nameHint } from "../../state/names.ts"
 import { Choices } from "../../view/boxes.tsx"
 import { bound, Field } from "../../view/forms.tsx"
 import { PolicyDialog, type PolicyFormProps, useEntry } from "../../view/PolicyDialog.tsx"
@@ -28,17 +29,19 @@ const nameFault = (name: string, { policy, receivers }: PolicyFormProps["policy"
 
 /** Writes a rota: who is on call, one turn after the other. */
 export const RotaForm = (props: PolicyFormProps) => {
-  const { path, policy } = props
+  const { name: form, path, policy } = props
   const entry = useEntry<PolicyRota>(props)
   const former = entry.value?.value
-  const [name, every] = [useSignal(path?.[1] ?? ""), useSignal(former?.every ?? "7d")]
-  const from = useSignal(former?.from ?? nextMonday())
+  const name = useDraft(form, "name", path?.[1] ?? "")
+  const every = useDraft(form, "every", former?.every ?? "7d")
+  const from = useDraft(form, "from", former?.from ?? nextMonday())
   const turns = singles(former?.order ?? [])
-  const order = useSignal(turns ?? [])
+  const order = useDraft(form, "order", turns ?? [])
   const { every: _, from: __, order: written, ...others } = former ?? {}
   const kept = turns === undefined ? { order: written, ...others } : others
+  const called = path?.[1] ?? asName(name.value.trim(), "_")
   const missing = [
-    ...(path === undefined ? nameFault(name.value.trim(), policy) : []),
+    ...(path === undefined ? nameFault(called, policy) : []),
     ...(turns !== undefined && order.value.length === 0 ? ["an order"] : []),
   ]
   const value = {
@@ -52,16 +55,11 @@ export const RotaForm = (props: PolicyFormProps) => {
     <PolicyDialog
       {...props}
       title={path === undefined ? "Add a rota" : `Change ${name.value}`}
-      path={["rotas", name.value.trim()]}
+      path={["rotas", called]}
       {...{ entry, kept, missing, value }}
     >
       <div class="form-row">
-        <Field
-          label="Name"
-          hint="Lower-case letters, digits and _"
-          disabled={path !== undefined}
-          {...bound(name)}
-        />
+        <Field label="Name" hint={nameHint(name.value, "_")} disabled={path !== undefined} {...bound(name)} />
         {turns !== undefined && (
           <span class="filters" role="group" aria-label="Order">
             Order

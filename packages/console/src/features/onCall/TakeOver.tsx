@@ -2,7 +2,7 @@ import type { PolicyInForce, RotaPlan } from "@tocsin/client"
 import { momentText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { setParameters } from "../../state/location.ts"
-import { useDraft } from "../../state/drafts.ts"
+import { forgetDrafts, useDraft } from "../../state/drafts.ts"
 import { previewOf, rotaPath, takeOver, type Turn, turnsOf } from "./rotaActions.ts"
 import { noEnd, readEnd } from "../silences/silenceActions.ts"
 import { Fields } from "../../view/Fields.tsx"
@@ -35,12 +35,15 @@ const Preview = ({ rota, ...taking }: Taking) => {
 
 /** Puts receivers on call for a while instead of the turn of a rota. */
 export const TakeOver = ({ rota }: { readonly rota: string }) => {
-  const receivers = useDraft<ReadonlyArray<string>>("receivers", [])
-  const [until, note] = [useDraft("until", "12h"), useDraft("note", "")]
+  const receivers = useDraft<ReadonlyArray<string>>(rota, "receivers", [])
+  const [until, note] = [useDraft(rota, "until", "12h"), useDraft(rota, "note", "")]
   const end = readEnd(until.value.trim(), now.value)
   const [first, ...others] = receivers.value
   const { receivers: all = [] } = useRead<PolicyInForce>("ops/v1/policy").value ?? {}
-  const close = () => setParameters({ new: "" })
+  const close = () => {
+    forgetDrafts(rota)
+    setParameters({ new: "" })
+  }
   const submit = async () => {
     if (end === undefined || first === undefined) return undefined
     const text = note.value.trim()

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals"
+import { useDraft } from "../../state/drafts.ts"
 import type { Policy } from "../../state/policyEntries.ts"
 import { ChecksField, useChecks } from "../../view/ChecksField.tsx"
 import { bound, Field } from "../../view/forms.tsx"
@@ -9,12 +9,12 @@ type PolicyLine = PolicyPage["groups"][number]["lines"][number]
 
 /** Writes a line of a public page: which checks it has, and what readers call it. Its path without a line adds one. */
 export const LineForm = (props: PolicyFormProps) => {
-  const { path = [], policy } = props
+  const { name: form, path = [], policy } = props
   const [key = "", page = "", ...place] = path
   const entry = useEntry<PolicyLine>({ ...props, path: place.length > 0 ? path : undefined })
   const former = entry.value?.value
-  const checks = useChecks(former?.match)
-  const [name, group] = [useSignal(former?.name), useSignal("0")]
+  const checks = useChecks(form, former?.match)
+  const [name, group] = [useDraft(form, "name", former?.name), useDraft(form, "group", "0")]
   const groups = policy.policy.pages?.[page]?.groups ?? []
   const called = name.value ?? checks.title
   const { match: _, name: __, ...kept } = former ?? {}

@@ -1,4 +1,5 @@
-import { useSignal } from "@preact/signals"
+import { useDraft } from "../../state/drafts.ts"
+import { asName, nameHint } from "../../state/names.ts"
 import { ChecksField, useChecks } from "../../view/ChecksField.tsx"
 import { bound, Field } from "../../view/forms.tsx"
 import { PolicyDialog, type PolicyFormProps, useEntry } from "../../view/PolicyDialog.tsx"
@@ -6,14 +7,15 @@ import { PolicyDialog, type PolicyFormProps, useEntry } from "../../view/PolicyD
 /** Writes a public page with its first line. */
 export const PageForm = (props: PolicyFormProps) => {
   const entry = useEntry(props)
-  const [name, title, line] = [useSignal(""), useSignal(""), useSignal<string | undefined>(undefined)]
-  const checks = useChecks()
+  const { name: form, policy } = props
+  const [name, title] = [useDraft(form, "name", ""), useDraft(form, "title", "")]
+  const line = useDraft<string | undefined>(form, "line", undefined)
+  const checks = useChecks(form)
   const called = line.value ?? checks.title
-  const { pages = {} } = props.policy.policy
+  const { pages = {} } = policy.policy
+  const address = asName(name.value.trim(), "-")
   const missing = [
-    ...(name.value.trim() === "" || Object.hasOwn(pages, name.value.trim())
-      ? ["a name that no page has"]
-      : []),
+    ...(address === "" || Object.hasOwn(pages, address) ? ["a name that no page has"] : []),
     ...(title.value.trim() === "" ? ["a title"] : []),
     ...(checks.match.length === 0 ? ["checks"] : []),
     ...(called.trim() === "" ? ["what its line is called"] : []),
@@ -23,14 +25,14 @@ export const PageForm = (props: PolicyFormProps) => {
     <PolicyDialog
       {...props}
       title="New page"
-      path={["pages", name.value.trim()]}
+      path={["pages", address]}
       value={{ title: title.value.trim(), groups: [{ title: "Services", lines }] }}
       {...{ entry, missing }}
     >
       <div class="form-row">
         <Field
           label="Name"
-          hint="The end of its address: lower-case letters, digits and -"
+          hint={`The end of its address. ${nameHint(name.value, "-")}`}
           placeholder="shop"
           {...bound(name)}
         />

@@ -1,10 +1,11 @@
-import { type Signal, useSignal } from "@preact/signals"
+import type { Signal } from "@preact/signals"
 import type { Announcement, PolicyInForce } from "@tocsin/client"
 import { en } from "@tocsin/contract/languages/en"
 import { isCalledOff } from "@tocsin/contract/publicPages/announcementTexts"
 import type { PublicPageBody, ShownAnnouncement } from "@tocsin/contract/publicPages/PublicPages"
 import { segment } from "../../api/request.ts"
-import { ZONE } from "../../format/zones.ts"
+import { ZONE } from "../../format/times.ts"
+import { useDraft } from "../../state/drafts.ts"
 import { route } from "../../state/location.ts"
 import type { Answered } from "../../state/Pages.ts"
 import { linkTo, toggled } from "../../state/Route.ts"
@@ -105,6 +106,7 @@ const Acts = ({ id, state, title }: Announcement) => {
     <details>
       <summary>Update or {end.toLowerCase()}</summary>
       <Form
+        keptAs={id}
         fields={{ text: { label: `Update of “${title}”`, isWide: true, hasLines: true } }}
         acts={[
           ["Update", ({ text = "" }) => update(text)],
@@ -190,7 +192,7 @@ const PublicPage = ({ name, page }: PageProps) => {
   const address = `${base}status/${name}`
   const { value: body } = useRead<PublicPageBody>(`status/${name}.json`, {}, ["policy", "announcements"])
   const reading = useRead<Answered<Announcement>>(PATH, { page: name, limit: MOST_SHOWN })
-  const draft = useSignal(NONE)
+  const draft = useDraft("announce", name, NONE)
   const items = (reading.value?.items ?? []).toSorted(
     (a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state),
   )

@@ -74,9 +74,8 @@ export const MailServer = ({ policy }: { readonly policy: PolicyInForce }) => {
                 "main",
               ],
             ]}
-          >
-            <QuietButton does={close}>Cancel</QuietButton>
-          </Form>
+            cancels={close}
+          />
         </Dialog>
       )}
     </div>

@@ -17,9 +17,10 @@ import {
   valuesOf,
 } from "./receiverForms.ts"
 import { call } from "../../state/session.ts"
+import { asName, nameHint } from "../../state/names.ts"
 import type { FormField, Texts } from "../../view/FormField.ts"
 import { faultOf, refusal } from "../../view/formFault.ts"
-import { CopyText, Field, Form, type FormAct, bound, QuietButton } from "../../view/forms.tsx"
+import { CopyText, Field, Form, type FormAct, bound } from "../../view/forms.tsx"
 import { Dialog } from "../../view/Dialog.tsx"
 import { Preview, refusalOf, useConflict, useEntry } from "../../view/PolicyDialog.tsx"
 import { ReadingNote, type Secret, ShownOnce } from "../../view/states.tsx"
@@ -72,7 +73,7 @@ const refuse = (error: unknown): never => {
   throw refusal(refusalOf(error))
 }
 
-const NAME = { label: "Name", hint: "Lower-case letters, digits and _", isNeeded: () => true }
+const NAME: FormField = { label: "Name", hint: ({ name = "" }) => nameHint(name, "_"), isNeeded: () => true }
 
 const useForm = ({ changed, entry, opened, policy, schema: read, shown, type }: FormProps) => {
   const entries = entriesOf(policy)
@@ -96,7 +97,7 @@ const useForm = ({ changed, entry, opened, policy, schema: read, shown, type }: 
     ...(secret && { secret: former === undefined ? { ...secret, initial: made } : secret }),
   }
   const given = ({ name: written = "", ...texts }: Texts) => {
-    const name = changed.value ?? written
+    const name = changed.value ?? asName(written, "_")
     if (former === undefined && Object.hasOwn(entries, name))
       throw refusal(`There is a receiver ${name} already: edit that one, or choose another name.`)
     const values = valuesOf(form, texts)
@@ -152,9 +153,14 @@ const ReceiverForm = (props: Omit<FormProps, "entry" | "opened">) => {
   const { acts, fields, former, lines, preview, tested } = useForm({ ...props, entry, opened })
   return (
     <>
-      <Form hasColumns fields={fields} acts={acts} preview={preview}>
-        {former !== undefined && <QuietButton does={() => (changed.value = undefined)}>Cancel</QuietButton>}
-      </Form>
+      <Form
+        hasColumns
+        fields={fields}
+        acts={acts}
+        preview={preview}
+        keptAs={name ?? `new ${props.type}`}
+        {...(former !== undefined && { cancels: () => (changed.value = undefined) })}
+      />
       {tested.value !== "" && <p role="status">{tested}</p>}
       {former !== undefined && (
         <p class="lead">Secrets are never shown. Write all of them again, or none to keep them.</p>

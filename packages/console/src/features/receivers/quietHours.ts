@@ -1,4 +1,4 @@
-import { ZONE } from "../../format/zones.ts"
+import { ZONE } from "../../format/times.ts"
 import type { FormField, Texts } from "../../view/FormField.ts"
 
 type Fields = Readonly<Record<string, FormField>>

@@ -1,5 +1,5 @@
-import { useSignal } from "@preact/signals"
 import type { Setting, SettingList } from "@tocsin/client"
+import { useDraft } from "../../state/drafts.ts"
 import { refresh } from "../../state/revisions.ts"
 import { carryOut, mayAdminister } from "../../state/session.ts"
 import { ActionButton, Field } from "../../view/forms.tsx"
@@ -30,7 +30,7 @@ const isOpen = ({ source }: Pick<Setting, "source">): boolean =>
   source !== "environment" && mayAdminister.value
 
 const PublicUrl = ({ setting: { source, value } }: { readonly setting: Setting }) => {
-  const text = useSignal(String(value ?? ""))
+  const text = useDraft("settings", "public_url", String(value ?? ""))
   if (!isOpen({ source }))
     return (
       <p>

@@ -8,7 +8,7 @@ import { now } from "../../state/clock.ts"
 import { nameOf } from "../../state/incidentActions.ts"
 import { route, setParameters } from "../../state/location.ts"
 import { parseSelection } from "../../state/Route.ts"
-import { useDraft } from "../../state/drafts.ts"
+import { forgetDrafts, useDraft } from "../../state/drafts.ts"
 import { call, token } from "../../state/session.ts"
 import {
   create,
@@ -88,12 +88,12 @@ const useForm = (incidents: Incidents) => {
   const given = incidents.length === 1 && first !== undefined ? keyMatchers(first.incident_key) : undefined
   const lines = given === undefined ? wanted.split("\n").filter((line) => line !== "") : [matchersText(given)]
   const match = useSignal<ReadonlyArray<string>>(lines)
-  const text = useDraft("checks", lines.join(", "))
-  const span = useDraft("span", "2h")
-  const starts = useDraft("start", "")
-  const comment = useDraft("comment", "")
+  const form = `silence ${JSON.stringify([wanted, incidents.map(({ id }) => id)])}`
+  const span = useDraft(form, "span", "2h")
+  const starts = useDraft(form, "start", "")
+  const comment = useDraft(form, "comment", "")
   /** The keys that were silenced before a failure: to try again must not silence them twice. */
-  const made = useDraft<ReadonlyArray<string>>("made", [])
+  const made = useDraft<ReadonlyArray<string>>(form, "made", [])
   const left = incidents.filter(({ incident_key }) => !made.value.includes(incident_key))
   const { matchers, fault } = parseMatchers(match.value.join("\n"), given)
   const lists =
@@ -112,12 +112,12 @@ const useForm = (incidents: Incidents) => {
     ...(lists.length === 0 && fault === undefined ? ["checks"] : []),
     ...(comment.value.trim() === "" ? ["a comment"] : []),
   ]
-  return { incidents, left, match, text, span, starts, comment, made, fault, begin, end, silences, missing }
+  return { form, incidents, left, match, span, starts, comment, made, fault, begin, end, silences, missing }
 }
 
 type Form = ReturnType<typeof useForm>
 
-const Subjects = ({ incidents, left, match, text }: Pick<Form, "incidents" | "left" | "match" | "text">) =>
+const Subjects = ({ form, incidents, left, match }: Pick<Form, "form" | "incidents" | "left" | "match">) =>
   incidents.length > 1 ? (
     <ul class="subjects" aria-label="To be silenced">
       {left.map((incident) => (
@@ -127,7 +127,7 @@ const Subjects = ({ incidents, left, match, text }: Pick<Form, "incidents" | "le
       ))}
     </ul>
   ) : (
-    <Loaded of={decide} draw={({ MatchField }) => <MatchField of={match} text={text} />} />
+    <Loaded of={decide} draw={({ MatchField }) => <MatchField of={match} form={form} />} />
   )
 
 const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "missing" | "span">) =>
@@ -145,13 +145,14 @@ const close = (): void => {
   if (token.peek() !== "") setParameters({ incidents: "", matchers: "", new: "" })
 }
 
-const submit = async ({ silences, made }: Form) => {
+const submit = async ({ form, silences, made }: Form) => {
   if (silences === undefined) return undefined
   const keys: Array<string> = []
   const done = await create(silences, (created) => {
     keys.push(...created.map(({ value }) => value))
   }).finally(() => (made.value = [...made.value, ...keys]))
   if (done === undefined) return undefined
+  forgetDrafts(form)
   close()
   return done
 }
@@ -203,7 +204,14 @@ const SilenceFields = ({ incidents }: { readonly incidents: Incidents }) => {
         >
           Silence
         </ActionButton>
-        <QuietButton does={close}>Cancel</QuietButton>
+        <QuietButton
+          does={() => {
+            forgetDrafts(form.form)
+            close()
+          }}
+        >
+          Cancel
+        </QuietButton>
       </div>
     </Fields>
   )

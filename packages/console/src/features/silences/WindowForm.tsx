@@ -1,6 +1,7 @@
-import { useSignal } from "@preact/signals"
-import { ZONE } from "../../format/zones.ts"
+import { ZONE } from "../../format/times.ts"
+import { useDraft } from "../../state/drafts.ts"
 import type { Policy } from "../../state/policyEntries.ts"
+import { asName, nameHint } from "../../state/names.ts"
 import { ChecksField, useChecks } from "../../view/ChecksField.tsx"
 import { bound, Field } from "../../view/forms.tsx"
 import { PolicyDialog, type PolicyFormProps, useEntry } from "../../view/PolicyDialog.tsx"
@@ -45,16 +46,13 @@ const timesOf = ({ at, cron = "" }: PolicyWindow): Times | undefined => {
   return MONTHDAYS.some(([day]) => day === times.monthday) ? times : undefined
 }
 
-const useFields = ({ policy: { tz = ZONE } }: PolicyFormProps["policy"], former?: PolicyWindow) => {
-  const times = useSignal(former === undefined ? FIRST : timesOf(former))
-  return {
-    name: useSignal(former?.name ?? ""),
-    times,
-    span: useSignal(former?.for ?? "2h"),
-    checks: useChecks(former?.match),
-    zone: useSignal(former === undefined ? tz : (former.tz ?? "")),
-  }
-}
+const useFields = ({ name: form, policy: { policy } }: PolicyFormProps, former?: PolicyWindow) => ({
+  name: useDraft(form, "name", former?.name ?? ""),
+  times: useDraft(form, "times", former === undefined ? FIRST : timesOf(former)),
+  span: useDraft(form, "span", former?.for ?? "2h"),
+  checks: useChecks(form, former?.match),
+  zone: useDraft(form, "zone", former === undefined ? (policy.tz ?? ZONE) : (former.tz ?? "")),
+})
 
 type Fields = ReturnType<typeof useFields>
 
@@ -89,12 +87,12 @@ const missingIn = ({ checks, name, span, times }: Fields): ReadonlyArray<string>
 export const WindowForm = (props: PolicyFormProps) => {
   const entry = useEntry<PolicyWindow>(props)
   const former = entry.value?.value
-  const fields = useFields(props.policy, former)
+  const fields = useFields(props, former)
   const { checks, name, span, times, zone } = fields
   const { at: _, cron, for: __, match: ___, name: ____, tz: _____, ...others } = former ?? {}
   const kept = times.value === undefined && cron !== undefined ? { cron, ...others } : others
   const value = {
-    name: name.value.trim(),
+    name: asName(name.value.trim(), "._-"),
     ...(times.value && writtenTimes({ ...times.value, at: times.value.at.trim() })),
     ...(zone.value.trim() !== "" && { tz: zone.value.trim() }),
     for: span.value.trim(),
@@ -110,7 +108,7 @@ export const WindowForm = (props: PolicyFormProps) => {
       missing={missingIn(fields)}
     >
       <div class="form-row">
-        <Field label="Name" hint="Lower-case letters, digits and . _ -" {...bound(name)} />
+        <Field label="Name" hint={nameHint(name.value, "._-")} {...bound(name)} />
         <TimeFields of={times} />
         <Field label="For" {...bound(span)} />
         <ChecksField {...checks.field} />

@@ -5,10 +5,18 @@ import { WATCH_ADDRESSES, watchOfAddress, type WatchOfAddress } from "@tocsin/co
 import type { Texts } from "../../view/FormField.ts"
 import { refusal } from "../../view/formFault.ts"
 
+/** A host with or without a port and a path. */
+const BARE = /^[\w.-]+(?::\d+)?(?:\/\S*)?$/
+
 /** The name and the probe of an address. */
 export const watchOf = (address = "") => {
   const watch = watchOfAddress(address)
-  if (watch === undefined) throw refusal(`Address must be ${WATCH_ADDRESSES}.`)
+  if (watch === undefined)
+    throw refusal(
+      BARE.test(address)
+        ? `Address lacks its beginning: https://${address} or http://${address} is a page, tcp://${address} a port, ping:${address} a host.`
+        : `Address must be ${WATCH_ADDRESSES}.`,
+    )
   return watch
 }
 
