@@ -228,7 +228,7 @@ export const ReportPage = () => {
       ) : (
         <>
           <p>
-            <b>{rangeText(span.from, span.to, now.peek())}</b>
+            <b>{rangeText(span.from, span.to, 0)}</b>
           </p>
           <Read key={[month, from, to, group, match].join(" ")} span={span} group={group} match={match} />
         </>
