@@ -1,4 +1,4 @@
-import { effect, type Signal, useSignal, useSignalEffect } from "@preact/signals"
+import { effect, type Signal, signal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { isSame } from "./isSame.ts"
 import { attempt, keep, kept } from "./kept.ts"
@@ -55,9 +55,11 @@ export const forgetDrafts = (form: string): void => {
  * The text of a field, by the name of its form and its own: its writer finds it again until it is sent or given up,
  * wherever they have been. No secret may be in it.
  */
-export const useDraft = <A>(form: string, field: string, initial: A): Signal<A> => {
-  const key = useMemo(() => keyOf(form, field), [])
-  const draft = useSignal(useMemo(() => draftOf<A>(key) ?? initial, []))
-  useSignalEffect(() => keepDraft(key, isSame(draft.value, initial) ? undefined : draft.value))
-  return draft
-}
+export const useDraft = <A>(form: string, field: string, initial: A): Signal<A> =>
+  useMemo(() => {
+    const key = keyOf(form, field)
+    const draft = signal(draftOf<A>(key) ?? initial)
+    // An effect of the page would come after it is painted, and miss what was typed before.
+    draft.subscribe((value) => keepDraft(key, isSame(value, initial) ? undefined : value))
+    return draft
+  }, [])

@@ -24,7 +24,7 @@ import { Dialog } from "./Dialog.tsx"
 import { Difference } from "./Difference.tsx"
 import { Fields } from "./Fields.tsx"
 import { STILL_HERE } from "./formFault.ts"
-import { ActionButton, CopyText, Fault, QuietButton } from "./forms.tsx"
+import { ActionButton, CopyText, Fault, GivesUp } from "./forms.tsx"
 import { useResource } from "./usePages.ts"
 
 /** While its fields change, the preview waits for a pause. */
@@ -218,14 +218,7 @@ export const PolicyDialog = (props: PolicyDialogProps) => {
               Apply
             </ActionButton>
           )}
-          <QuietButton
-            does={() => {
-              forgetDrafts(name)
-              onClose()
-            }}
-          >
-            Cancel
-          </QuietButton>
+          <GivesUp form={name} does={onClose} />
           {policy.fixed === undefined && removalOf(policy.policy, former).length > 0 && (
             <ActionButton kind="danger" does={remove}>
               Remove it

@@ -1,6 +1,6 @@
-import { type Signal, useSignal, useSignalEffect } from "@preact/signals"
+import { type Signal, signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef } from "preact/hooks"
+import { useEffect, useId, useMemo, useRef } from "preact/hooks"
 import { copyText } from "../state/browser.ts"
 import { forgetDrafts, useDraft } from "../state/drafts.ts"
 import { isSame } from "../state/isSame.ts"
@@ -236,6 +236,23 @@ const keptOf = (fields: FormProps["fields"], texts: Texts, began: Texts): Texts 
     ),
   )
 
+interface GivesUpProps {
+  readonly form: string
+  readonly does: () => unknown
+}
+
+/** Gives a form up, with what was typed. */
+export const GivesUp = ({ does, form }: GivesUpProps) => (
+  <QuietButton
+    does={() => {
+      forgetDrafts(form)
+      does()
+    }}
+  >
+    Cancel
+  </QuietButton>
+)
+
 /** A form of one line. A refused input is its fault, and stays. */
 export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs, preview }: FormProps) => {
   const initial = Object.fromEntries(
@@ -245,8 +262,11 @@ export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs,
   const name = keptAs ?? title ?? Object.keys(fields).join()
   const waiting = useDraft<Texts>(name, "", {})
   const { current: found } = useRef(waiting.peek())
-  const texts = useSignal<Texts>({ ...initial, ...found })
-  useSignalEffect(() => void (waiting.value = keptOf(fields, texts.value, began.current)))
+  const texts = useMemo(() => {
+    const given = signal<Texts>({ ...initial, ...found })
+    given.subscribe((present) => (waiting.value = keptOf(fields, present, began.current)))
+    return given
+  }, [])
   const fault = useSignal(NO_FAULT)
   const carryOut = async (does: FormAct[1]): Promise<Message | undefined> => {
     const given = trimmed(texts.value)
@@ -274,16 +294,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs,
           {label}
         </ActionButton>
       ))}
-      {cancels && (
-        <QuietButton
-          does={() => {
-            forgetDrafts(name)
-            cancels()
-          }}
-        >
-          Cancel
-        </QuietButton>
-      )}
+      {cancels && <GivesUp form={name} does={cancels} />}
     </>
   )
   return (

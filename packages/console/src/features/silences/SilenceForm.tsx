@@ -25,7 +25,7 @@ import { useLater } from "../../state/useLater.ts"
 import { decide } from "../../pages/decide.ts"
 import { Dialog } from "../../view/Dialog.tsx"
 import { Fields } from "../../view/Fields.tsx"
-import { ActionButton, bound, Fault, Field, QuietButton } from "../../view/forms.tsx"
+import { ActionButton, bound, Fault, Field, GivesUp } from "../../view/forms.tsx"
 import { Loaded } from "../../view/Script.tsx"
 import { FailureNote } from "../../view/states.tsx"
 import { useResource } from "../../view/usePages.ts"
@@ -204,14 +204,7 @@ const SilenceFields = ({ incidents }: { readonly incidents: Incidents }) => {
         >
           Silence
         </ActionButton>
-        <QuietButton
-          does={() => {
-            forgetDrafts(form.form)
-            close()
-          }}
-        >
-          Cancel
-        </QuietButton>
+        <GivesUp form={form.form} does={close} />
       </div>
     </Fields>
   )

@@ -7,6 +7,8 @@ import { METHODS } from "@tocsin/contract/watches/watchOptions"
 import { segment } from "../../api/request.ts"
 import { saidText } from "../../format/saidText.ts"
 import { placeAmong } from "../../state/arranged.ts"
+import { now } from "../../state/clock.ts"
+import { untilText } from "../../state/holdText.ts"
 import { STATES } from "../../state/lists.ts"
 import { linkTo } from "../../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.ts"
@@ -185,7 +187,9 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
   ],
   when: ["Probes", drawTimes, ({ every }) => boundedMillis(every)],
   noteOf: (watch) =>
-    watch.is_paused ? "paused" : (watch.status !== null && unconfirmedText(watch)) || ofPolicy(watch),
+    watch.is_paused
+      ? `paused${untilText(watch.paused_until ?? undefined, now.peek())}`
+      : (watch.status !== null && unconfirmedText(watch)) || ofPolicy(watch),
   stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
   many: MANY,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
@@ -208,6 +212,7 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
     },
     bad: {
       label: "Failures in a row",
+      hint: "So many make it fail.",
       type: "number",
       min: 1,
       max: 10,
@@ -288,7 +293,7 @@ export const Watches = () => {
         <StripReader />
         {trial.value !== undefined && (
           <p role="status">
-            <Mark state={trial.value.status} /> {trial.value.output}
+            <Mark state={trial.value.status} /> {saidText(trial.value.output, trial.value.status)}
           </p>
         )}
       </NamedTable>
