@@ -1,5 +1,7 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import type { Admission } from "@tocsin/reporting/agent/Submission"
+import { EventEmitter, once } from "node:events"
+import { createServer, type ServerResponse } from "node:http"
 import { vi } from "vitest"
 import { PlaceProber } from "../../src/places/PlaceProber.ts"
 import type { PlaceRules } from "../../src/places/PlaceRules.ts"
@@ -20,6 +22,7 @@ const asked = (...names: ReadonlyArray<string>): AskedWatches => {
 const makePlace = (...servers: ReadonlyArray<string>) => {
   const asks: Array<Omit<AskingWatches, "key">> = []
   const reported = new Set<string>()
+  const times: Array<number> = []
   const told: { admission: Admission; place: PlaceRules | undefined; answer: AskedWatches | undefined } = {
     admission: "accepted",
     place: { allow: ["public"], writes: false },
@@ -34,7 +37,10 @@ const makePlace = (...servers: ReadonlyArray<string>) => {
       return told.answer
     },
     agent: () => ({ ...told, agentId: "berlin", servers }),
-    report: ({ checkId, status }) => void reported.add(`${checkId} ${status}`),
+    report: ({ checkId, status }) => {
+      times.push(performance.now())
+      reported.add(`${checkId} ${status}`)
+    },
   })
   prober.start()
   const reports = async (seconds = 11) => {
@@ -42,7 +48,7 @@ const makePlace = (...servers: ReadonlyArray<string>) => {
     await passes(seconds)
     return [...reported].toSorted()
   }
-  return { asks, prober, reports, told }
+  return { asks, prober, reports, times, told }
 }
 
 const BOTH = ["watch:a unknown", "watch:b unknown"]
@@ -126,5 +132,56 @@ describe("a place", () => {
     told.admission = "blocked"
     await passes(31)
     assert.deepStrictEqual(await reports(60), [])
+  })
+
+  it("probes a watch no more often than its period, however often the server changes it", async () => {
+    const { times, told } = makePlace("https://monitor.example")
+    told.answer = asked()
+    await passes(31)
+    times.length = 0
+    for (let n = 0; n < 40; n += 1) {
+      const http = { url: `http://10.0.0.1/${n}` }
+      const item = { name: "a", every: "10s", http }
+      told.answer = { status: 200, body: JSON.stringify({ items: [item] }), tag: `"${n}"` }
+      await passes(15)
+    }
+    assert.isAtLeast(times.length, 50)
+    for (const [n, at] of times.slice(1).entries()) assert.isAtLeast(at - (times[n] ?? 0), 9_990)
+  })
+
+  it("probes at most 16 watches at a time", async () => {
+    const held: Array<ServerResponse> = []
+    const arrived = new EventEmitter()
+    const page = createServer((_, response) => {
+      held.push(response)
+      arrived.emit(`${held.length}`)
+    })
+    page.listen(0, "127.0.0.1")
+    await once(page, "listening")
+    const bound = page.address()
+    const url = `http://127.0.0.1:${typeof bound === "object" ? bound?.port : 0}/`
+    const { prober, told } = makePlace("https://monitor.example")
+    told.place = { allow: ["127.0.0.1"], writes: false }
+    const items = Array.from({ length: 40 }, (_, n) => ({
+      name: `w${n}`,
+      every: "1d",
+      http: { url, timeout: "30s" },
+    }))
+    told.answer = { status: 200, body: JSON.stringify({ items }), tag: '"40"' }
+    const all = [once(arrived, "16"), once(arrived, "32"), once(arrived, "40")]
+    try {
+      // It asks again after 30 s, and begins within 10 s.
+      await passes(41)
+      const before: Array<number> = []
+      for (const [n, reached] of all.entries()) {
+        await reached
+        before.push(held.length)
+        for (const response of held.slice(16 * n)) response.end()
+      }
+      assert.deepStrictEqual(before, [16, 32, 40])
+    } finally {
+      await prober.stop()
+      page.close()
+    }
   })
 })

@@ -4,6 +4,9 @@ import * as fc from "fast-check"
 import { createSocket } from "node:dgram"
 import { createServer, type RequestListener } from "node:http"
 import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { judge } from "../../src/probes/Probe.ts"
 import { placeChecks, placeOutput, placeTargets } from "../../src/places/placeChecks.ts"
@@ -203,6 +206,62 @@ describe("a place reaches nothing that it may not and", () => {
     } finally {
       own.close()
       other.close()
+    }
+  })
+})
+
+/** Looks names up as `dns.lookup` does with `all`. */
+const resolving = (...addresses: ReadonlyArray<string>) =>
+  ((_: string, __: object, callback: (error: null, found: ReadonlyArray<object>) => void) =>
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: 4 })),
+    )) as never
+
+describe("a place that is given a name", () => {
+  it("pings an address that it may reach, and starts no ping where there is none", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tocsin-ping-"))
+    const [log, path] = [join(folder, "log"), process.env["PATH"]]
+    writeFileSync(join(folder, "ping"), `#!/bin/sh\necho "$@" >> ${log}\n`, { mode: 0o755 })
+    const read = readWatch("ping", { host: "rebound.example", count: 1 })
+    if ("problem" in read) throw new Error(read.problem)
+    process.env["PATH"] = folder
+    try {
+      for (const addresses of [["127.0.0.2", "127.0.0.1"], ["127.0.0.2"]]) {
+        const { targets } = placeTargets(reachedBy({ allow: ["127.0.0.1"] }), resolving(...addresses))
+        await read.probe.run({ clock: systemClock, signal: AbortSignal.timeout(10_000), targets })
+      }
+      assert.strictEqual(readFileSync(log, "utf8"), "-c 1 127.0.0.1\n")
+    } finally {
+      process.env["PATH"] = path
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it.each([
+    ["127.0.0.1", /^ok: DNS OK - shop\.example A 127\.0\.0\.1 /],
+    ["10.9.8.7", /^unknown: DNS UNKNOWN - the name leads to an address that may not be reached/],
+  ])("shows the record %s of a name server only if it may reach it", async (address, said) => {
+    const names = createSocket("udp4").bind(0, "127.0.0.1")
+    await once(names, "listening")
+    names.on("message", (question, { port, address: asker }) => {
+      const end = question.indexOf(0, 12) + 5
+      const head = Buffer.from(question.subarray(0, 12))
+      // An answer of one record and nothing else.
+      head.writeUInt16BE(0x8180, 2)
+      head.writeUInt16BE(1, 6)
+      head.writeUInt32BE(0, 8)
+      const record = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address.split(".").map(Number)]
+      names.send(Buffer.concat([head, question.subarray(12, end), Buffer.from(record)]), port, asker)
+    })
+    const probe = { dns: { name: "shop.example", servers: [`127.0.0.1:${names.address().port}`] } }
+    try {
+      const rules = { allow: ["public", "127.0.0.1"], writes: false }
+      const result = await resultOf(watch(probe), rules)
+      assert.match(result, said)
+      assert.strictEqual(result.includes(address), address === "127.0.0.1")
+    } finally {
+      names.close()
     }
   })
 })
