@@ -6,7 +6,7 @@ import { isIP } from "node:net"
 import { secondsOf } from "./conditionsOfGatus.ts"
 import type { MovedPolicy } from "./MovedPolicy.ts"
 import { text } from "./movedReceivers.ts"
-import { headersOf } from "./probeOfKuma.ts"
+import { EXPIRED, headersOf } from "./probeOfKuma.ts"
 
 /** A part of a configuration. */
 export interface Options {
@@ -54,6 +54,7 @@ const clientOf = ({ client }: Options, kind: string, leave: Leave): Options => {
     } else if (value !== false) leave(`its setting client.${name}`)
   }
   if (options["verify"] === true) delete options["verify"]
+  else if ("verify" in options && kind !== "websocket") leave(EXPIRED)
   return options
 }
 

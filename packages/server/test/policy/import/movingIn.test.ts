@@ -121,6 +121,7 @@ describe("moving in from Uptime Kuma", () => {
           type: "json-query",
           json_path: "data.items[0].state",
           expected_value: "true",
+          ignore_tls: 1,
         })
         monitor(database, { name: "Not there", type: "keyword", keyword: "Error", invert_keyword: 1 })
         monitor(database, {
@@ -151,7 +152,9 @@ describe("moving in from Uptime Kuma", () => {
       }),
     )
     assert.deepStrictEqual(result.run, ["tocsin integrations add kuma --kind push"])
-    assert.deepStrictEqual(result.not_taken_over, [])
+    assert.deepStrictEqual(result.not_taken_over, [
+      "Json: that it takes an expired certificate, which is critical here",
+    ])
     assert.deepStrictEqual(result.watches, [
       {
         name: "laden",
@@ -177,6 +180,7 @@ describe("moving in from Uptime Kuma", () => {
           url: "https://shop.example/",
           expect: { json: { "/data/items/0/state": true } },
           timeout: "30s",
+          verify: false,
         },
       },
       {
@@ -553,6 +557,7 @@ external-endpoints:
       "discord: the alerting has no webhook-url",
       "one: its timeout of 45 s, of which 30 stay",
       "one: its setting client.proxy-url",
+      "one: that it takes an expired certificate, which is critical here",
       "one: its condition [STATUS] < 100",
       "one: its condition [RESPONSE_TIME] < 60000",
       "one: its setting ui",
