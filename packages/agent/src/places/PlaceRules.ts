@@ -3,7 +3,7 @@ import { compileGlob } from "@tocsin/contract/formats/compileGlob"
 import { withoutBrackets } from "@tocsin/contract/formats/hosts"
 import net from "node:net"
 import { flag, objectOr, oneOrMore, type Reader, record, refused, text } from "../config/Reader.ts"
-import { plainName } from "../probes/Probe.ts"
+import { plainName } from "../probes/network.ts"
 
 /** The targets and methods that an agent allows its server (docs/rules.md#places). */
 export interface PlaceRules {

@@ -1,7 +1,8 @@
 import { hostField } from "@tocsin/contract/formats/hosts"
 import { connectingBy } from "@tocsin/contract/formats/openConnection"
 import type { IncomingMessage, RequestOptions } from "node:http"
-import { connected, type ProbeAround } from "./Probe.ts"
+import type { ProbeAround } from "./Probe.ts"
+import { connected } from "./network.ts"
 import type { Duplex } from "node:stream"
 
 const BEGINNING = "HTTP/"

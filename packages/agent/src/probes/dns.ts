@@ -13,18 +13,9 @@ import {
   text,
 } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import {
-  critical,
-  figure,
-  plainName,
-  probe,
-  type ProbeAround,
-  secondsText,
-  timed,
-  wait,
-  WAIT_MILLIS,
-} from "./Probe.ts"
-import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
+import { critical, figure, probe, type ProbeAround } from "./Probe.ts"
+import { plainName, secondsText, timed, wait, WAIT_MILLIS } from "./network.ts"
+import { judgeOptions, timeFields, timeOf } from "./expectation.ts"
 import { thresholdFields } from "./thresholds.ts"
 
 /** A name would need a name server itself. */
@@ -122,7 +113,6 @@ export const dns = probe(
     const asked = `${name} ${type}`
     const lacking = `${asked}: no ${type} record`
     try {
-      const thresholds = timeThresholds(times)
       for (const server of servers ?? []) {
         const refusal = targets?.refusalOf(addressOfServer(server))
         if (refusal !== undefined) return critical(`${asked}: ${server} ${refusal}`)
@@ -141,16 +131,9 @@ export const dns = probe(
       const missing = expect.filter((one) => !isFound(one))
       const lacks = `${asked} lacks ${missing.join(", ")}: ${found.join(", ")}`
       const words = `${asked} ${found.join(", ")} in ${secondsText(seconds)}`
-      return {
-        ...figure({
-          label: "time",
-          value: seconds,
-          unit: "s",
-          thresholds,
-          words: missing.length === 0 ? words : "",
-        }),
-        faults: missing.length === 0 ? [] : [{ status: "critical", words: lacks }],
-      }
+      return missing.length === 0
+        ? figure(timeOf(seconds, times, words))
+        : { ...critical(lacks), measures: [timeOf(seconds, times, "")] }
     } catch (error) {
       if (codeOf(error) === "ENOTFOUND") return critical(`${asked}: there is no such name`)
       // Of an SOA record, the resolver reads an answer without one as a broken answer.

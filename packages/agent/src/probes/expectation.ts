@@ -11,7 +11,8 @@ import {
   refused,
   text,
 } from "../config/Reader.ts"
-import { MILLIS_PER_SECOND } from "./Probe.ts"
+import { MILLIS_PER_SECOND } from "./network.ts"
+import type { Measure } from "./Probe.ts"
 import { type Thresholds, thresholdsOf } from "./thresholds.ts"
 
 const value: Reader<ConditionValue> = (given, place) => {
@@ -71,3 +72,12 @@ const rangeOf = (millis: number | undefined): string | undefined =>
 /** The thresholds of the seconds that an answer takes. */
 export const timeThresholds = ({ critical, time, warning }: Timed): Thresholds =>
   time === undefined ? { warning, critical } : thresholdsOf(rangeOf(time.warning), rangeOf(time.critical))
+
+/** The seconds that an answer took. */
+export const timeOf = (seconds: number, settings: Timed, words: string): Measure => ({
+  label: "time",
+  value: seconds,
+  unit: "s",
+  thresholds: timeThresholds(settings),
+  words,
+})

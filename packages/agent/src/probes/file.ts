@@ -4,7 +4,8 @@ import { readdir, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { codeOf, oneOf, record } from "../config/Reader.ts"
 import { examining } from "./examining.ts"
-import { absolutePath, MILLIS_PER_SECOND, probe } from "./Probe.ts"
+import { absolutePath, probe } from "./Probe.ts"
+import { MILLIS_PER_SECOND } from "./network.ts"
 import { ageFields, byteThresholds } from "./thresholds.ts"
 
 const missing = oneOf("ok", "warning", "critical", "unknown")

@@ -21,19 +21,10 @@ import {
   text,
 } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import { expectation, judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
+import { expectation, judgeOptions, timeFields, timeOf, timeThresholds } from "./expectation.ts"
 import { LONGEST_BODY, pageText } from "./pageText.ts"
-import {
-  critical,
-  type Fault,
-  limited,
-  MILLIS_PER_SECOND,
-  probe,
-  type ProbeAround,
-  secondsText,
-  wait,
-  WAIT_MILLIS,
-} from "./Probe.ts"
+import { critical, type Fault, probe, type ProbeAround } from "./Probe.ts"
+import { limited, MILLIS_PER_SECOND, secondsText, wait, WAIT_MILLIS } from "./network.ts"
 import { leftFields, thresholdFields, type Thresholds } from "./thresholds.ts"
 import { pattern, searchTexts, tooSlow } from "./searchTexts.ts"
 import { daysLeft } from "./certificate.ts"
@@ -122,12 +113,11 @@ export const http = probe({ name: "http", lane: "network" }, reader, async (sett
     const wanted = settings.text ?? settings.expect?.text
     const found = wanted === undefined ? "" : `, with ${quoted(wanted, LONGEST_WANTED)}`
     const words = `${page.status} ${shown} in ${secondsText(seconds)}${found}`
-    const thresholds = timeThresholds(settings)
-    const { faults, isNamed } = judged(page, shown, settings, thresholds)
+    const { faults, isNamed } = judged(page, shown, settings, timeThresholds(settings))
     return {
       words,
       measures: [
-        { label: "time", value: seconds, unit: "s", thresholds, words: isNamed ? "" : words },
+        timeOf(seconds, settings, isNamed ? "" : words),
         { label: "size", value: page.bytes, unit: "B", words },
         ...(certificate === undefined ? [] : [daysLeft(certificate, clock.wall(), days)]),
       ],

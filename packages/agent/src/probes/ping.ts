@@ -5,18 +5,9 @@ import { isIP } from "node:net"
 import { afterMillis } from "../clock/Clock.ts"
 import { checked, codeOf, integer, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
-import {
-  critical,
-  host,
-  MILLIS_PER_SECOND,
-  probe,
-  type ProbeAround,
-  secondsText,
-  unknownFinding,
-  wait,
-  WAIT_MILLIS,
-} from "./Probe.ts"
+import { judgeOptions, timeFields, timeOf } from "./expectation.ts"
+import { critical, probe, type ProbeAround, unknownFinding } from "./Probe.ts"
+import { host, MILLIS_PER_SECOND, secondsText, wait, WAIT_MILLIS } from "./network.ts"
 import { thresholdsOf } from "./thresholds.ts"
 
 const DEFAULT_COUNT = 3
@@ -138,17 +129,7 @@ export const ping = probe(
             thresholds: thresholdsOf(at(warning), at(most)),
             words,
           },
-          ...(Number.isNaN(seconds)
-            ? []
-            : [
-                {
-                  label: "time",
-                  value: seconds,
-                  unit: "s" as const,
-                  thresholds: timeThresholds(times),
-                  words: isLost ? "" : words,
-                },
-              ]),
+          ...(Number.isNaN(seconds) ? [] : [timeOf(seconds, times, isLost ? "" : words)]),
         ],
       }
     } catch (error) {

@@ -5,23 +5,9 @@ import { connect, isIP, type Socket } from "node:net"
 import { addAbortSignal } from "node:stream"
 import { anyText, checked, flag, integer, type Place, type ReadBy, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import {
-  absolutePath,
-  connected,
-  critical,
-  figure,
-  type Finding,
-  host,
-  limited,
-  plainName,
-  probe,
-  type ProbeAround,
-  secondsText,
-  timed,
-  wait,
-  WAIT_MILLIS,
-} from "./Probe.ts"
-import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
+import { absolutePath, critical, figure, type Finding, probe, type ProbeAround } from "./Probe.ts"
+import { connected, host, limited, plainName, secondsText, timed, wait, WAIT_MILLIS } from "./network.ts"
+import { judgeOptions, timeFields, timeOf } from "./expectation.ts"
 import { identityFault } from "./certificate.ts"
 import { thresholdFields } from "./thresholds.ts"
 import { judgeTrust, trustFields, trusting } from "./trust.ts"
@@ -96,7 +82,7 @@ const exchangeAt = async (
       ),
     )
     const words = `${target} answered in ${secondsText(seconds)}`
-    return figure({ label: "time", value: seconds, unit: "s", thresholds: timeThresholds(times), words })
+    return figure(timeOf(seconds, times, words))
   } catch (error) {
     const shown = Buffer.from(heard.text.slice(0, LONGEST_QUOTED), "latin1").toString()
     return critical(`${target}: ${explainError(error)}${shown === "" ? "" : `: it sent ${quoted(shown)}`}`)

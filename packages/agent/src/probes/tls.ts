@@ -3,21 +3,9 @@ import { once } from "node:events"
 import { isIP, type Socket } from "node:net"
 import { checked, flag, oneOf, record } from "../config/Reader.ts"
 import { explainError } from "../sending/explainError.ts"
-import {
-  connected,
-  critical,
-  type Fault,
-  host,
-  limited,
-  type Measure,
-  plainName,
-  probe,
-  secondsText,
-  timed,
-  wait,
-  WAIT_MILLIS,
-} from "./Probe.ts"
-import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
+import { critical, type Fault, probe } from "./Probe.ts"
+import { connected, host, limited, plainName, secondsText, timed, wait, WAIT_MILLIS } from "./network.ts"
+import { judgeOptions, timeFields, timeOf } from "./expectation.ts"
 import { startTls } from "./startTls.ts"
 import { leftFields } from "./thresholds.ts"
 import { port } from "./tcp.ts"
@@ -63,11 +51,8 @@ export const tls = probe({ name: "tls", lane: "network" }, reader, async (settin
     const refusals = verify ? refusalsOf(shown, days.value < 0) : []
     const faults = refusals.map((why): Fault => ({ status: "critical", words: `${target}: ${why}` }))
     const { time } = settings
-    const thresholds = time && timeThresholds({ time })
     const timing = faults.length === 0 ? `${target} answered in ${secondsText(seconds)}` : ""
-    const measures: ReadonlyArray<Measure> = time
-      ? [{ label: "time", value: seconds, unit: "s", thresholds, words: timing }]
-      : []
+    const measures = time ? [timeOf(seconds, { time }, timing)] : []
     return { words, measures: [{ ...days, words }, ...measures], faults }
   } catch (error) {
     return critical(`${target}: ${explainError(error)}`)

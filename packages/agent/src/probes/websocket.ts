@@ -6,19 +6,10 @@ import { anyText, checked, flag, type ReadBy, type Reader, record, refused } fro
 import { explainError } from "../sending/explainError.ts"
 import { askPage } from "./askPage.ts"
 import { identityFault } from "./certificate.ts"
-import { judgeOptions, timeFields, timeThresholds } from "./expectation.ts"
+import { judgeOptions, timeFields, timeOf } from "./expectation.ts"
 import { sentFields } from "./http.ts"
-import {
-  critical,
-  figure,
-  limited,
-  probe,
-  type ProbeAround,
-  secondsText,
-  timed,
-  wait,
-  WAIT_MILLIS,
-} from "./Probe.ts"
+import { critical, figure, probe, type ProbeAround } from "./Probe.ts"
+import { limited, secondsText, timed, wait, WAIT_MILLIS } from "./network.ts"
 import { judgeTrust, trustFields, trusting } from "./trust.ts"
 
 const address: Reader<string> = (value, place) => {
@@ -60,8 +51,7 @@ export const websocket = probe({ name: "websocket", lane: "network" }, reader, a
       limited(millis, around, (signal) => exchanged(settings, { ...around, signal })),
     )
     const found = `${shown} ${words} in ${secondsText(seconds)}`
-    const thresholds = timeThresholds(times)
-    return figure({ label: "time", value: seconds, unit: "s", thresholds, words: found })
+    return figure(timeOf(seconds, times, found))
   } catch (error) {
     return critical(`${shown}: ${explainError(error, around.targets === undefined)}`)
   }

@@ -1,15 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs"
+import * as fs from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
@@ -77,11 +66,11 @@ const FILE_MODE = 0o660
 
 /** With its mode from the beginning, which SQLite gives to the log beside it. */
 const createFile = (path: string): void => {
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  const isLink = fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
   if (isLink && isForeign(path)) throw new Error(`${path} is a link of another user: remove it`)
-  if (existsSync(path)) return
-  closeSync(openSync(path, "a", FILE_MODE))
-  chmodSync(path, FILE_MODE)
+  if (fs.existsSync(path)) return
+  fs.closeSync(fs.openSync(path, "a", FILE_MODE))
+  fs.chmodSync(path, FILE_MODE)
 }
 
 /** Pages of the log before it moves into the database: the default of 4 MB fills a small disk, which then refuses everything. */
@@ -135,7 +124,7 @@ const prepareTables = (database: DatabaseSync, path: string): void => {
 /** Without the files beside it, opening them would make them, as this user's. */
 const openAsGuest = (path: string): DatabaseSync => {
   const url = pathToFileURL(path)
-  if (!existsSync(`${path}-shm`)) url.searchParams.set("immutable", "1")
+  if (!fs.existsSync(`${path}-shm`)) url.searchParams.set("immutable", "1")
   return new DatabaseSync(url, { readOnly: true, timeout: BUSY_IN_DAEMON_MILLIS })
 }
 
@@ -145,16 +134,16 @@ const openAsGuest = (path: string): DatabaseSync => {
  */
 const claim = (path: string): void => {
   const own = process.geteuid?.()
-  if (own !== statSync(dirname(path)).uid) return
+  if (own !== fs.statSync(dirname(path)).uid) return
   for (const suffix of SUFFIXES) {
-    const found = lstatSync(path + suffix, { throwIfNoEntry: false })
+    const found = fs.lstatSync(path + suffix, { throwIfNoEntry: false })
     if (found === undefined || found.uid === own) continue
-    rmSync(`${path}.own`, { force: true })
+    fs.rmSync(`${path}.own`, { force: true })
     if (found.isFile() && suffix !== "-shm") {
-      copyFileSync(path + suffix, `${path}.own`, constants.COPYFILE_EXCL)
-      chmodSync(`${path}.own`, FILE_MODE)
-      renameSync(`${path}.own`, path + suffix)
-    } else if (suffix !== "") rmSync(path + suffix)
+      fs.copyFileSync(path + suffix, `${path}.own`, fs.constants.COPYFILE_EXCL)
+      fs.chmodSync(`${path}.own`, FILE_MODE)
+      fs.renameSync(`${path}.own`, path + suffix)
+    } else if (suffix !== "") fs.rmSync(path + suffix)
   }
 }
 
@@ -182,8 +171,9 @@ const SUFFIXES = ["-wal", "-shm", ""]
 export const quarantine = (path: string, now: number): string => {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-")
   let aside = `${path}.damaged-${stamp}`
-  for (let number = 2; existsSync(aside); number++) aside = `${path}.damaged-${stamp}-${number}`
-  for (const suffix of SUFFIXES) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix)
+  for (let number = 2; fs.existsSync(aside); number++) aside = `${path}.damaged-${stamp}-${number}`
+  for (const suffix of SUFFIXES)
+    if (fs.existsSync(path + suffix)) fs.renameSync(path + suffix, aside + suffix)
   return aside
 }
 
