@@ -18,10 +18,12 @@ export interface Message {
 /** Functions that take a message, by the position of that argument. */
 const TAKES: Readonly<Record<string, number>> = {
   attention: 1,
+  attentionIf: 2,
   complain: 0,
   conflict: 1,
   damaged: 0,
   failed: 1,
+  failure: 0,
   inUse: 0,
   invalid: 0,
   keepRepeating: 1,
@@ -29,12 +31,14 @@ const TAKES: Readonly<Record<string, number>> = {
   logError: 0,
   logWarning: 0,
   notFound: 0,
+  okUnless: 3,
   problem: 0,
   problemIf: 1,
   refusal: 0,
   refuse: 0,
   unready: 0,
   usageFailure: 0,
+  where: 1,
   wrong: 1,
 }
 

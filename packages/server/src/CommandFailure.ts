@@ -37,6 +37,8 @@ export class StartFailure extends Schema.TaggedError<StartFailure>()("StartFailu
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 
+export const failure = (message: string): CommandFailure => new CommandFailure({ exit: "failed", message })
+
 export const usageFailure = (message: string): CommandFailure =>
   new CommandFailure({ exit: "usage", message })
 

@@ -42,7 +42,16 @@ import { examineSecrets } from "../features/receivers/examineSecrets.ts"
 import { examineTwice } from "./doctor/examineTwice.ts"
 import { examineUse } from "./doctor/examineUse.ts"
 import { examineZones } from "./doctor/examineZones.ts"
-import { attention, type Finding, type Findings, failed, ok, orFailed } from "./doctor/Finding.ts"
+import {
+  attention,
+  attentionIf,
+  type Finding,
+  type Findings,
+  failed,
+  ok,
+  okUnless,
+  orFailed,
+} from "./doctor/Finding.ts"
 import { portsOfCommand } from "./UseCases.ts"
 import { command } from "./define.ts"
 import * as flags from "./flags.ts"
@@ -79,35 +88,26 @@ export const examineTokens = (values: Partial<Settings>): Findings =>
 /** Reports which pages may call from browsers, if any may. */
 const examineOrigins = ({ SERVICE_ALLOWED_ORIGINS: origins }: Partial<Settings>): Findings => {
   if (origins === undefined) return []
-  if (origins === "*") {
-    return [
-      attention(
-        "browsers",
-        "pages of every origin may call the API: list the origins you trust in SERVICE_ALLOWED_ORIGINS",
-      ),
-    ]
-  }
+  const all = "pages of every origin may call the API: list the origins you trust in SERVICE_ALLOWED_ORIGINS"
+  if (origins === "*") return [attention("browsers", all)]
   const plain = origins.filter((origin) => origin.startsWith("http://") && !isSecureAddress(origin))
-  return plain.length === 0
-    ? [ok("browsers", `pages of ${origins.join(", ")} may call`)]
-    : [
-        attention(
-          "browsers",
-          `pages of ${plain.join(", ")} are not encrypted, which exposes the token they use: serve them over https`,
-        ),
-      ]
+  return [
+    okUnless(
+      plain.length > 0,
+      "browsers",
+      `pages of ${origins.join(", ")} may call`,
+      `pages of ${plain.join(", ")} are not encrypted, which exposes the token they use: serve them over https`,
+    ),
+  ]
 }
 
 /** A server speaks http alone: where its public address has https, a proxy stands before it. */
 export const examineProxies = ({ SERVICE_TRUST_PROXY, ...settings }: Partial<Settings>): Findings =>
-  publicUrlIn(settings)?.startsWith("https:") === true && !(Number(SERVICE_TRUST_PROXY ?? 0) > 0)
-    ? [
-        attention(
-          "proxies",
-          "the public address has https, so a proxy stands before the server, and counts as the client of all requests: set SERVICE_TRUST_PROXY to the number of proxies",
-        ),
-      ]
-    : []
+  attentionIf(
+    publicUrlIn(settings)?.startsWith("https:") === true && !(Number(SERVICE_TRUST_PROXY ?? 0) > 0),
+    "proxies",
+    "the public address has https, so a proxy stands before the server, and counts as the client of all requests: set SERVICE_TRUST_PROXY to the number of proxies",
+  )
 
 const COLUMNS: ReadonlyArray<Column<Finding>> = [
   { title: "CHECK", cell: ({ check }) => check },

@@ -1,34 +1,41 @@
 import { Effect, Result } from "effect"
-import { CommandFailure } from "../CommandFailure.ts"
+import { failure } from "../CommandFailure.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import type { MovedText } from "../policy/import/MovedPolicy.ts"
 import { command, group } from "./define.ts"
 import * as flags from "./flags.ts"
 import { policyFileText } from "./policy.ts"
 
-// The parser of YAML is loaded by the first file that is read.
-const importer = Effect.promise(() => import("../policy/import/importPolicy.ts"))
+const takenOver = <A>(file: string, read: Result.Result<A, string>) =>
+  Effect.fromResult(Result.mapError(read, (why) => failure(`${file} cannot be taken over: ${why}`)))
+
+type Import<A> = (text: string) => Result.Result<A, string>
+
+/** Reads a file by an import, which is loaded by the first file: most need the parser of YAML. */
+const fromText = <A>(load: () => Promise<Import<A>>) =>
+  Effect.fnUntraced(function* (file: string) {
+    const read = yield* Effect.promise(load)
+    return read(yield* policyFileText(file))
+  })
+
+const alertmanagers = fromText(() =>
+  import("../policy/import/importPolicy.ts").then((loaded) => loaded.importAlertmanager),
+)
 
 const alertmanager = command({
   name: "alertmanager",
   description: "Write a policy with the routes and mute times of an Alertmanager's configuration",
   parameters: { file: flags.argument("FILE", "The configuration of an Alertmanager"), json: flags.json },
   run: Effect.fnUntraced(function* ({ file, json }) {
-    const { importAlertmanager } = yield* importer
-    const imported = importAlertmanager(yield* policyFileText(file))
-    if (Result.isFailure(imported))
-      return yield* new CommandFailure({
-        exit: "failed",
-        message: `${file} cannot be taken over: ${imported.failure}`,
-      })
-    yield* writeResult(json, imported.success, () => imported.success.policy)
+    const imported = yield* takenOver(file, yield* alertmanagers(file))
+    yield* writeResult(json, imported, () => imported.policy)
   }),
 })
 
 /** A command that moves the checks of another monitor in. */
-const movingIn = (
+const movingIn = <E, R>(
   given: { readonly name: string; readonly description: string; readonly file: string },
-  read: (file: string) => Effect.Effect<Result.Result<MovedText, string>, CommandFailure>,
+  read: (file: string) => Effect.Effect<Result.Result<MovedText, string>, E, R>,
 ) =>
   command({
     name: given.name,
@@ -39,13 +46,7 @@ const movingIn = (
       json: flags.json,
     },
     run: Effect.fnUntraced(function* ({ file, json, secrets: isOfSecrets }) {
-      const moved = yield* read(file)
-      if (Result.isFailure(moved))
-        return yield* new CommandFailure({
-          exit: "failed",
-          message: `${file} cannot be taken over: ${moved.failure}`,
-        })
-      const { secrets, summary, ...answer } = moved.success
+      const { secrets, summary, ...answer } = yield* takenOver(file, yield* read(file))
       if (isOfSecrets) return yield* writeResult(json, { secrets }, () => secrets)
       yield* writeResult(json, answer, () => answer.policy)
       yield* (yield* Output).note(summary)
@@ -59,10 +60,7 @@ const kuma = movingIn(
     file: "Its database, kuma.db; a kuma.db-wal beside it counts",
   },
   (file) =>
-    Effect.promise(async () => {
-      const { importKuma } = await import("../policy/import/importKuma.ts")
-      return importKuma(file)
-    }),
+    Effect.promise(() => import("../policy/import/importKuma.ts").then(({ importKuma }) => importKuma(file))),
 )
 
 const gatus = movingIn(
@@ -71,10 +69,7 @@ const gatus = movingIn(
     description: "Write a policy with the endpoints of a Gatus",
     file: "Its configuration in YAML",
   },
-  Effect.fnUntraced(function* (file) {
-    const { importGatus } = yield* Effect.promise(() => import("../policy/import/importGatus.ts"))
-    return importGatus(yield* policyFileText(file))
-  }),
+  fromText(() => import("../policy/import/importGatus.ts").then((loaded) => loaded.importGatus)),
 )
 
 const healthchecks = movingIn(
@@ -83,12 +78,9 @@ const healthchecks = movingIn(
     description: "Write a policy with the checks of a Healthchecks",
     file: "The JSON of its GET /api/v3/checks/",
   },
-  Effect.fnUntraced(function* (file) {
-    const { importHealthchecks } = yield* Effect.promise(
-      () => import("../policy/import/importHealthchecks.ts"),
-    )
-    return importHealthchecks(yield* policyFileText(file))
-  }),
+  fromText(() =>
+    import("../policy/import/importHealthchecks.ts").then((loaded) => loaded.importHealthchecks),
+  ),
 )
 
 export const importPolicy = group({

@@ -16,7 +16,7 @@ import type { PolicyVersionRecord } from "@tocsin/core/heart/model/PolicyVersion
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Effect, Layer, Option, Record, Result, Schedule } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { CommandFailure, notFound, refusal } from "../CommandFailure.ts"
+import { failure, notFound, refusal } from "../CommandFailure.ts"
 import { requireStorage } from "../storage.ts"
 import { Output, writeResult } from "../output/Output.ts"
 import { type Column, linesText, plural, tableText, timeText } from "../output/texts.ts"
@@ -71,13 +71,8 @@ const followersText = ({ following, others, unusable }: Followers): string =>
 
 /** The text of a file, or of standard input for `-`. */
 export const policyFileText = (file: string) =>
-  Effect.mapError(
-    file === "-" ? standardInput : readPolicyFileText(file),
-    () =>
-      new CommandFailure({
-        exit: "failed",
-        message: `${file} cannot be read: check that it exists, is readable and has at most 1 MiB`,
-      }),
+  Effect.mapError(file === "-" ? standardInput : readPolicyFileText(file), () =>
+    failure(`${file} cannot be read: check that it exists, is readable and has at most 1 MiB`),
   )
 
 const apply = actOn(Policies.layer)({
@@ -278,7 +273,7 @@ const check = command({
     const lines = issueLines(file, issues)
     yield* writeResult(json, { issues, warnings }, () => lines.map((line) => `${line}\n`).join(""))
     yield* warn(warnings)
-    return yield* new CommandFailure({ exit: "failed", message: `${file} is not a valid policy` })
+    return yield* failure(`${file} is not a valid policy`)
   }),
 })
 

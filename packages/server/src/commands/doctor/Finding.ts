@@ -24,6 +24,14 @@ export const failed = (check: string, message: string, exit: "failed" | "usage" 
   exit,
 })
 
+/** Something to look at, where it applies. */
+export const attentionIf = (applies: boolean, check: string, message: string): Findings =>
+  applies ? [attention(check, message)] : []
+
+/** What is in order where nothing is found, and otherwise to be looked at. */
+export const okUnless = (isFound: boolean, check: string, order: string, message: string): Finding =>
+  isFound ? attention(check, message) : ok(check, order)
+
 /** Findings, or that the storage failed while they were looked for. */
 export const orFailed = <E extends { readonly message: string }, R>(
   check: string,

@@ -8,7 +8,7 @@ import { sizeText } from "@tocsin/contract/formats/numberText"
 import { Duration, Effect, type Redacted } from "effect"
 import { connectionAdvice } from "../../connections.ts"
 import { examineSchema } from "./examineStorage.ts"
-import { attention, failed, type Finding, type Findings, ok, orFailed } from "./Finding.ts"
+import { attention, failed, type Finding, type Findings, ok, okUnless, orFailed } from "./Finding.ts"
 
 /** People notice it when two systems show times. */
 const NOTABLE_OFFSET = Duration.seconds(1)
@@ -64,22 +64,19 @@ const permissionFinding = ({
   }
   if (closedTables.length > 0) {
     const names = closedTables.join(", ")
-    return failed(
-      check,
-      `the user cannot read and write ${names}: make it the owner of these tables`,
-      "storage",
-    )
+    const remedy = "make it the owner of these tables"
+    return failed(check, `the user cannot read and write ${names}: ${remedy}`, "storage")
   }
   if (foreignTables.length > 0) {
     const { message } = ownedByOthers(foreignTables)
     return attention(check, message)
   }
-  return mayCreate
-    ? ok(check, "tables can be written and created")
-    : attention(
-        check,
-        "the user cannot create tables, which the next migration needs: grant it CREATE on the schema",
-      )
+  return okUnless(
+    !mayCreate,
+    check,
+    "tables can be written and created",
+    "the user cannot create tables, which the next migration needs: grant it CREATE on the schema",
+  )
 }
 
 /** Each session of Tocsin sets its own limits, which last where no pooler exchanges sessions. */
@@ -131,9 +128,8 @@ const safetyFinding = (
       `a commit did not end within 5 s, and waits for ${waits}: check PostgreSQL's disk and load`,
       "storage",
     )
-  return unsafe.length === 0
-    ? ok("durability", "committed data survives a crash")
-    : attention("durability", `${unsafe.join(", ")} off: a crash can lose acknowledged data; turn it on`)
+  const found = `${unsafe.join(", ")} off: a crash can lose acknowledged data; turn it on`
+  return okUnless(unsafe.length > 0, "durability", "committed data survives a crash", found)
 }
 
 const connectionFinding = ({ connectionLimit }: PgInspection.PgInspection): Finding => {
@@ -146,7 +142,6 @@ const connectionFinding = ({ connectionLimit }: PgInspection.PgInspection): Find
 const clockFinding = ({ clockOffset }: PgInspection.PgInspection): Finding => {
   const millis = Duration.toMillis(clockOffset)
   const text = `this machine's clock and the database's differ by ${Math.abs(millis).toFixed(0)} ms`
-  return Math.abs(millis) > Duration.toMillis(NOTABLE_OFFSET)
-    ? attention("clock", `${text}; Tocsin uses the database's: synchronize both with NTP`)
-    : ok("clock", text)
+  const remedy = "Tocsin uses the database's: synchronize both with NTP"
+  return okUnless(Math.abs(millis) > Duration.toMillis(NOTABLE_OFFSET), "clock", text, `${text}; ${remedy}`)
 }

@@ -5,7 +5,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { sizeText } from "@tocsin/contract/formats/numberText"
 import { Duration, Effect } from "effect"
 import { type Asked, examineUse, type Use } from "./examineUse.ts"
-import { attention, failed, type Findings, ok, orFailed } from "./Finding.ts"
+import { attention, failed, type Findings, ok, okUnless, orFailed } from "./Finding.ts"
 
 interface Content extends Use {
   /** How many migrations it went through; none if it is new. */
@@ -25,28 +25,16 @@ export const examineSchema = (
   if (applied === 0) {
     return [attention("schema", "no Tocsin data yet: start the server, or run tocsin migrate")]
   }
-  const schema =
-    applied < known
-      ? attention(
-          "schema",
-          `at ${applied} of ${known}: start the server to upgrade it, or run tocsin migrate`,
-        )
-      : ok("schema", `at ${applied} of ${known}, which is current`)
-  const rows =
-    damaged.length === 0
-      ? ok("rows", "every stored list and object can be read")
-      : attention(
-          "rows",
-          `no valid JSON, so read as empty: ${damaged.join(", ")}; correct or delete these rows`,
-        )
-  const totals =
-    wrongTotals.length === 0
-      ? ok("totals", "the summary's totals are those of the rows")
-      : attention(
-          "totals",
-          `the summary is wrong: ${wrongTotals.join(", ")}; on PostgreSQL run SELECT recount_system_total(), on SQLite tocsin copy`,
-        )
-  return [schema, rows, totals, ...examineUse(used, asked)]
+  const at = `at ${applied} of ${known}`
+  const upgrade = `${at}: start the server to upgrade it, or run tocsin migrate`
+  const unread = `no valid JSON, so read as empty: ${damaged.join(", ")}; correct or delete these rows`
+  const wrong = `the summary is wrong: ${wrongTotals.join(", ")}; on PostgreSQL run SELECT recount_system_total(), on SQLite tocsin copy`
+  return [
+    okUnless(applied < known, "schema", `${at}, which is current`, upgrade),
+    okUnless(damaged.length > 0, "rows", "every stored list and object can be read", unread),
+    okUnless(wrongTotals.length > 0, "totals", "the summary's totals are those of the rows", wrong),
+    ...examineUse(used, asked),
+  ]
 }
 
 /** Below these, a busy day of results, or one checkpoint of the log, may not fit. */
@@ -59,12 +47,8 @@ const SLOW_SYNC = Duration.millis(20)
 export const examineSqlite = Effect.fnUntraced(function* (file: string, pepperCheck: string) {
   const folder = dirname(file)
   if (!existsSync(folder)) {
-    return [
-      attention(
-        "storage",
-        `${folder} does not exist yet: start the server to create it, or set SERVICE_DATA_DIR`,
-      ),
-    ]
+    const remedy = "start the server to create it, or set SERVICE_DATA_DIR"
+    return [attention("storage", `${folder} does not exist yet: ${remedy}`)]
   }
   const now = yield* Instant.now
   const database = Effect.map(
@@ -91,9 +75,8 @@ const diskFindings = (
         ? attention("disk space", `${free}: free some space, or shorten the retention (SERVICE_RETENTION_…)`)
         : ok("disk space", free)
   const time = `a commit reaches the disk in ${Duration.toMillis(syncTime).toFixed(2)} ms`
-  const sync = Duration.isGreaterThan(syncTime, SLOW_SYNC)
-    ? attention("disk sync", `${time}, which delays every answer: use a faster disk, or PostgreSQL`)
-    : ok("disk sync", time)
+  const slow = `${time}, which delays every answer: use a faster disk, or PostgreSQL`
+  const sync = okUnless(Duration.isGreaterThan(syncTime, SLOW_SYNC), "disk sync", time, slow)
   return [space, sync, ...(kind === "local" ? [] : [attention("disk", DISK_ADVICE[kind])])]
 }
 

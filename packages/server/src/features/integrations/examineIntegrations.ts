@@ -6,7 +6,7 @@ import { countUnknownJobs } from "@tocsin/core/features/integrations/unknownJobs
 import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
-import { attention, type Findings, ok } from "../../commands/doctor/Finding.ts"
+import { attention, attentionIf, type Findings, okUnless } from "../../commands/doctor/Finding.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { ageText, countText, plural } from "../../output/texts.ts"
 
@@ -18,7 +18,7 @@ const integrationFindings = (
   const check = `integration ${name}`
   const full = `it has ${countText(checks)} of ${countText(max_checks)} checks, and refuses new ones beyond: delete checks, shorten forget_after, or add an integration`
   return [
-    ...(isNearlyFull({ checks, max_checks }) ? [attention(check, full)] : []),
+    ...attentionIf(isNearlyFull({ checks, max_checks }), check, full),
     ...(refused === null
       ? []
       : [
@@ -41,13 +41,11 @@ const mailFindings = (
     attention(`integration ${name}`, "no server with these settings takes its mails: set SERVICE_MAIL_PORT"),
   )
   if (port === undefined) return unheard
-  if (LOOPBACK.includes(host) || cert !== undefined) return []
-  return [
-    attention(
-      "mail",
-      `mails arrive on ${host} without TLS: set SERVICE_MAIL_TLS_CERT and SERVICE_MAIL_TLS_KEY, or listen on 127.0.0.1 behind a mail server`,
-    ),
-  ]
+  return attentionIf(
+    !LOOPBACK.includes(host) && cert === undefined,
+    "mail",
+    `mails arrive on ${host} without TLS: set SERVICE_MAIL_TLS_CERT and SERVICE_MAIL_TLS_KEY, or listen on 127.0.0.1 behind a mail server`,
+  )
 }
 
 export const examineIntegrations = Effect.fnUntraced(function* (settings: Settings) {
@@ -76,12 +74,6 @@ export const examineJobs = Effect.gen(function* () {
   const { jobs, unstated } = yield* countUnknownJobs(yield* Storage, yield* Commits)
   const counted = `${plural(jobs, "job")} unknown while late`
   if (jobs === 0) return []
-  return unstated === 0
-    ? [ok("jobs", `${counted}, as their severity says`)]
-    : [
-        attention(
-          "jobs",
-          `${counted}, ${unstated} of them since before late jobs were critical: set their severity`,
-        ),
-      ]
+  const remedy = `${unstated} of them since before late jobs were critical: set their severity`
+  return [okUnless(unstated > 0, "jobs", `${counted}, as their severity says`, `${counted}, ${remedy}`)]
 })

@@ -1,7 +1,7 @@
 import { MOST_OF_CHECK, type ReachedBounds } from "@tocsin/core/features/numbers/NumberBounds"
 import { Numbers } from "@tocsin/core/lists/Numbers"
 import { Effect } from "effect"
-import { attention, type Findings } from "../../commands/doctor/Finding.ts"
+import { attention, attentionIf, type Findings } from "../../commands/doctor/Finding.ts"
 import { countText } from "../../output/texts.ts"
 
 /** The bounds of numbers that are reached, where `most` series are kept in all. */
@@ -16,14 +16,11 @@ export const numberFindings = (
   most: number,
 ): Findings =>
   [
-    ...(all
-      ? [
-          attention(
-            "numbers",
-            `there are ${countText(most)} series, and further ones are not kept: raise SERVICE_NUMBERS_SERIES`,
-          ),
-        ]
-      : []),
+    ...attentionIf(
+      all,
+      "numbers",
+      `there are ${countText(most)} series, and further ones are not kept: raise SERVICE_NUMBERS_SERIES`,
+    ),
     ...agents.map((agent) =>
       attention(
         `numbers of ${agent}`,

@@ -12,7 +12,7 @@ import { ReceiverTests } from "@tocsin/core/features/receivers/ReceiverTests"
 import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Layer, Schema, Struct } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { CommandFailure, notFound, refusal, usageFailure } from "../../CommandFailure.ts"
+import { failure, notFound, refusal, usageFailure } from "../../CommandFailure.ts"
 import { Output } from "../../output/Output.ts"
 import { type Column, plural, sectionsText, tableText, timeText } from "../../output/texts.ts"
 import * as settingTypes from "../../settings/settingTypes.ts"
@@ -232,10 +232,9 @@ const test = actOn(Layer.merge(OnCall.layer, ReceiverTests.layer))({
     failure:
       failed.length === 0
         ? undefined
-        : new CommandFailure({
-            exit: "failed",
-            message: `${plural(failed.length, "receiver")} of ${items.length} did not accept the test message: see above, and tocsin doctor`,
-          }),
+        : failure(
+            `${plural(failed.length, "receiver")} of ${items.length} did not accept the test message: see above, and tocsin doctor`,
+          ),
   }
 })
 

@@ -10,7 +10,7 @@ import {
 import { Announcements } from "@tocsin/core/features/publicPages/Announcements"
 import { Effect } from "effect"
 import { Flag } from "effect/cli"
-import { CommandFailure, notFound, refusal, usageFailure } from "../../CommandFailure.ts"
+import { failure, notFound, refusal, usageFailure } from "../../CommandFailure.ts"
 import { Output } from "../../output/Output.ts"
 import { type Column, plural, timeText } from "../../output/texts.ts"
 import { actOn, group, listOn } from "../../commands/define.ts"
@@ -27,9 +27,8 @@ const noSuchAnnouncement = (given: { readonly id: string }) =>
 const textOf = Effect.fnUntraced(function* (given: string | undefined) {
   if (given !== undefined) return given
   if ((yield* Output).canAsk) return yield* usageFailure("give --text, or write the text to standard input")
-  const read = yield* Effect.mapError(
-    standardInput,
-    () => new CommandFailure({ exit: "failed", message: "standard input cannot be read: give --text" }),
+  const read = yield* Effect.mapError(standardInput, () =>
+    failure("standard input cannot be read: give --text"),
   )
   return read.trimEnd()
 })

@@ -1,6 +1,6 @@
 import { type Subscription, subscriptionColumns, SubscriptionPath } from "@tocsin/contract/push/Push"
 import { Push } from "@tocsin/core/features/push/Push"
-import { CommandFailure } from "../../CommandFailure.ts"
+import { failure } from "../../CommandFailure.ts"
 import { act, group, listCommand } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
 import { ageText, type Column } from "../../output/texts.ts"
@@ -44,12 +44,7 @@ const test = act({
     answer,
     text: `${id}: ${outcome}${error === null ? "" : `, ${error}`}\n`,
     failure:
-      outcome === "delivered"
-        ? undefined
-        : new CommandFailure({
-            exit: "failed",
-            message: `the browser did not get the test: look at its error`,
-          }),
+      outcome === "delivered" ? undefined : failure("the browser did not get the test: look at its error"),
   }
 })
 

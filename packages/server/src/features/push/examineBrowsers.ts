@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Push } from "@tocsin/core/features/push/Push"
 import { Duration, Effect } from "effect"
-import { attention, type Findings, ok } from "../../commands/doctor/Finding.ts"
+import { attentionIf, type Findings, ok } from "../../commands/doctor/Finding.ts"
 import { plural } from "../../output/texts.ts"
 
 const WARNED_BEFORE = Duration.days(14)
@@ -21,32 +21,20 @@ export const browserFindings = (
   )
   const ending = namesOf(rows.filter(({ expires_at }) => expires_at !== undefined && expires_at <= soon))
   const unreadable = namesOf(browsers.flatMap(({ row, state }) => (state === "unreadable" ? [row] : [])))
-  const where = (applies: boolean, finding: Findings[number]): Findings => (applies ? [finding] : [])
+  const where = (applies: boolean, message: string): Findings => attentionIf(applies, "browsers", message)
   const findings: Findings = [
     ...where(
       silent !== "",
-      attention(
-        "browsers",
-        `these took messages and never showed one: ${silent}; look whether their systems allow notifications`,
-      ),
+      `these took messages and never showed one: ${silent}; look whether their systems allow notifications`,
     ),
-    ...where(
-      ending !== "",
-      attention("browsers", `these end within 14 days: ask their people to sign in again (${ending})`),
-    ),
+    ...where(ending !== "", `these end within 14 days: ask their people to sign in again (${ending})`),
     ...where(
       unreadable !== "",
-      attention(
-        "browsers",
-        `no key of this shell opens ${unreadable}: set SERVICE_SECRETS_KEY to theirs, or press Notify this browser in them again`,
-      ),
+      `no key of this shell opens ${unreadable}: set SERVICE_SECRETS_KEY to theirs, or press Notify this browser in them again`,
     ),
     ...where(
       key === "unreadable",
-      attention(
-        "browsers",
-        "no key of this shell opens the key by which browsers know this server: set SERVICE_SECRETS_KEY to it, or make another with POST /ops/v1/push/key",
-      ),
+      "no key of this shell opens the key by which browsers know this server: set SERVICE_SECRETS_KEY to it, or make another with POST /ops/v1/push/key",
     ),
   ]
   return findings.length > 0

@@ -2,7 +2,7 @@ import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
 import { StoredSecrets } from "@tocsin/core/lists/StoredSecrets"
 import { Effect } from "effect"
 import { plural } from "../../output/texts.ts"
-import { attention, type Findings, ok } from "../../commands/doctor/Finding.ts"
+import { attentionIf, type Findings, ok } from "../../commands/doctor/Finding.ts"
 
 const countOf = (watches: number): string => (watches === 1 ? "1 watch" : `${watches} watches`)
 
@@ -27,36 +27,25 @@ export const examineSecrets = Effect.gen(function* () {
       .join(", ")
   const plain = namesOf("plain")
   const [unreadable, former] = [namesOf("unreadable"), namesOf("former")]
+  const where = (applies: boolean, message: string): Findings => attentionIf(applies, "secrets", message)
   const findings = [
-    ...(plain === ""
-      ? []
-      : [
-          attention(
-            "secrets",
-            cipher === undefined
-              ? `header fields stand in clear in the database, of ${plain}: set SERVICE_SECRETS_KEY on every server`
-              : `header fields stand in clear in the database, of ${plain}: stop servers of other versions, and start one that encrypts them`,
-          ),
-        ]),
-    ...(unreadable === ""
-      ? []
-      : [
-          attention(
-            "secrets",
-            `no key of this shell opens the stored secrets of ${unreadable}: set SERVICE_SECRETS_KEY to it, or store them again with tocsin secrets put; ignore this if the servers have the key elsewhere`,
-          ),
-        ]),
-    ...(former === ""
-      ? []
-      : [attention("secrets", `the second key opens ${former}: restart a server that has both keys`)]),
-    ...(second === undefined || former !== ""
-      ? []
-      : [
-          attention(
-            "secrets",
-            `no stored secret needs the second key of SERVICE_SECRETS_KEY (${second}): remove it, or write it first if it is the new one`,
-          ),
-        ]),
+    ...where(
+      plain !== "" && cipher === undefined,
+      `header fields stand in clear in the database, of ${plain}: set SERVICE_SECRETS_KEY on every server`,
+    ),
+    ...where(
+      plain !== "" && cipher !== undefined,
+      `header fields stand in clear in the database, of ${plain}: stop servers of other versions, and start one that encrypts them`,
+    ),
+    ...where(
+      unreadable !== "",
+      `no key of this shell opens the stored secrets of ${unreadable}: set SERVICE_SECRETS_KEY to it, or store them again with tocsin secrets put; ignore this if the servers have the key elsewhere`,
+    ),
+    ...where(former !== "", `the second key opens ${former}: restart a server that has both keys`),
+    ...where(
+      second !== undefined && former === "",
+      `no stored secret needs the second key of SERVICE_SECRETS_KEY (${second}): remove it, or write it first if it is the new one`,
+    ),
   ]
   if (findings.length > 0 || found.length === 0) return findings satisfies Findings
   return [

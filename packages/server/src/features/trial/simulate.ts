@@ -9,7 +9,7 @@ import {
 } from "@tocsin/simulation/SimulationReport"
 import { type Duration, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
 import { Flag } from "effect/cli"
-import { CommandFailure, usageFailure } from "../../CommandFailure.ts"
+import { failure, usageFailure } from "../../CommandFailure.ts"
 import { Output, writeResult } from "../../output/Output.ts"
 import { type Column, plural, sectionsText, spanText, tableText, timeText } from "../../output/texts.ts"
 import { drawTimeline } from "../../output/timeline.ts"
@@ -75,13 +75,7 @@ export const linesOf = Effect.fnUntraced(function* (file: string) {
     Stream.decodeText(),
     Stream.splitLines,
     Stream.runCollect,
-    Effect.mapError(
-      () =>
-        new CommandFailure({
-          exit: "failed",
-          message: `${file} cannot be read: check that it exists and is readable`,
-        }),
-    ),
+    Effect.mapError(() => failure(`${file} cannot be read: check that it exists and is readable`)),
   )
 })
 

@@ -11,7 +11,7 @@ import {
 } from "@tocsin/contract/watches/Watches"
 import { Watches } from "@tocsin/core/features/watches/Watches"
 import { Duration, Effect, Schema, Struct } from "effect"
-import { CommandFailure, notFound, usageFailure } from "../../CommandFailure.ts"
+import { failure, notFound, usageFailure } from "../../CommandFailure.ts"
 import { ageText, type Column, timeText, titledText } from "../../output/texts.ts"
 import { actOn, group, listOn } from "../../commands/define.ts"
 import * as flags from "../../commands/flags.ts"
@@ -46,11 +46,10 @@ const pauseText = ({ is_paused, paused_until }: Watch): string => {
 const tried = Effect.fnUntraced(function* (request: TryWatchRequest, to: string) {
   const trial = yield* Watches.use((watches) => watches.try(request))
   const { output, status } = trial
-  const message = `the probe of ${to} is ${status}`
   return {
     answer: trial,
     text: `${output}\n`,
-    ...(status !== "ok" && { failure: new CommandFailure({ exit: "failed", message }) }),
+    ...(status !== "ok" && { failure: failure(`the probe of ${to} is ${status}`) }),
   }
 })
 
