@@ -42,6 +42,9 @@ const TAKES: Readonly<Record<string, number>> = {
   wrong: 1,
 }
 
+/** Functions that take what a value must be, by the position of that argument. */
+const TAKES_EXPECTED: Readonly<Record<string, number>> = { boundedText: 1, fromOneTo: 1 }
+
 /** Functions that take a message or a function that returns one. */
 const MAY_TAKE: ReadonlySet<string> = new Set(["fail", "mapError"])
 
@@ -112,6 +115,8 @@ const visitorOf = (note: Note) =>
       const argument = given[TAKES[nameOf(callee)] ?? Number.NaN]
       if (argument !== undefined) note(argument, { isCertain: true })
       else for (const other of given) if (MAY_TAKE.has(nameOf(callee))) note(other)
+      const expected = given[TAKES_EXPECTED[nameOf(callee)] ?? Number.NaN]
+      if (expected !== undefined) note(expected, { prefix: "must be " })
     },
   })
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
-import { closedStruct, named, timestamp } from "../formats/Fields.ts"
+import { closedStruct, fromOneTo, named, timestamp } from "../formats/Fields.ts"
 import { IncidentId } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { Severity } from "../formats/Status.ts"
@@ -25,10 +25,8 @@ export const AcknowledgeRequest = closedStruct({
 }).annotate(named("AcknowledgeRequest", "Acknowledges an incident."))
 export type AcknowledgeRequest = typeof AcknowledgeRequest.Type
 
-const IDS_RULE = { expected: `1 to ${MAX_IDS} ids` }
-
 export const AcknowledgeAllRequest = closedStruct({
-  ids: Schema.Array(IncidentId).check(Schema.isMinLength(1, IDS_RULE), Schema.isMaxLength(MAX_IDS, IDS_RULE)),
+  ids: Schema.Array(IncidentId).check(...fromOneTo(MAX_IDS, `1 to ${MAX_IDS} ids`)),
   note: Schema.optionalKey(Note),
   for: Schema.optionalKey(For),
 }).annotate(named("AcknowledgeAllRequest", "Acknowledges up to 200 incidents."))

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { named, NonNegativeInteger } from "../formats/Fields.ts"
+import { described, named, NonNegativeInteger } from "../formats/Fields.ts"
 import { AgentId, CheckId, IncidentId, OutboxId } from "../formats/Identifiers.ts"
 import { OperatorName } from "../operators/Operators.ts"
 import { Agent, SystemSummary } from "../v1/Resources.ts"
@@ -44,9 +44,7 @@ export const Overview = Schema.Struct({
 }).annotate(named("Overview", "Counts of what there is, and of what waits for people."))
 
 export const OutboxPath = Schema.Struct({
-  id: OutboxId.annotateKey({
-    description: "The id of an outbox item; GET /api/v1/notifiers/outbox?state=failed lists them.",
-  }),
+  id: described(OutboxId, "The id of an outbox item; GET /api/v1/notifiers/outbox?state=failed lists them."),
 })
 export const IncidentPath = Schema.Struct({
   id: IncidentId.annotateKey({ description: "The id of an incident." }),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { auditActionNames } from "./AuditActions.ts"
-import { named, optional, timestamp } from "../formats/Fields.ts"
+import { described, named, optional, timestamp } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { flag, paging } from "../v1/Parameters.ts"
 import { isPlainParameter } from "../formats/Text.ts"
@@ -45,10 +45,9 @@ const AuditSubject = Schema.Struct({
   // A newer version may know more kinds and actions.
   kind: Schema.String.annotateKey({ description: "Its kind, such as agent, check or incident." }),
   id: Schema.String,
-  title: Schema.optionalKey(
-    Schema.String.annotate({
-      description: "With with_titles: how people call it now, where it is a check or an agent with a title.",
-    }),
+  title: optional(
+    Schema.String,
+    "With with_titles: how people call it now, where it is a check or an agent with a title.",
   ),
 })
 
@@ -56,12 +55,8 @@ export const AuditEntry = Schema.Struct({
   id: AuditId,
   at: InstantFromString,
   actor: Schema.String.annotateKey({ description: "Who made the change." }),
-  via: AuditVia.annotateKey({
-    description: "link: a link in a message. system: Tocsin itself, when a time was over.",
-  }),
-  action: Schema.String.annotateKey({
-    description: `The action: ${auditActionNames.join(", ")}.`,
-  }),
+  via: described(AuditVia, "link: a link in a message. system: Tocsin itself, when a time was over."),
+  action: described(Schema.String, `The action: ${auditActionNames.join(", ")}.`),
   subjects: Schema.Array(AuditSubject).annotateKey({
     description: "The changed things. A change of more than 100 has further rows.",
   }),

@@ -1,5 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { named, optional, timestamp } from "../formats/Fields.ts"
+import { described, named, optional, timestamp } from "../formats/Fields.ts"
 import { AgentId, CheckId } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { Matcher, MAX_MATCHERS, parseMatcher } from "../labels/Matcher.ts"
@@ -80,12 +80,8 @@ const Seconds = Schema.Struct({
   critical: Schema.Int,
   unknown: Schema.Int,
   planned: Schema.Int.annotateKey({ description: "A window covered the check, and it was not ok." }),
-  no_data: Schema.Int.annotateKey({
-    description: "Before its first result, and while its agent was dead.",
-  }),
-  late: Schema.Int.annotateKey({
-    description: "From when it was found late to its next result; not ok.",
-  }),
+  no_data: described(Schema.Int, "Before its first result, and while its agent was dead."),
+  late: described(Schema.Int, "From when it was found late to its next result; not ok."),
 }).annotate({ description: "Whole seconds in each state; they add up to exactly the span." })
 
 /** A time during which a check stayed in one state, to the second. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
-import { closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
+import { boundedText, closedStruct, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
 import { AgentId, tokenIdOf } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 
@@ -46,11 +46,7 @@ export const EnrolmentWithToken = Schema.Struct({
 export type EnrolmentWithToken = typeof EnrolmentWithToken.Type
 
 export const EnrolRequest = closedStruct({
-  token: Schema.RedactedFromValue(
-    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)).annotate({
-      description: "The token of an enrolment.",
-    }),
-  ),
+  token: Schema.RedactedFromValue(boundedText(512).annotate({ description: "The token of an enrolment." })),
 }).annotate(named("EnrolRequest", "A token by which an agent is accepted."))
 export type EnrolRequest = typeof EnrolRequest.Type
 

@@ -51,6 +51,16 @@ export const NonNegativeInteger = Schema.Number.check(
 export const isNonNegativeInteger = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0
 
+/** The checks of a text or a list: 1 to so many, in these words. */
+export const fromOneTo = (most: number, expected?: string) => {
+  const rule = expected === undefined ? undefined : { expected }
+  return [Schema.isMinLength(1, rule), Schema.isMaxLength(most, rule)] as const
+}
+
+/** A text of 1 to so many characters. */
+export const boundedText = (most: number, expected?: string) =>
+  Schema.String.check(...fromOneTo(most, expected))
+
 /** The name of a schema in documents, and what it is. */
 export const named = (identifier: string, description: string) => ({ identifier, description })
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Acknowledgement } from "../acknowledgements/Acknowledgements.ts"
-import { named, timestamp } from "../formats/Fields.ts"
+import { described, named, optional, timestamp } from "../formats/Fields.ts"
 import { Incident, NotificationOutboxItem } from "../v1/Resources.ts"
 import { ShownTitle } from "../titles/Titles.ts"
 import { FiringCause, NotifierName } from "../formats/Status.ts"
@@ -37,17 +37,11 @@ export const HeldOutboxItem = Schema.Struct({
     description:
       "Why this firing was enqueued; null for a resolved, and for firings of versions without causes.",
   }),
-  rotas: Schema.optionalKey(
-    Schema.Array(NotifierName).annotate({ description: "The rotas that named its receiver, if some did." }),
-  ),
+  rotas: optional(Schema.Array(NotifierName), "The rotas that named its receiver, if some did."),
   held_by: HeldBy,
   held_until: Schema.NullOr(timestamp("The last known end of these holds; null if nothing holds it.")),
-  why: Schema.optionalKey(
-    Schema.String.annotate({ description: "Why it waits, where no running server can use its receiver." }),
-  ),
+  why: optional(Schema.String, "Why it waits, where no running server can use its receiver."),
   incident_key: Incident.fields.incident_key,
   title: ShownTitle,
-  summary: Schema.NullOr(Schema.String).annotateKey({
-    description: "The summary that its incident has now.",
-  }),
+  summary: described(Schema.NullOr(Schema.String), "The summary that its incident has now."),
 }).annotate(named("HeldOutboxItem", "A notification with its receiver, its cause and what withholds it."))

@@ -2,8 +2,11 @@ import { Schema } from "effect"
 import { boundedMillis, durationExpected } from "../formats/durationMillis.ts"
 import { ExpectedIncident } from "../overdue/Expectations.ts"
 import {
+  boundedText,
   closedRecord,
   closedStruct,
+  described,
+  fromOneTo,
   named,
   NonNegativeInteger,
   optional,
@@ -32,8 +35,7 @@ export type IntegrationKind = typeof IntegrationKind.Type
 const MOST_CHECKS = 10_000
 
 const MOST_WORDS = 32
-const WORD_RULE = { expected: "a text of 1 to 256 characters" }
-const word = Schema.String.check(Schema.isMinLength(1, WORD_RULE), Schema.isMaxLength(256, WORD_RULE))
+const word = boundedText(256, "a text of 1 to 256 characters")
 const words = Schema.Array(word).check(
   Schema.isMaxLength(MOST_WORDS, { expected: `a list of at most ${MOST_WORDS} texts` }),
 )
@@ -86,21 +88,16 @@ const PagedSeverityOption = closedStruct({
 )
 
 const MOST_PLACES = 5
-const LABEL_NAME_RULE = { expected: "a name of 1 to 64 characters" }
-const labelName = Schema.String.check(
-  Schema.isMinLength(1, LABEL_NAME_RULE),
-  Schema.isMaxLength(64, LABEL_NAME_RULE),
-)
+const labelName = boundedText(64, "a name of 1 to 64 characters")
 
 const MapOption = closedStruct({
   list: optional(
     Schema.Union([Schema.Literal(""), pointer]),
     "The list whose items are results, in which the other places are: empty for the body itself, also one item a line.",
   ),
-  check: Schema.Union([
-    pointer,
-    Schema.Array(pointer).check(Schema.isMinLength(1), Schema.isMaxLength(MOST_PLACES)),
-  ]).annotateKey({ description: "Its name, or at most 5 places whose texts are its name together." }),
+  check: Schema.Union([pointer, Schema.Array(pointer).check(...fromOneTo(MOST_PLACES))]).annotateKey({
+    description: "Its name, or at most 5 places whose texts are its name together.",
+  }),
   status: pointer,
   output: Schema.optionalKey(pointer),
   labels: optional(closedRecord(labelName, pointer), "The places of its labels by their names."),
@@ -121,7 +118,6 @@ const ValuesOption = closedStruct({
 )
 
 const MOST_NUMBERS = 20
-const NUMBERS_RULE = { expected: `a list of 1 to ${MOST_NUMBERS} patterns such as eth0_*` }
 
 /** A shell and a crontab read none of these characters as something else. */
 const SCHEDULE = /^(?:every|after|cron|tz|grace|severity|incident)=[\w+*/,.:-]+(?:&[a-z]+=[\w+*/,.:-]+)*$/u
@@ -150,8 +146,7 @@ export const IntegrationOptions = closedStruct({
   ),
   numbers: optional(
     Schema.Array(word).check(
-      Schema.isMinLength(1, NUMBERS_RULE),
-      Schema.isMaxLength(MOST_NUMBERS, NUMBERS_RULE),
+      ...fromOneTo(MOST_NUMBERS, `a list of 1 to ${MOST_NUMBERS} patterns such as eth0_*`),
     ),
     "Which labels of performance data are kept, by patterns such as eth0_*: all unless given, of which a check keeps 20.",
   ),
@@ -238,9 +233,7 @@ export const ChangeIntegrationRequest = closedStruct({
 export type ChangeIntegrationRequest = typeof ChangeIntegrationRequest.Type
 
 const Source = Schema.Struct({
-  source: Schema.String.annotateKey({
-    description: "Its address; empty for alerts without one.",
-  }),
+  source: described(Schema.String, "Its address; empty for alerts without one."),
   heard_at: timestamp("When it last sent an alert, to 5 s."),
 }).annotate(named("IntegrationSource", "A sender of alerts."))
 
@@ -263,9 +256,7 @@ export const Integration = Schema.Struct({
     description: "When it last took a report, to 15 s; null before the first.",
   }),
   last_refusal: Schema.NullOr(Refusal).annotateKey({ description: "The last refused request, to 15 s." }),
-  sources: Schema.Array(Source).annotateKey({
-    description: "At most 100, the last heard first.",
-  }),
+  sources: described(Schema.Array(Source), "At most 100, the last heard first."),
   checks: NonNegativeInteger.annotateKey({ description: "Checks that it has." }),
   max_checks: NonNegativeInteger.annotateKey({ description: "The most that it may have." }),
   overdue: NonNegativeInteger.annotateKey({ description: "Checks that are late. At most 500." }),

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { closedRecord, closedStruct, named, optional } from "../formats/Fields.ts"
+import { boundedText, closedRecord, closedStruct, fromOneTo, named, optional } from "../formats/Fields.ts"
 import { ExpectedCheck } from "../overdue/Expectations.ts"
 
 /** Rules that an integration of kind mail has at most. */
@@ -7,17 +7,8 @@ export const MOST_RULES = 50
 const MOST_GLOBS = 32
 const LONGEST_GLOB = 256
 
-const GLOB_RULE = { expected: `a glob of 1 to ${LONGEST_GLOB} characters` }
-const glob = Schema.String.check(
-  Schema.isMinLength(1, GLOB_RULE),
-  Schema.isMaxLength(LONGEST_GLOB, GLOB_RULE),
-)
-
-const LIST_RULE = { expected: `a list of 1 to ${MOST_GLOBS} globs` }
-const globs = Schema.Array(glob).check(
-  Schema.isMinLength(1, LIST_RULE),
-  Schema.isMaxLength(MOST_GLOBS, LIST_RULE),
-)
+const glob = boundedText(LONGEST_GLOB, `a glob of 1 to ${LONGEST_GLOB} characters`)
+const globs = Schema.Array(glob).check(...fromOneTo(MOST_GLOBS, `a list of 1 to ${MOST_GLOBS} globs`))
 
 /** A glob, or several of which one fits. `*` is any run, `?` one character; case does not matter. */
 const oneOrMore = Schema.Union([glob, globs])
@@ -38,13 +29,11 @@ const MailMatch = closedStruct({
   ),
 }).annotate(named("MailMatch", "What a mail has to have: all of it."))
 
-const CHECK_RULE = { expected: "a name of 1 to 256 characters" }
-
 /** The meaning of the mails that match (docs/rules.md#mail). */
 export const MailRule = closedStruct({
   match: MailMatch,
   check: optional(
-    Schema.String.check(Schema.isMinLength(1, CHECK_RULE), Schema.isMaxLength(LONGEST_GLOB, CHECK_RULE)),
+    boundedText(LONGEST_GLOB, "a name of 1 to 256 characters"),
     "The name of the check: $1 to $9 are what the stars took, of subject, body, from and headers in this order.",
   ),
   status: optional(

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { closedStruct, named, optional } from "../formats/Fields.ts"
+import { closedStruct, described, named, optional } from "../formats/Fields.ts"
 import { CheckId, uuidOf } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { CheckStatus } from "../formats/Status.ts"
@@ -38,9 +38,7 @@ export const KeptMail = Schema.Struct({
 export type KeptMail = typeof KeptMail.Type
 
 export const KeptMails = Schema.Struct({
-  items: Schema.Array(KeptMail).annotateKey({
-    description: `The last ${MOST_KEPT_MAILS} of 7 days, the newest first.`,
-  }),
+  items: described(Schema.Array(KeptMail), `The last ${MOST_KEPT_MAILS} of 7 days, the newest first.`),
 }).annotate(named("KeptMails", "The last mails of an integration."))
 export type KeptMails = typeof KeptMails.Type
 

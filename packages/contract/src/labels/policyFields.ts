@@ -1,5 +1,6 @@
 import * as Instant from "../formats/Instant.ts"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { boundedText } from "../formats/Fields.ts"
 import { MATCHERS_RULE, MAX_MATCHERS, Matcher, parseMatcher } from "./Matcher.ts"
 import { formatMatcher } from "./matcherText.ts"
 import { NotifierName } from "../formats/Status.ts"
@@ -26,11 +27,8 @@ export const whole = (minimum: number, maximum: number) => {
   const rule = { expected: `an integer from ${minimum} to ${maximum}` }
   return Schema.Number.check(Schema.isInt(rule), Schema.isBetween({ minimum, maximum }, rule))
 }
-const TEXT_RULE = { expected: "a text of 1 to 1,024 characters" }
 export const text = (description: string) =>
-  Schema.String.check(Schema.isMinLength(1, TEXT_RULE), Schema.isMaxLength(1_024, TEXT_RULE)).annotate({
-    description,
-  })
+  boundedText(1_024, "a text of 1 to 1,024 characters").annotate({ description })
 
 export const cron = text("Five fields: minute, hour, day, month, weekday.")
 /** A time of a clock that comes once; that of a day that does not exist is none. */

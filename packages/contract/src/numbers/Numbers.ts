@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { timestamp } from "../formats/Fields.ts"
+import { optional, timestamp } from "../formats/Fields.ts"
 import { AgentId, CheckId } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 
@@ -14,18 +14,15 @@ export const stepMillis: Readonly<Record<NumberStep, number>> = {
 export const NumbersParameters = Schema.Struct({
   agent_id: AgentId.annotateKey({ description: "The agent of the check." }),
   check_id: CheckId.annotateKey({ description: "The check that measured." }),
-  name: Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(/^[^\p{Cc}]+$/u, { expected: "the name of a series" })).annotate({
-      description: "Only the series of this name; all without.",
-    }),
+  name: optional(
+    Schema.String.check(Schema.isPattern(/^[^\p{Cc}]+$/u, { expected: "the name of a series" })),
+    "Only the series of this name; all without.",
   ),
   from: Schema.optionalKey(timestamp("Where the time begins: 24 hours before its end without.")),
   to: Schema.optionalKey(timestamp("Where the time ends: now without.")),
-  step: Schema.optionalKey(
-    NumberStep.annotate({
-      description:
-        "How long each span is, days by UTC: without, the shortest that is kept and gives at most 1000 spans.",
-    }),
+  step: optional(
+    NumberStep,
+    "How long each span is, days by UTC: without, the shortest that is kept and gives at most 1000 spans.",
   ),
 })
 export type NumbersParameters = typeof NumbersParameters.Type
@@ -78,11 +75,9 @@ export const NumbersAnswer = Schema.Struct({
     Schema.Struct({
       name: Schema.String,
       unit: Schema.String,
-      place: Schema.optionalKey(
-        AgentId.annotate({
-          description:
-            "The place that measured it: of a watch with other places than here, each has its series of how long it took.",
-        }),
+      place: optional(
+        AgentId,
+        "The place that measured it: of a watch with other places than here, each has its series of how long it took.",
       ),
       spans: Schema.Array(NumberSpan),
     }),

@@ -1,6 +1,6 @@
 import { uuidOf } from "../formats/Identifiers.ts"
 import { Schema } from "effect"
-import { closedStruct, named, optional, timestamp } from "../formats/Fields.ts"
+import { closedStruct, described, named, optional, timestamp } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { receiversTogether, TOGETHER_RULE } from "../labels/policyFields.ts"
 import { NotifierName } from "../formats/Status.ts"
@@ -107,12 +107,8 @@ const Gap = Schema.Struct({
 export const RotaPlan = Schema.Struct({
   ...onCallOf,
   tz: Schema.String.annotateKey({ description: "The time zone by whose clock its turns begin." }),
-  turns: Schema.Array(Turn).annotateKey({
-    description: "Who is on call from `from` to `to`, without holes.",
-  }),
-  overrides: Schema.Array(Override).annotateKey({
-    description: "Those that end after now, the latest created first.",
-  }),
+  turns: described(Schema.Array(Turn), "Who is on call from `from` to `to`, without holes."),
+  overrides: described(Schema.Array(Override), "Those that end after now, the latest created first."),
   gaps: Schema.Array(Gap).annotateKey({ description: "Of the turns that end after now." }),
   calendar: Schema.optionalKey(Schema.String).annotateKey({
     description:

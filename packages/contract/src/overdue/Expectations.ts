@@ -1,11 +1,19 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
-import { booleanOr, closedStruct, named, NonNegativeInteger, optional, timestamp } from "../formats/Fields.ts"
+import {
+  booleanOr,
+  boundedText,
+  closedStruct,
+  named,
+  NonNegativeInteger,
+  optional,
+  timestamp,
+} from "../formats/Fields.ts"
 import { CheckId } from "../formats/Identifiers.ts"
 import { CheckLabels } from "../labels/Labels.ts"
 import { Severity } from "../formats/Status.ts"
 
-const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
+const text = boundedText(256)
 
 /** Its incident while a check is late: AGENT_ID/CHECK_ID/@overdue, or AGENT_ID/@overdue. */
 export const ExpectedIncident = Schema.Literals(["own", "agent"])
@@ -66,17 +74,13 @@ export type ExpectationsRequest = typeof ExpectationsRequest.Type
 export const ExpectationsResponse = Schema.Struct({
   expected: NonNegativeInteger.annotate({ description: "Checks that are expected of the agent now." }),
   withdrawn: NonNegativeInteger.annotate({ description: "Checks that this request withdrew." }),
-  labels_kept: Schema.optionalKey(
-    NonNegativeInteger.annotate({
-      description:
-        "Checks that keep their labels, which changed within the last minute; absent without any. Declare them again after it.",
-    }),
+  labels_kept: optional(
+    NonNegativeInteger,
+    "Checks that keep their labels, which changed within the last minute; absent without any. Declare them again after it.",
   ),
-  warnings: Schema.optionalKey(
-    Schema.Array(Schema.String).annotate({
-      description:
-        "Valid schedules that other crons or most people read otherwise, at most ten; absent without any.",
-    }),
+  warnings: optional(
+    Schema.Array(Schema.String),
+    "Valid schedules that other crons or most people read otherwise, at most ten; absent without any.",
   ),
 }).annotate(named("ExpectationsResponse", "The declaration was applied."))
 export type ExpectationsResponse = typeof ExpectationsResponse.Type

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Language } from "../languages/Language.ts"
 import { ExpectedIncident } from "../overdue/Expectations.ts"
-import { named } from "../formats/Fields.ts"
+import { named, optional } from "../formats/Fields.ts"
 import { DurationText } from "../formats/DurationText.ts"
 import { NotifierName, Severity } from "../formats/Status.ts"
 import { isPlainText } from "../formats/Text.ts"
@@ -26,9 +26,7 @@ const MINUTE = "1 minute"
 const WEEK = "7 days"
 const MONTH = "31 days"
 
-const ofPolicy = Schema.optionalKey(
-  tz.annotate({ description: "An IANA time zone; that of the policy by default." }),
-)
+const ofPolicy = optional(tz, "An IANA time zone; that of the policy by default.")
 
 const turn = Schema.Union([NotifierName, receiversTogether]).annotate({
   expected: `a receiver, or ${TOGETHER_RULE.expected}`,
@@ -52,9 +50,7 @@ export const Rota = Schema.Struct({
       Schema.isMaxLength(20, { expected: "a list of at most 20 hours" }),
     ),
   ),
-  otherwise: Schema.optionalKey(
-    turn.annotate({ description: "Who is on call outside the hours: receivers, or another rota." }),
-  ),
+  otherwise: optional(turn, "Who is on call outside the hours: receivers, or another rota."),
 }).annotate(named("Rota", "Names who is on call: one turn of its order at a time."))
 export type Rota = typeof Rota.Type
 
@@ -138,9 +134,7 @@ const RUNBOOK_RULE = {
 export const Runbook = Schema.Struct({
   match,
   url: Schema.String.check(Schema.isPattern(RUNBOOK_URL, RUNBOOK_RULE)),
-  note: Schema.optionalKey(
-    Schema.String.check(isPlainText({ min: 1, max: 200 })).annotate({ description: "Its title." }),
-  ),
+  note: optional(Schema.String.check(isPlainText({ min: 1, max: 200 })), "Its title."),
 }).annotate(
   named("Runbook", "A page for those who see an incident of a check. The first rule that matches counts."),
 )
@@ -150,12 +144,8 @@ export type FoundRunbook = Pick<Runbook, "url" | "note">
 
 /** A policy as people write it: who is notified of what and when, and what must report how often. */
 export const PolicyDocument = Schema.Struct({
-  tz: Schema.optionalKey(
-    tz.annotate({ description: "The time zone where a part or a reader has none; UTC by default." }),
-  ),
-  lang: Schema.optionalKey(
-    Language.annotate({ description: "The language of pages and messages that state none; en by default." }),
-  ),
+  tz: optional(tz, "The time zone where a part or a reader has none; UTC by default."),
+  lang: optional(Language, "The language of pages and messages that state none; en by default."),
   mail: Schema.optionalKey(Mail),
   receivers: Schema.optionalKey(Schema.Record(NotifierName, Receiver)),
   rotas: Schema.optionalKey(Schema.Record(NotifierName, Rota)),

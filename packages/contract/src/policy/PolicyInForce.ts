@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { named, optional, timestamp } from "../formats/Fields.ts"
+import { described, named, optional, timestamp } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { NotifierName } from "../formats/Status.ts"
 import { PolicyDocument, Window } from "./PolicyDocument.ts"
@@ -30,9 +30,7 @@ export type WindowList = typeof WindowList.Type
 
 const ReceiverInForce = Schema.Struct({
   name: NotifierName,
-  notifier: NotifierName.annotateKey({
-    description: "Its kind, or the name of a host program's own notifier.",
-  }),
+  notifier: described(NotifierName, "Its kind, or the name of a host program's own notifier."),
   unavailable: Schema.optionalKey(Schema.Literal(true)).annotateKey({
     description: "This server cannot read its secrets, and leaves its notifications to the others.",
   }),

@@ -21,10 +21,9 @@ const title = Schema.String.check(isPlainText({ min: 1, max: 100 }))
 /** One service of a page: the worst of its checks. */
 export const PageLine = Schema.Struct({
   name: title.annotate({ description: "What readers call it." }),
-  id: Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(NAME, { expected: PAGE_NAME_RULE })).annotate({
-      description: "Its name in addresses and announcements; made of its name unless given.",
-    }),
+  id: optional(
+    Schema.String.check(Schema.isPattern(NAME, { expected: PAGE_NAME_RULE })),
+    "Its name in addresses and announcements; made of its name unless given.",
   ),
   match,
 }).annotate(named("PageLine", "One service of a page: it has the worst state of its checks."))

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { closedStruct, named, optional } from "../formats/Fields.ts"
+import { closedStruct, described, named, optional } from "../formats/Fields.ts"
 import { tokenIdOf } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { NotifierName } from "../formats/Status.ts"
@@ -43,18 +43,14 @@ export const SubscriptionRequest = closedStruct({
       writeOnly: true,
     }),
   ),
-  expirationTime: Schema.optionalKey(
-    Schema.NullOr(Schema.Finite).annotate({ description: "As the browser gives it. It decides nothing." }),
-  ),
+  expirationTime: optional(Schema.NullOr(Schema.Finite), "As the browser gives it. It decides nothing."),
   keys: closedStruct({
     p256dh: Schema.RedactedFromValue(
       base64url("The browser's public key: a point of P-256, uncompressed.", 128),
     ),
     auth: Schema.RedactedFromValue(base64url("The browser's authentication secret: 16 bytes.", 64)),
   }),
-  name: Schema.optionalKey(
-    subscriptionName.annotate({ description: "Its name for people; made of User-Agent unless given." }),
-  ),
+  name: optional(subscriptionName, "Its name for people; made of User-Agent unless given."),
 }).annotate(named("SubscriptionRequest", "A browser that shall get notifications."))
 export type SubscriptionRequest = typeof SubscriptionRequest.Type
 
@@ -68,9 +64,7 @@ export const Subscription = Schema.Struct({
   created_at: InstantFromString,
   taken_at: moment("When its push service last took a message; null if it never did."),
   shown_at: moment("When it last showed a notification; null if it never did."),
-  last_error: Schema.NullOr(Schema.String).annotateKey({
-    description: "Why the last message was not taken; null if it was.",
-  }),
+  last_error: described(Schema.NullOr(Schema.String), "Why the last message was not taken; null if it was."),
   expires_at: optional(
     InstantFromString,
     "When it ends unless its person signs in again; absent of an operator with a token.",
@@ -86,17 +80,12 @@ export class NewSubscription extends Schema.Class<NewSubscription>("NewSubscript
 ) {}
 
 export const PushState = Schema.Struct({
-  public_key: Schema.optionalKey(
-    Schema.String.annotate({
-      description: "The server's VAPID key, by which browsers subscribe: 65 bytes as base64url.",
-    }),
+  public_key: optional(
+    Schema.String,
+    "The server's VAPID key, by which browsers subscribe: 65 bytes as base64url.",
   ),
-  problem: Schema.optionalKey(
-    Schema.String.annotate({ description: "Why no browser can subscribe now, in place of the key." }),
-  ),
-  receiver: Schema.optionalKey(
-    NotifierName.annotate({ description: "The receiver of the policy that names the caller." }),
-  ),
+  problem: optional(Schema.String, "Why no browser can subscribe now, in place of the key."),
+  receiver: optional(NotifierName, "The receiver of the policy that names the caller."),
 }).annotate(named("PushState", "How browsers subscribe."))
 export type PushState = typeof PushState.Type
 

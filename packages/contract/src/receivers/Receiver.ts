@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
-import { named } from "../formats/Fields.ts"
+import { fromOneTo, named, optional } from "../formats/Fields.ts"
 import { Language } from "../languages/Language.ts"
 import { days, hours, text, tz, whole } from "../labels/policyFields.ts"
 import {
@@ -31,25 +31,22 @@ const secret = <Name extends string>(name: Name, description: string) =>
     // Computed keys widen to string; these are the two of the template.
   }) as { readonly [Key in `${Name}_file` | `${Name}_env`]: Schema.optionalKey<Schema.String> }
 
-const ADDRESSES_RULE = { expected: `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org` }
-const addresses = Schema.Array(Schema.String.check(Schema.isPattern(MAIL_ADDRESS, ADDRESSES_RULE))).check(
-  Schema.isMinLength(1, ADDRESSES_RULE),
-  Schema.isMaxLength(MOST_RECIPIENTS, ADDRESSES_RULE),
-)
+const ADDRESSES = `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org`
+const addresses = Schema.Array(
+  Schema.String.check(Schema.isPattern(MAIL_ADDRESS, { expected: ADDRESSES })),
+).check(...fromOneTo(MOST_RECIPIENTS, ADDRESSES))
 
 // Readers of the policy judge both by the type.
 const FROM_EXPECTED =
   'an address such as Tocsin <tocsin@example.org>, or a number in quotes, such as "+4915112345678"'
 const TO_RULE = {
-  expected: `1 to ${MOST_RECIPIENTS} addresses such as ops@example.org, or a number in quotes, such as "+4915112345678"`,
+  expected: `${ADDRESSES}, or a number in quotes, such as "+4915112345678"`,
 }
 const HOST_NAME =
   /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*$/
 const PHONE_OR_YES = new RegExp(`^yes$|${PHONE_NUMBER.source}`)
 
-const concurrency = Schema.optionalKey(
-  whole(1, 64).annotate({ description: "Attempts at a time; 32 by default." }),
-)
+const concurrency = optional(whole(1, 64), "Attempts at a time; 32 by default.")
 
 export const Quiet = Schema.Struct({
   hours,
@@ -69,29 +66,20 @@ const acknowledge = Schema.optionalKey(
   }),
 )
 
-const shadow = Schema.optionalKey(
-  Schema.Boolean.annotate({ description: "Whether everything is decided for it, and nothing is sent." }),
+const shadow = optional(Schema.Boolean, "Whether everything is decided for it, and nothing is sent.")
+
+const ofReader = optional(tz, "The zone of times in its messages; that of the policy by default.")
+
+const resolved = optional(
+  Schema.Boolean,
+  "Whether it gets resolutions, and firings are retried after them; true by default, false for calls.",
 )
 
-const ofReader = Schema.optionalKey(
-  tz.annotate({ description: "The zone of times in its messages; that of the policy by default." }),
-)
+const secrets = optional(NotifierName, "The name of stored secrets, which take the place of files.")
 
-const resolved = Schema.optionalKey(
-  Schema.Boolean.annotate({
-    description:
-      "Whether it gets resolutions, and firings are retried after them; true by default, false for calls.",
-  }),
-)
-
-const secrets = Schema.optionalKey(
-  NotifierName.annotate({ description: "The name of stored secrets, which take the place of files." }),
-)
-
-const details = Schema.optionalKey(
-  Schema.Boolean.annotate({
-    description: "Whether its messages have details of the worst check, as its output; true by default.",
-  }),
+const details = optional(
+  Schema.Boolean,
+  "Whether its messages have details of the worst check, as its output; true by default.",
 )
 
 const receiver = <const Kind extends string, const Fields extends Schema.Struct.Fields>(
@@ -108,9 +96,7 @@ const receiver = <const Kind extends string, const Fields extends Schema.Struct.
     tz: ofReader,
   })
 
-const tls = Schema.optionalKey(
-  Schema.Literals(["required", "off"]).annotate({ description: "required by default." }),
-)
+const tls = optional(Schema.Literals(["required", "off"]), "required by default.")
 
 /** The mail server of receivers of type `email` that state no address (docs/rules.md#mails). */
 export const Mail = Schema.Struct({
@@ -146,9 +132,7 @@ export const Receiver = Schema.Union([
     account: Schema.optionalKey(
       formed(ACCOUNT_NAME, "The account at Twilio, or at a service with its API.", "letters, digits and -"),
     ),
-    lang: Schema.optionalKey(
-      Language.annotate({ description: "The language of its messages; that of the policy by default." }),
-    ),
+    lang: optional(Language, "The language of its messages; that of the policy by default."),
     language: Schema.optionalKey(
       formed(
         /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/,
@@ -164,11 +148,7 @@ export const Receiver = Schema.Union([
         'yes, or a number in quotes, such as "+4915112345678"',
       ),
     ),
-    emergency: Schema.optionalKey(
-      Schema.Boolean.annotate({
-        description: "Whether Pushover repeats critical firings until one acknowledges.",
-      }),
-    ),
+    emergency: optional(Schema.Boolean, "Whether Pushover repeats critical firings until one acknowledges."),
     operator: Schema.optionalKey(text("The operator whose browsers are notified.")),
     stream: Schema.optionalKey(text("The Zulip channel to write to.")),
     topic: Schema.optionalKey(text("The topic in it.")),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { AvailabilityParameters, CheckAvailability } from "../availability/Availability.ts"
-import { named, NonNegativeInteger, timestamp } from "../formats/Fields.ts"
+import { described, named, NonNegativeInteger, optional, timestamp } from "../formats/Fields.ts"
 import { labelKey } from "../labels/Labels.ts"
 import { ShownTitle } from "../titles/Titles.ts"
 import { Incident } from "../v1/Resources.ts"
@@ -30,12 +30,8 @@ const Group = Schema.Struct({
 const OpenInSpan = Schema.Struct({
   ...Incident.fields,
   title: ShownTitle,
-  duration_seconds: Schema.Int.annotateKey({
-    description: "From its opening to its resolution, or until now.",
-  }),
-  acknowledged_by: Schema.NullOr(Schema.String).annotateKey({
-    description: "Who acknowledged it first; null if nobody did.",
-  }),
+  duration_seconds: described(Schema.Int, "From its opening to its resolution, or until now."),
+  acknowledged_by: described(Schema.NullOr(Schema.String), "Who acknowledged it first; null if nobody did."),
   acknowledged_after_seconds: Schema.NullOr(Schema.Int),
 })
 
@@ -53,13 +49,10 @@ export const Report = Schema.Struct({
   incidents: Schema.Array(OpenInSpan).annotateKey({
     description: "Those that were open in the span, the newest first; at most 500.",
   }),
-  late: Schema.Array(LateInSpan).annotateKey({
-    description: "When checks were late, the newest first; at most 500.",
-  }),
-  left_out: Schema.optionalKey(
-    Schema.Struct({ incidents: NonNegativeInteger, late: NonNegativeInteger }).annotate({
-      description: "How many more there are; absent if there are none.",
-    }),
+  late: described(Schema.Array(LateInSpan), "When checks were late, the newest first; at most 500."),
+  left_out: optional(
+    Schema.Struct({ incidents: NonNegativeInteger, late: NonNegativeInteger }),
+    "How many more there are; absent if there are none.",
   ),
 }).annotate(named("Report", "How checks were during a span."))
 export type Report = typeof Report.Type

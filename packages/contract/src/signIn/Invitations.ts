@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { closedStruct, named, timestamp } from "../formats/Fields.ts"
+import { boundedText, closedStruct, named, optional, timestamp } from "../formats/Fields.ts"
 import { tokenIdOf } from "../formats/Identifiers.ts"
 import { OperatorName, Role } from "../operators/Operators.ts"
 import { SignInRequest } from "./Sessions.ts"
@@ -38,14 +38,9 @@ export const InvitationPath = Schema.Struct({
 
 export const InvitedSignInRequest = closedStruct({
   invitation: Schema.RedactedFromValue(
-    Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)).annotate({
-      description: "The token of an invitation.",
-      writeOnly: true,
-    }),
+    boundedText(512).annotate({ description: "The token of an invitation.", writeOnly: true }),
   ),
-  peek: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "Whether to say whom it invites, and to use nothing." }),
-  ),
+  peek: optional(Schema.Boolean, "Whether to say whom it invites, and to use nothing."),
 }).annotate(named("InvitedSignInRequest", "An invitation to exchange for a session."))
 export type InvitedSignInRequest = typeof InvitedSignInRequest.Type
 
@@ -57,11 +52,7 @@ export const SessionRequest = Schema.Union([SignInRequest, InvitedSignInRequest]
 export const Invited = Schema.Struct({
   name: OperatorName.annotateKey({ description: "The operator whom the invitation invites." }),
   role: Role,
-  token: Schema.optionalKey(
-    Schema.String.annotate({
-      description: "The token of the session, which is not shown again; absent with peek.",
-    }),
-  ),
+  token: optional(Schema.String, "The token of the session, which is not shown again; absent with peek."),
   expires_at: Schema.optionalKey(timestamp("When the session ends; absent with peek.")),
 }).annotate(named("Invited", "An invited operator, and the session that begins unless peek is true."))
 export type Invited = typeof Invited.Type

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { closedStruct, named, timestamp } from "../formats/Fields.ts"
+import { boundedText, closedStruct, named, optional, timestamp } from "../formats/Fields.ts"
 import { tokenIdOf } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { Role } from "../operators/Operators.ts"
@@ -7,8 +7,7 @@ import { Role } from "../operators/Operators.ts"
 export const SessionId = tokenIdOf("SessionId", "a session").pipe(Schema.brand("SessionId"))
 export type SessionId = typeof SessionId.Type
 
-const text = (description: string, max: number) =>
-  Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(max)).annotate({ description })
+const text = (description: string, max: number) => boundedText(max).annotate({ description })
 
 /** The facts that a page needs to begin a sign-in by OpenID Connect (docs/rules.md#sign-in). */
 const SignInOffer = Schema.Struct({
@@ -18,25 +17,17 @@ const SignInOffer = Schema.Struct({
   redirect_uri: Schema.String.annotateKey({
     description: "The public address, to which the issuer returns. The page that begins must be below it.",
   }),
-  end_session_url: Schema.optionalKey(
-    Schema.String.annotate({
-      description:
-        "Where a browser goes after a sign-out, so that the issuer may end its own session; absent if it names no such place.",
-    }),
+  end_session_url: optional(
+    Schema.String,
+    "Where a browser goes after a sign-out, so that the issuer may end its own session; absent if it names no such place.",
   ),
-  authorization_endpoint: Schema.optionalKey(
-    Schema.String.annotate({ description: "Where a sign-in begins; absent while the issuer fails." }),
-  ),
-  problem: Schema.optionalKey(
-    Schema.String.annotate({ description: "Why no sign-in can begin now; absent if one can." }),
-  ),
+  authorization_endpoint: optional(Schema.String, "Where a sign-in begins; absent while the issuer fails."),
+  problem: optional(Schema.String, "Why no sign-in can begin now; absent if one can."),
 }).annotate(named("SignInOffer", "How to begin a sign-in by OpenID Connect."))
 export type SignInOffer = typeof SignInOffer.Type
 
 export const SignInOptions = Schema.Struct({
-  oidc: Schema.optionalKey(
-    SignInOffer.annotate({ description: "Absent where operators have tokens alone." }),
-  ),
+  oidc: optional(SignInOffer, "Absent where operators have tokens alone."),
 }).annotate(named("SignInOptions", "The ways to sign in besides a token."))
 export type SignInOptions = typeof SignInOptions.Type
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
-import { named, optional, timestamp } from "../formats/Fields.ts"
+import { described, named, optional, timestamp } from "../formats/Fields.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { NotifierName } from "../formats/Status.ts"
 
@@ -44,9 +44,7 @@ export const PolicyTrial = Schema.Struct({
   messages: Schema.Struct({ in_force: Schema.Int, tried: Schema.Int }),
   receivers: Schema.Array(TriedReceiver),
   held: Schema.Array(HeldCount).annotateKey({ description: "The firings that the tried policy held." }),
-  unknown: Schema.Array(Schema.String).annotateKey({
-    description: "What the history does not know, for people.",
-  }),
+  unknown: described(Schema.Array(Schema.String), "What the history does not know, for people."),
 }).annotate(
   named("PolicyTrial", "The messages that a policy would have sent, beside those of the policy in force."),
 )

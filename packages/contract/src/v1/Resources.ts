@@ -57,9 +57,7 @@ export const CheckState = Schema.Struct({
   check_id: CheckId,
   status: CheckStatus,
   last_observed_at: timestamp("When the newest applied result was observed, by the agent's clock."),
-  exit_code: Schema.optionalKey(
-    Schema.Int.annotate({ description: "The exit code of the newest applied result." }),
-  ),
+  exit_code: optional(Schema.Int, "The exit code of the newest applied result."),
   incident_key: Schema.optionalKey(IncidentKey),
   summary: Schema.optionalKey(
     Schema.String.check(
@@ -88,11 +86,7 @@ export const Incident = Schema.Struct({
   resolved_at: Schema.optionalKey(
     Schema.NullOr(timestamp("When no member was left; null or absent while the incident is open.")),
   ),
-  summary: Schema.optionalKey(
-    Schema.String.annotate({
-      description: "First line of the output of the most severe, most recent member.",
-    }),
-  ),
+  summary: optional(Schema.String, "First line of the output of the most severe, most recent member."),
 }).annotate(named("Incident", "Checks that are or were not ok, gathered under one key."))
 export type Incident = typeof Incident.Type
 

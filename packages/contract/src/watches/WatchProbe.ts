@@ -1,15 +1,14 @@
 import { Result, Schema, SchemaParser } from "effect"
 import { DurationText } from "../formats/DurationText.ts"
-import { closedStruct, named, optional } from "../formats/Fields.ts"
+import { boundedText, closedStruct, fromOneTo, named, optional } from "../formats/Fields.ts"
 import { DNS_NAME, isHost } from "../formats/hosts.ts"
 import { PAGE_ADDRESS, SOCKET_ADDRESS } from "./watchOfAddress.ts"
 import { BOUNDS, LONGEST, METHODS, MOST, RECORD_TYPES, STARTTLS_NAMES, TIMES } from "./watchOptions.ts"
 
 export const bounded = ({ max: maximum, min: minimum }: { readonly min: number; readonly max: number }) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }))
-const ofLength = (most: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(most))
 
-const hostName = ofLength(LONGEST.name).check(
+const hostName = boundedText(LONGEST.name).check(
   Schema.makeFilter(isHost, { expected: "a host name or an address", toJsonSchema: () => ({}) }),
 )
 
@@ -61,7 +60,7 @@ const ConditionValues = Schema.Record(Schema.String, ConditionValue).check(
   Schema.isMaxProperties(MOST.values, { expected: `at most ${MOST.values} of them` }),
 )
 
-const searchedText = ofLength(LONGEST.line)
+const searchedText = boundedText(LONGEST.line)
 
 const status = bounded(BOUNDS.status)
 
@@ -71,7 +70,7 @@ const conditions = {
       Schema.Union([status, Schema.String]).annotate({
         expected: 'a number from 100 to 599, or a range such as "300-399"',
       }),
-    ).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.ranges)),
+    ).check(...fromOneTo(MOST.ranges)),
     'Statuses, and ranges such as "300-399".',
   ),
   header: optional(ConditionValues, "What header fields must be, by name."),
@@ -97,18 +96,18 @@ const isAddress = (form: RegExp, expected: string) =>
   })
 
 export const httpFields = {
-  url: ofLength(LONGEST.url)
+  url: boundedText(LONGEST.url)
     .check(Schema.isPattern(PAGE_ADDRESS, { expected: PAGE_RULE }), isAddress(PAGE_ADDRESS, PAGE_RULE))
     .annotateKey({ description: "An http or https address without a user." }),
   method: optional(Schema.Literals(METHODS), "GET unless given."),
   status: optional(
-    Schema.Array(status).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.statuses)),
+    Schema.Array(status).check(...fromOneTo(MOST.statuses)),
     "The statuses that are ok: 200 to 299 unless given.",
   ),
   text: optional(searchedText, "A text that the first MiB of the answer must contain."),
   expect: optional(PageConditions, "What the answer must be."),
   secret: optional(
-    Schema.Array(ofLength(LONGEST.value)).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.secret)),
+    Schema.Array(boundedText(LONGEST.value)).check(...fromOneTo(MOST.secret)),
     "JSON Pointers and names of header fields whose values no result shows.",
   ),
   redirects: optional(bounded(BOUNDS.redirects), "How many redirects to follow: 5 unless given."),
@@ -119,11 +118,11 @@ export const httpFields = {
 }
 
 const headers = optional(
-  Schema.Record(Schema.String, ofLength(LONGEST.line)),
+  Schema.Record(Schema.String, boundedText(LONGEST.line)),
   "Header fields to send to this origin, at most 50. No answer shows them.",
 )
 
-export const credential = ofLength(LONGEST.line).check(
+export const credential = boundedText(LONGEST.line).check(
   // oxlint-disable-next-line eslint/no-control-regex -- control characters are what it looks for
   Schema.isPattern(/^[^\u0000-\u001f]*$/u, { expected: "a text without control characters" }),
 )
@@ -154,7 +153,7 @@ const hostAndPort = {
   port: bounded(BOUNDS.port),
 }
 
-const send = optional(ofLength(LONGEST.sent), "A text to send.")
+const send = optional(boundedText(LONGEST.sent), "A text to send.")
 
 export const TcpWatch = closedStruct({
   ...hostAndPort,
@@ -179,16 +178,16 @@ export const TlsWatch = closedStruct({
 }).annotate(named("TlsWatch", "Examines the certificate of a server."))
 
 export const DnsWatch = closedStruct({
-  name: ofLength(LONGEST.name)
+  name: boundedText(LONGEST.name)
     .check(Schema.isPattern(DNS_NAME, { expected: "a name such as shop.example", toJsonSchema: () => ({}) }))
     .annotateKey({ description: "The name to resolve." }),
   type: optional(Schema.Literals(RECORD_TYPES), "The type of records: A unless given."),
   servers: optional(
-    Schema.Array(ofLength(64)).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.servers)),
+    Schema.Array(boundedText(64)).check(...fromOneTo(MOST.servers)),
     "Addresses of name servers, with or without port: those of the host unless given.",
   ),
   expect: optional(
-    Schema.Array(ofLength(LONGEST.value)).check(Schema.isMinLength(1), Schema.isMaxLength(MOST.records)),
+    Schema.Array(boundedText(LONGEST.value)).check(...fromOneTo(MOST.records)),
     "Records of which each must be there.",
   ),
   timeout,
@@ -214,7 +213,7 @@ export const PingWatch = closedStruct({
 const SOCKET_RULE = "a ws or wss address without a user"
 
 export const socketFields = {
-  url: ofLength(LONGEST.url)
+  url: boundedText(LONGEST.url)
     .check(
       Schema.isPattern(SOCKET_ADDRESS, { expected: SOCKET_RULE }),
       isAddress(SOCKET_ADDRESS, SOCKET_RULE),

@@ -168,9 +168,7 @@ export const Watch = Schema.Struct({
   every: Schema.toEncoded(Every),
   confirm: Schema.Struct({ bad: times, good: times }),
   from: Schema.Array(AgentId).annotateKey({ description: "The places that probe it." }),
-  fails: Fails.annotateKey({
-    description: "How many places must have a status, so that the watch has it.",
-  }),
+  fails: described(Fails, "How many places must have a status, so that the watch has it."),
   labels: Schema.Record(Schema.String, Schema.String).annotateKey({ description: "Labels of its check." }),
   places: optional(Schema.Array(WatchPlace), "Its places; absent in lists."),
   here: optional(
@@ -197,17 +195,13 @@ export const Watch = Schema.Struct({
   paused_until: Schema.NullOr(InstantFromString).annotateKey({
     description: "When its pause ends; null without one, and for one that lasts until it is ended.",
   }),
-  status: Schema.NullOr(CheckStatus).annotateKey({
-    description: "The status that counts; null before the first one.",
-  }),
+  status: described(Schema.NullOr(CheckStatus), "The status that counts; null before the first one."),
   last: Schema.NullOr(
     Schema.Struct({ at: InstantFromString, status: CheckStatus, output: Schema.String }).annotate(
       named("WatchProbe", "The result of the latest probe."),
     ),
   ).annotateKey({ description: "The latest probe, whether its status counts or not." }),
-  unconfirmed: NonNegativeInteger.annotateKey({
-    description: "How many results in a row contradict the status that counts.",
-  }),
+  unconfirmed: described(NonNegativeInteger, "How many results in a row contradict the status that counts."),
   next_probe_at: InstantFromString,
   created_at: InstantFromString,
   created_by: Schema.String.annotateKey({ description: "The operator who created it." }),
