@@ -38,7 +38,7 @@ const features = [
   exporting,
   {
     tags: [["Incidents", "Incidents in full.", incidents]],
-    useCases: { group: "incidentActions", make: incidentUseCases },
+    useCases: incidentUseCases,
   },
   overdue,
   silences,
@@ -53,7 +53,7 @@ const features = [
   push,
   {
     tags: [["Operators", "Named operators, their tokens, and who changed what.", operators]],
-    useCases: { group: "operators", make: operatorUseCases },
+    useCases: operatorUseCases,
   },
   signIn,
   watches,

@@ -25,6 +25,11 @@ export type Operations = Readonly<Record<string, DocumentedOperation>>
 /** Operations under a name. One of several tags of a name has their description. */
 export type Tag = readonly [name: string, description: string | undefined, operations: Operations]
 
+/** The only example of a body, under its name. */
+export const example = (name: string, summary: string, value: unknown): Examples => ({
+  [name]: [summary, value],
+})
+
 export const counted = (summary: string, count: number) => ({
   success: { done: [summary, { count }] } as const,
 })

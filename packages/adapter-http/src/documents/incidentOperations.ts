@@ -1,21 +1,8 @@
-import {
-  AGENT,
-  EXPECTED_STATE,
-  EXPLANATIONS,
-  INCIDENT_ID,
-  MEMBER,
-  OPENED_ITEM,
-  OPEN_INCIDENT,
-  OUTBOX_ID,
-  RECEIVED_AT,
-  SUMMARY,
-  counted,
-  lastPage,
-  type Operations,
-} from "./examples.ts"
+import * as story from "./examples.ts"
+import { counted, example, lastPage, type Operations } from "./examples.ts"
 
-const incidentId = { id: INCIDENT_ID }
-const outboxId = { id: OUTBOX_ID }
+const incidentId = { id: story.INCIDENT_ID }
+const outboxId = { id: story.OUTBOX_ID }
 
 const ACKNOWLEDGEMENT = {
   by: "operator",
@@ -25,7 +12,7 @@ const ACKNOWLEDGEMENT = {
   severity: "critical",
 }
 
-const TITLED = { ...OPEN_INCIDENT, title: "Disk of the shop" }
+const TITLED = { ...story.OPEN_INCIDENT, title: "Disk of the shop" }
 
 export const notifications: Operations = {
   replay: {
@@ -48,7 +35,7 @@ export const notifications: Operations = {
       "Lists notifications as v1 does, each with its receiver, its cause, and what withholds it now.",
     ...lastPage(
       {
-        ...OPENED_ITEM,
+        ...story.OPENED_ITEM,
         state: "pending",
         attempts: 0,
         next_attempt_at: null,
@@ -79,26 +66,21 @@ export const agents: Operations = {
     summary: "Count what there is, and what waits for people",
     description:
       "Counts agents, checks and open incidents as v1 does, checks by state, incidents by severity, waiting keys and dead letters.",
-    success: {
-      counts: [
-        "An acknowledged incident, and a key that waits",
-        {
-          ...SUMMARY,
-          generated_at: "2026-01-31T08:31:01.403Z",
-          incidents: { critical: 1, unknown: 0, warning: 0 },
-          states: { ok: 1, warning: 0, critical: 1, unknown: 0, late: 0, withdrawn: 0 },
-          integration_agents: 0,
-          acknowledged_incidents: 1,
-          waiting_keys: 1,
-          dead_letters: 0,
-        },
-      ],
-    },
+    success: example("counts", "An acknowledged incident, and a key that waits", {
+      ...story.SUMMARY,
+      generated_at: "2026-01-31T08:31:01.403Z",
+      incidents: { critical: 1, unknown: 0, warning: 0 },
+      states: { ok: 1, warning: 0, critical: 1, unknown: 0, late: 0, withdrawn: 0 },
+      integration_agents: 0,
+      acknowledged_incidents: 1,
+      waiting_keys: 1,
+      dead_letters: 0,
+    }),
   },
   findAgents: {
     summary: "Find agents by words, status or a waiting key",
     description: "Lists agents as v1 does: those that have the words, the status, or a key that waits.",
-    ...lastPage({ ...AGENT, title: "Web server" }, "An agent that has the words"),
+    ...lastPage({ ...story.AGENT, title: "Web server" }, "An agent that has the words"),
   },
 }
 
@@ -133,13 +115,13 @@ export const checks: Operations = {
     description:
       "Explains the state of a check: its newest result and time of arrival, what it is to meet or has missed, the agent's clock skew, the last change and the incident. A check that never reported has null for its result.",
     parameters: { agent_id: "web-01", check_id: "disk" },
-    success: EXPLANATIONS,
+    success: story.EXPLANATIONS,
   },
   listExpectedChecks: {
     summary: "List checks with when they must report",
     description:
       "Lists checks as v1 does, with the state of each and the time by which it must report next. With state=late it lists late checks only, those included that never reported.",
-    ...lastPage(EXPECTED_STATE, "A check that must report within the next minutes"),
+    ...lastPage(story.EXPECTED_STATE, "A check that must report within the next minutes"),
   },
   listAvailability: {
     summary: "List how long checks were ok, and how long not",
@@ -167,10 +149,10 @@ const NOTE = {
 
 const DETAIL = {
   incident: TITLED,
-  members: [MEMBER],
+  members: [story.MEMBER],
   timeline: [
     {
-      at: RECEIVED_AT,
+      at: story.RECEIVED_AT,
       change: "joined",
       agent_id: "web-01",
       check_id: "disk",
@@ -194,7 +176,7 @@ const DETAIL = {
   ],
   silences: [],
   silences_left_out: 0,
-  deliveries: [{ ...OPENED_ITEM, why: "waits for its next attempt" }],
+  deliveries: [{ ...story.OPENED_ITEM, why: "waits for its next attempt" }],
 }
 
 export const incidents: Operations = {
@@ -219,7 +201,7 @@ export const incidents: Operations = {
   acknowledgeAll: {
     summary: "Acknowledge several incidents",
     description: "Acknowledges up to 200 incidents, each on its own, and says what became of each.",
-    request: { one: ["One incident, for a day", { ids: [INCIDENT_ID], for: "1d" }] },
+    request: { one: ["One incident, for a day", { ids: [story.INCIDENT_ID], for: "1d" }] },
     success: { acknowledged: ["Acknowledged", { items: [{ ...incidentId, outcome: "acknowledged" }] }] },
   },
   noteIncident: {
@@ -250,26 +232,21 @@ export const incidents: Operations = {
     description:
       "Lists the decisions about an incident, oldest first: at each result of a check, action, evaluation, claim and attempt, what Tocsin decided, about which receiver, and by which rule. The last entries are the present and what comes next.",
     parameters: incidentId,
-    success: {
-      held: [
-        "A firing that a silence holds",
+    success: example("held", "A firing that a silence holds", {
+      incident_id: story.INCIDENT_ID,
+      entries: [
         {
-          incident_id: INCIDENT_ID,
-          entries: [
-            {
-              at: "2026-01-31T09:00:00.000Z",
-              event: "next",
-              about: "pager",
-              decided: "send a firing once nothing holds it",
-              rule: "docs/rules.md#mutes",
-              because:
-                "the first firing of the incident for this receiver; held by window:backup until 2026-01-31T09:00:00.000Z",
-            },
-          ],
-          left_out: 0,
+          at: "2026-01-31T09:00:00.000Z",
+          event: "next",
+          about: "pager",
+          decided: "send a firing once nothing holds it",
+          rule: "docs/rules.md#mutes",
+          because:
+            "the first firing of the incident for this receiver; held by window:backup until 2026-01-31T09:00:00.000Z",
         },
       ],
-    },
+      left_out: 0,
+    }),
   },
 }
 
@@ -278,11 +255,10 @@ export const liveViews: Operations = {
     summary: "Stream what to fetch again",
     description:
       "Sends server-sent events that name what has changed, by this process or another: at most one a second, and a comment every 15 s. Fetch what you show once the stream has opened, and again whenever it opens anew. The token is checked every 15 s. A process serves 100 streams at most, and a client that names itself two.",
-    success: {
-      usual: [
-        "The beginning of a stream, and one event",
-        `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${OPEN_INCIDENT.opened_at}"}\n\n`,
-      ],
-    },
+    success: example(
+      "usual",
+      "The beginning of a stream, and one event",
+      `: open\n\ndata: {"topics":["incidents","outbox"],"at":"${story.OPEN_INCIDENT.opened_at}"}\n\n`,
+    ),
   },
 }

@@ -1,4 +1,4 @@
-import { type Operations } from "./examples.ts"
+import { example, type Operations } from "./examples.ts"
 
 const WINDOW = {
   name: "backup",
@@ -83,12 +83,10 @@ export const policy: Operations = {
     summary: "Get the JSON Schema of policies",
     description:
       "Describes a policy file, for editors. Some rules are beyond a JSON Schema: POST policy/check checks them all.",
-    success: {
-      start: [
-        "Its beginning",
-        { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Tocsin policy" },
-      ],
-    },
+    success: example("start", "Its beginning", {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      title: "Tocsin policy",
+    }),
   },
   listPolicyVersions: {
     summary: "List the stored versions of the policy",
@@ -118,12 +116,10 @@ export const policy: Operations = {
     description:
       "Sends a test message to a receiver as its entry and its secrets would make it, and reports the answer. Stores nothing. Answers 409 where SERVICE_POLICY_FILE decides.",
     parameters: { name: "chat" },
-    request: {
-      usual: [
-        "A topic of ntfy",
-        { receiver: { kind: "messenger", type: "ntfy" }, values: { url: "https://ntfy.example/alarms" } },
-      ],
-    },
+    request: example("usual", "A topic of ntfy", {
+      receiver: { kind: "messenger", type: "ntfy" },
+      values: { url: "https://ntfy.example/alarms" },
+    }),
     success: { delivered: ["It is there", { outcome: "delivered", status: 200, error: null }] },
   },
   removeReceiver: {
@@ -139,18 +135,16 @@ export const policy: Operations = {
       "Checks a policy, stores it, and puts it in force: immediately in the server that answers, within 5 s in the others. It may name only files of the folder SERVICE_SECRETS_DIR, and variables that begin with TOCSIN_SECRET_. Answers 412 if If-Match names another policy than the one in force, and 409 if a receiver gets more than 100 firings immediately, if neither this server nor a running one can use a receiver, or where SERVICE_POLICY_FILE, or the program that contains Tocsin, decides.",
     parameters: { "if-match": HASH },
     request: { usual: ["One receiver", VERSION.text] },
-    success: {
-      usual: ["The stored version", APPLIED],
-    },
+    success: example("usual", "The stored version", APPLIED),
   },
   patchPolicy: {
     summary: "Change parts of the policy in its text",
     description:
       "Makes 1 to 50 changes (RFC 6902: add, remove, replace, test) in the text of the stored policy, together as one version, and applies that like PUT policy. Nothing but the text of the values changes: comments, blanks and ends of lines stay. With dry_run=true it answers with the text and its problems, and stores nothing. Answers 400 for a pointer that leads to nothing, and 409 if a test fails.",
     parameters: { "if-match": NO_RULES },
-    request: {
-      usual: ["The first receiver", [{ op: "add", path: "/receivers", value: IN_FORCE.policy.receivers }]],
-    },
+    request: example("usual", "The first receiver", [
+      { op: "add", path: "/receivers", value: IN_FORCE.policy.receivers },
+    ]),
     success: {
       usual: ["The stored version", APPLIED],
       tried: ["With dry_run=true", { text: VERSION.text, issues: [] }],

@@ -1,17 +1,5 @@
-import {
-  AGENT,
-  CHECK_STATE,
-  FULL_DISK,
-  HEARTBEAT,
-  OPEN_INCIDENT,
-  OUTBOX_ITEM,
-  STORED_EVENT,
-  SUMMARY,
-  counted,
-  lastPage,
-  type Operations,
-  type Tag,
-} from "./examples.ts"
+import * as story from "./examples.ts"
+import { counted, example, lastPage, type Operations, type Tag } from "./examples.ts"
 
 const PENDING_AGENT = {
   agent_id: "db-02",
@@ -51,7 +39,7 @@ const reporting: Operations = {
     summary: "Report that an agent is alive; register its key if it is unknown",
     description:
       "Reports that an agent is alive. Hostname, features and labels replace the previous ones. An unknown key is registered as pending; `accepted` is false until an operator accepts it. Safe to repeat.",
-    request: { usual: ["A web server that is well", HEARTBEAT] },
+    request: { usual: ["A web server that is well", story.HEARTBEAT] },
     success: {
       accepted: ["An operator has accepted the key", { accepted: true }],
       pending: ["The key waits for an operator", { accepted: false }],
@@ -64,13 +52,13 @@ const reporting: Operations = {
     request: {
       change: [
         "A disk that has filled up, and a load that is well",
-        { agent_id: "web-01", events: [FULL_DISK, STEADY_LOAD] },
+        { agent_id: "web-01", events: [story.FULL_DISK, STEADY_LOAD] },
       ],
       quiet: [
         "A result without notifications, in an incident that several agents share",
         {
           agent_id: "web-01",
-          events: [{ ...FULL_DISK, notifications_enabled: false, incident_key: "storage/full" }],
+          events: [{ ...story.FULL_DISK, notifications_enabled: false, incident_key: "storage/full" }],
         },
       ],
     },
@@ -85,7 +73,7 @@ const agents: Operations = {
   getAgent: {
     summary: "Show one agent",
     description: "Shows one agent; its status is computed from when it was last seen.",
-    success: { agent: ["An accepted agent that is alive", AGENT] },
+    success: { agent: ["An accepted agent that is alive", story.AGENT] },
   },
   deleteAgent: {
     summary: "Delete an agent and all that it owns",
@@ -96,12 +84,11 @@ const agents: Operations = {
   listAgents: {
     summary: "List agents",
     description: "Lists agents, accepted and pending, by agent_id.",
-    success: {
-      page: [
-        "The first of several pages",
-        { items: [PENDING_AGENT, AGENT], next_cursor: CURSOR, prev_cursor: null },
-      ],
-    },
+    success: example("page", "The first of several pages", {
+      items: [PENDING_AGENT, story.AGENT],
+      next_cursor: CURSOR,
+      prev_cursor: null,
+    }),
   },
 }
 
@@ -158,22 +145,20 @@ const checks: Operations = {
   listChecks: {
     summary: "List current check states",
     description: "Lists the current state of every check, by agent_id and check_id.",
-    ...lastPage(CHECK_STATE),
+    ...lastPage(story.CHECK_STATE),
   },
   queryEvents: {
     summary: "List changes of check results",
     description: "Lists the results that changed their checks, newest stored first.",
-    ...lastPage(STORED_EVENT),
+    ...lastPage(story.STORED_EVENT),
   },
   getSummary: {
     summary: "Count agents, checks and open incidents; safe to poll",
     description: "Counts agents, checks and open incidents. Its size does not depend on them: safe to poll.",
-    success: {
-      counts: [
-        "Two agents, of which one is pending, and one incident",
-        { ...SUMMARY, generated_at: "2026-01-31T08:30:01.004Z" },
-      ],
-    },
+    success: example("counts", "Two agents, of which one is pending, and one incident", {
+      ...story.SUMMARY,
+      generated_at: "2026-01-31T08:30:01.004Z",
+    }),
   },
 }
 
@@ -182,7 +167,7 @@ const incidents: Operations = {
     summary: "List incidents",
     description:
       "Lists incidents. By status and descending, which is the default, open ones come first, the most severe of them first, then the newest. agent_id and check_id find every incident in which such a check is or was a member.",
-    ...lastPage(OPEN_INCIDENT),
+    ...lastPage(story.OPEN_INCIDENT),
   },
 }
 
@@ -190,7 +175,7 @@ const notifications: Operations = {
   listOutbox: {
     summary: "List notifications",
     description: "Lists notifications: pending, retried and ended.",
-    ...lastPage(OUTBOX_ITEM, "A notification that is retried in a few seconds"),
+    ...lastPage(story.OUTBOX_ITEM, "A notification that is retried in a few seconds"),
   },
 }
 

@@ -1,4 +1,4 @@
-import type { Context, Effect } from "effect"
+import { Context, type Effect } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { OpsApi } from "@tocsin/contract/api/OpsApi"
 import type { CoreError } from "../response/failures.ts"
@@ -23,6 +23,13 @@ export type MadeUseCases = {
     readonly make: (services: never) => OpsUseCases<Name>
   }
 }[keyof Groups]
+
+/** The use cases of one group, of a service: `useCasesOf("rotas", OnCall, (onCall) => ({ … }))`. */
+export const useCasesOf = <const Name extends keyof Groups, Id, Service, Made extends OpsUseCases<Name>>(
+  group: Name,
+  key: Context.Key<Id, Service>,
+  make: (service: Service) => Made,
+) => ({ group, make: (services: Context.Context<Id>) => make(Context.get(services, key)) })
 
 /** The services of which a function makes use cases. */
 export type ServicesOf<Make> = Make extends (services: Context.Context<infer R>) => unknown ? R : never

@@ -17,7 +17,7 @@ import { toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
 import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
 import { Context, Effect } from "effect"
 import type { TocsinApi } from "@tocsin/contract/api/TocsinApi"
-import type { OpsUseCases, UseCases } from "./OpsUseCases.ts"
+import { type OpsUseCases, type UseCases, useCasesOf } from "./OpsUseCases.ts"
 
 /** The use case of each operators' endpoint of /api/v1. */
 export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
@@ -88,25 +88,19 @@ export const operationUseCases = (
   } satisfies OpsUseCases<"operations">
 }
 
-export const operatorUseCases = (services: Context.Context<Operators>) => {
-  const operators = Context.get(services, Operators)
-  return {
-    me: () => operators.me,
-    listOperators: ({ query }) => operators.list(query),
-    createOperator: ({ payload }) => operators.create(payload),
-    changeOperator: ({ params, payload }) => operators.change(params.name, payload),
-    rotateOperator: ({ params, payload }) => operators.rotate(params.name, payload),
-    removeOperator: ({ params }) => operators.remove(params.name),
-  } satisfies OpsUseCases<"operators">
-}
+export const operatorUseCases = useCasesOf("operators", Operators, (operators) => ({
+  me: () => operators.me,
+  listOperators: ({ query }) => operators.list(query),
+  createOperator: ({ payload }) => operators.create(payload),
+  changeOperator: ({ params, payload }) => operators.change(params.name, payload),
+  rotateOperator: ({ params, payload }) => operators.rotate(params.name, payload),
+  removeOperator: ({ params }) => operators.remove(params.name),
+}))
 
-export const incidentUseCases = (services: Context.Context<Incidents>) => {
-  const incidents = Context.get(services, Incidents)
-  return {
-    acknowledge: ({ params, payload }) =>
-      Effect.map(incidents.acknowledge(params.id, payload), toAcknowledgement),
-    withdrawAcknowledgement: ({ params }) => incidents.withdraw(params.id),
-    acknowledgeAll: ({ payload }) => incidents.acknowledgeAll(payload),
-    noteIncident: ({ params, payload }) => Effect.map(incidents.note(params.id, payload), toLogEntry),
-  } satisfies OpsUseCases<"incidentActions">
-}
+export const incidentUseCases = useCasesOf("incidentActions", Incidents, (incidents) => ({
+  acknowledge: ({ params, payload }) =>
+    Effect.map(incidents.acknowledge(params.id, payload), toAcknowledgement),
+  withdrawAcknowledgement: ({ params }) => incidents.withdraw(params.id),
+  acknowledgeAll: ({ payload }) => incidents.acknowledgeAll(payload),
+  noteIncident: ({ params, payload }) => Effect.map(incidents.note(params.id, payload), toLogEntry),
+}))

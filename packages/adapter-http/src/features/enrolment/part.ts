@@ -1,8 +1,7 @@
 import { Admission } from "@tocsin/core/lists/Admission"
-import { Context } from "effect"
-import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
+import { SECRET, counted, example, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
-import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const ENROLMENT = {
   id: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
@@ -54,27 +53,13 @@ const download: Operations = {
     summary: "Show the files that install the agent",
     description:
       "Shows the SHA-256 of `/agent/install.sh`, which hosts compare before they run it. Answers 404 if the server hands out nothing.",
-    success: {
-      usual: [
-        "A server with an executable in its folder",
-        {
-          url: "https://monitor.example",
-          sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-          version: "1.4.2",
-          files: ["install.sh", "tocsin-agent.tgz", "tocsin-agent-linux-x64"],
-        },
-      ],
-    },
+    success: example("usual", "A server with an executable in its folder", {
+      url: "https://monitor.example",
+      sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+      version: "1.4.2",
+      files: ["install.sh", "tocsin-agent.tgz", "tocsin-agent-linux-x64"],
+    }),
   },
-}
-
-const enrolmentUseCases = (services: Context.Context<Admission>) => {
-  const { enrolments } = Context.get(services, Admission)
-  return {
-    listEnrolments: ({ query }) => enrolments.list(query),
-    createEnrolment: ({ payload }) => enrolments.create(payload),
-    removeEnrolment: ({ params }) => enrolments.remove(params.id),
-  } satisfies OpsUseCases<"enrolments">
 }
 
 export const enrolment = {
@@ -82,5 +67,9 @@ export const enrolment = {
     ["Admission", "Tokens by which new agents are accepted.", operations],
     ["Agents", undefined, download],
   ],
-  useCases: { group: "enrolments", make: enrolmentUseCases },
+  useCases: useCasesOf("enrolments", Admission, ({ enrolments }) => ({
+    listEnrolments: ({ query }) => enrolments.list(query),
+    createEnrolment: ({ payload }) => enrolments.create(payload),
+    removeEnrolment: ({ params }) => enrolments.remove(params.id),
+  })),
 } satisfies HttpPart

@@ -1,9 +1,8 @@
 import { Integrations } from "@tocsin/core/features/integrations/Integrations"
-import { Context } from "effect"
-import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
+import { SECRET, counted, example, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as SenderRoutes from "./SenderRoutes.ts"
-import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const INTEGRATION = {
   name: "cron",
@@ -101,25 +100,18 @@ const operations: Operations = {
     description:
       "Says what would become of a mail, by the stored options or others. Stores nothing. Answers 409 if the integration takes no mails, or if a whole mail is given to a server without SERVICE_MAIL_PORT.",
     parameters: { name: "ups" },
-    request: {
-      kept: [
-        "A kept mail, by other options",
-        { id: FAILURE.id, options: { rules: [{ match: { subject: "* UPS *" }, check: "$1 ups" }] } },
-      ],
-    },
-    success: {
-      applied: [
-        "It would be a result",
-        {
-          outcome: "applied",
-          by: "rule 1",
-          check_id: "vm_ups.8f3b2f4f0c11",
-          status: "critical",
-          output: FAILURE.subject,
-          labels: { from: FAILURE.from, host: "vm", title: "vm ups" },
-        },
-      ],
-    },
+    request: example("kept", "A kept mail, by other options", {
+      id: FAILURE.id,
+      options: { rules: [{ match: { subject: "* UPS *" }, check: "$1 ups" }] },
+    }),
+    success: example("applied", "It would be a result", {
+      outcome: "applied",
+      by: "rule 1",
+      check_id: "vm_ups.8f3b2f4f0c11",
+      status: "critical",
+      output: FAILURE.subject,
+      labels: { from: FAILURE.from, host: "vm", title: "vm ups" },
+    }),
   },
   rotateIntegration: {
     summary: "Replace an integration's key",
@@ -143,9 +135,13 @@ const checks: Operations = {
   },
 }
 
-const integrationUseCases = (services: Context.Context<Integrations>) => {
-  const integrations = Context.get(services, Integrations)
-  return {
+export const integrations = {
+  tags: [
+    ["Integrations", "Reports of senders that do not speak this API.", operations],
+    ["Checks", undefined, checks],
+  ],
+  beside: { routes: SenderRoutes.routes, layer: SenderRoutes.layer },
+  useCases: useCasesOf("integrations", Integrations, (integrations) => ({
     listIntegrations: ({ query }) => integrations.list(query),
     getIntegration: ({ params }) => integrations.get(params.name),
     createIntegration: ({ payload }) => integrations.create(payload),
@@ -154,14 +150,5 @@ const integrationUseCases = (services: Context.Context<Integrations>) => {
     tryMail: ({ params, payload }) => integrations.tryMail(params.name, payload),
     rotateIntegration: ({ params, payload }) => integrations.rotate(params.name, payload),
     removeIntegration: ({ params }) => integrations.remove(params.name),
-  } satisfies OpsUseCases<"integrations">
-}
-
-export const integrations = {
-  tags: [
-    ["Integrations", "Reports of senders that do not speak this API.", operations],
-    ["Checks", undefined, checks],
-  ],
-  beside: { routes: SenderRoutes.routes, layer: SenderRoutes.layer },
-  useCases: { group: "integrations", make: integrationUseCases },
+  })),
 } satisfies HttpPart

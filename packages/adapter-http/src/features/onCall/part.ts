@@ -1,9 +1,8 @@
 import { OnCall } from "@tocsin/core/features/onCall/OnCall"
-import { Context } from "effect"
-import { counted, type Operations } from "../../documents/examples.ts"
+import { counted, example, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as CalendarRoutes from "./CalendarRoutes.ts"
-import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const OVERRIDE = {
   id: "019ae4a1-6c3c-7e4b-9c1d-2f3a4b5c6d7e",
@@ -44,28 +43,23 @@ const rotas: Operations = {
     description:
       "Shows the turns of a rota in a span, cut by its overrides, and receivers on call that get no messages. Answers 400 for more than 366 days or 1,000 turns.",
     parameters: { ...parameters, from: TURN.from, to: TAKEN.to },
-    success: {
-      usual: [
-        "A turn that another receiver takes over for a day",
+    success: example("usual", "A turn that another receiver takes over for a day", {
+      ...ON_CALL,
+      tz: "Europe/Berlin",
+      turns: [TURN, TAKEN],
+      overrides: [OVERRIDE],
+      gaps: [
         {
-          ...ON_CALL,
-          tz: "Europe/Berlin",
-          turns: [TURN, TAKEN],
-          overrides: [OVERRIDE],
-          gaps: [
-            {
-              from: TAKEN.from,
-              to: TAKEN.to,
-              receiver: "bob",
-              reason: "quiet",
-              message:
-                "bob is quiet at times, when firings below critical wait: name one without quiet hours beside it",
-            },
-          ],
-          calendar: `https://tocsin.example/on-call/${"5d41402abc4b2a76".repeat(4)}.ics`,
+          from: TAKEN.from,
+          to: TAKEN.to,
+          receiver: "bob",
+          reason: "quiet",
+          message:
+            "bob is quiet at times, when firings below critical wait: name one without quiet hours beside it",
         },
       ],
-    },
+      calendar: `https://tocsin.example/on-call/${"5d41402abc4b2a76".repeat(4)}.ics`,
+    }),
   },
   listOverrides: {
     summary: "List overrides of a rota",
@@ -96,19 +90,14 @@ const rotas: Operations = {
   },
 }
 
-const rotaUseCases = (services: Context.Context<OnCall>) => {
-  const onCall = Context.get(services, OnCall)
-  return {
+export const onCall = {
+  tags: [["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas]],
+  beside: { routes: CalendarRoutes.routes, layer: CalendarRoutes.layer },
+  useCases: useCasesOf("rotas", OnCall, (onCall) => ({
     listRotas: () => onCall.rotas,
     getRota: ({ params, query }) => onCall.rota(params.name, query),
     listOverrides: ({ params, query }) => onCall.overrides(params.name, query),
     createOverride: ({ params, payload }) => onCall.override(params.name, payload),
     endOverride: ({ params }) => onCall.endOverride(params.name, params.id),
-  } satisfies OpsUseCases<"rotas">
-}
-
-export const onCall = {
-  tags: [["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas]],
-  beside: { routes: CalendarRoutes.routes, layer: CalendarRoutes.layer },
-  useCases: { group: "rotas", make: rotaUseCases },
+  })),
 } satisfies HttpPart

@@ -1,9 +1,8 @@
 import { Announcements } from "@tocsin/core/features/publicPages/Announcements"
-import { Context } from "effect"
-import { counted, type Operations } from "../../documents/examples.ts"
+import { counted, example, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as PublicPageRoutes from "./PublicPageRoutes.ts"
-import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const ANNOUNCEMENT = {
   id: "019ae4a1-6c3c-7e4b-9c1d-2f3a4b5c6d7f",
@@ -28,9 +27,11 @@ const operations: Operations = {
     summary: "List announcements",
     description: "Lists announcements of one page or of all, the newest first.",
     parameters: { page, state: "open" },
-    success: {
-      usual: ["One announcement", { items: [ANNOUNCEMENT], next_cursor: null, prev_cursor: null }],
-    },
+    success: example("usual", "One announcement", {
+      items: [ANNOUNCEMENT],
+      next_cursor: null,
+      prev_cursor: null,
+    }),
   },
   createAnnouncement: {
     summary: "Announce on a public page",
@@ -61,18 +62,13 @@ const operations: Operations = {
   },
 }
 
-const announcementUseCases = (services: Context.Context<Announcements>) => {
-  const announcements = Context.get(services, Announcements)
-  return {
+export const publicPages = {
+  tags: [["Announcements", "Messages to the readers of public pages.", operations]],
+  beside: { routes: PublicPageRoutes.routes, layer: PublicPageRoutes.layer },
+  useCases: useCasesOf("announcements", Announcements, (announcements) => ({
     listAnnouncements: ({ query }) => announcements.announcements(query),
     createAnnouncement: ({ payload }) => announcements.announce(payload),
     updateAnnouncement: ({ params, payload }) => announcements.updateAnnouncement(params.id, payload.text),
     endAnnouncement: ({ params }) => announcements.endAnnouncement(params.id),
-  } satisfies OpsUseCases<"announcements">
-}
-
-export const publicPages = {
-  tags: [["Announcements", "Messages to the readers of public pages.", operations]],
-  beside: { routes: PublicPageRoutes.routes, layer: PublicPageRoutes.layer },
-  useCases: { group: "announcements", make: announcementUseCases },
+  })),
 } satisfies HttpPart

@@ -2,7 +2,7 @@ import { Policies } from "@tocsin/core/lists/Policies"
 import { Push } from "@tocsin/core/features/push/Push"
 import { CurrentOperator, systemOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
 import { Context, Effect } from "effect"
-import { counted, lastPage, type Operations } from "../../documents/examples.ts"
+import { counted, example, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as ShownRoutes from "./ShownRoutes.ts"
 import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
@@ -53,16 +53,11 @@ const operations: Operations = {
     summary: "Notify a browser",
     description:
       "Stores what `PushSubscription.toJSON()` gives in a browser, for the caller. The same browser again keeps its row: 200. A browser of another operator leaves that operator. Answers 409 for a shared token, for a push service that is not known, where a setting is missing, and for the 21st browser of an operator.",
-    request: {
-      usual: [
-        "A browser",
-        {
-          endpoint: "https://updates.push.services.mozilla.com/wpush/v2/gAAAAABk",
-          expirationTime: null,
-          keys: { p256dh: KEY, auth: "AAECAwQFBgcICQoLDA0ODw" },
-        },
-      ],
-    },
+    request: example("usual", "A browser", {
+      endpoint: "https://updates.push.services.mozilla.com/wpush/v2/gAAAAABk",
+      expirationTime: null,
+      keys: { p256dh: KEY, auth: "AAECAwQFBgcICQoLDA0ODw" },
+    }),
     success: { stored: ["It gets notifications", { ...BROWSER, taken_at: null, shown_at: null }] },
   },
   removeSubscription: {
@@ -77,9 +72,11 @@ const operations: Operations = {
     description:
       "Sends a test to one of the caller's browsers; for an admin to one of anybody's. Answers what its push service said. `shown_at` of the browser says later that it has shown the test.",
     parameters,
-    success: {
-      delivered: ["Its push service took it", { outcome: "delivered", status: 201, error: null }],
-    },
+    success: example("delivered", "Its push service took it", {
+      outcome: "delivered",
+      status: 201,
+      error: null,
+    }),
   },
 }
 

@@ -2,7 +2,7 @@ import { FollowedPolicy } from "@tocsin/core/lists/FollowedPolicy"
 import { StoredSecrets } from "@tocsin/core/lists/StoredSecrets"
 import { CurrentOperator, systemOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
 import { Context, Effect } from "effect"
-import { counted, type Operations } from "../../documents/examples.ts"
+import { counted, example, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
@@ -28,9 +28,9 @@ const operations: Operations = {
     description:
       "Stores all secrets of one receiver, encrypted, in place of the former ones; they count on every server within 5 s. A policy names them by `secrets: NAME`. No answer, log or audit row has a value. Answers 409 where the server has no SERVICE_SECRETS_KEY, and if stored secrets would be more than 1,000, or more than 4 MiB together, encrypted.",
     parameters,
-    request: {
-      usual: ["A topic of ntfy", { values: { url: "https://ntfy.example.org/ops", token: "tk_1" } }],
-    },
+    request: example("usual", "A topic of ntfy", {
+      values: { url: "https://ntfy.example.org/ops", token: "tk_1" },
+    }),
     success: { stored: ["They are stored", SECRETS] },
   },
   removeSecrets: {

@@ -1,4 +1,4 @@
-import { OPEN_INCIDENT, type Operations } from "../../documents/examples.ts"
+import { OPEN_INCIDENT, example, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 
 const CHECK = { agent_id: "web-01", check_id: "disk", title: "Disk of the shop" }
@@ -14,39 +14,34 @@ const reports: Operations = {
       group: "team",
       match: "label:team = shop",
     },
-    success: {
-      month: [
-        "A month of one check that failed once",
+    success: example("month", "A month of one check that failed once", {
+      groups: [{ group: "shop", checks: 1, percent: 99.965 }],
+      worst: [
         {
-          groups: [{ group: "shop", checks: 1, percent: 99.965 }],
-          worst: [
-            {
-              ...CHECK,
-              percent: 99.965,
-              seconds: {
-                ok: 2_677_200,
-                warning: 0,
-                critical: 900,
-                unknown: 0,
-                late: 300,
-                planned: 0,
-                no_data: 0,
-              },
-            },
-          ],
-          incidents: [
-            {
-              ...OPEN_INCIDENT,
-              title: CHECK.title,
-              duration_seconds: 900,
-              acknowledged_by: "ann",
-              acknowledged_after_seconds: 240,
-            },
-          ],
-          late: [{ ...CHECK, from: "2026-01-12T03:00:00.000Z", to: "2026-01-12T03:05:00.000Z" }],
+          ...CHECK,
+          percent: 99.965,
+          seconds: {
+            ok: 2_677_200,
+            warning: 0,
+            critical: 900,
+            unknown: 0,
+            late: 300,
+            planned: 0,
+            no_data: 0,
+          },
         },
       ],
-    },
+      incidents: [
+        {
+          ...OPEN_INCIDENT,
+          title: CHECK.title,
+          duration_seconds: 900,
+          acknowledged_by: "ann",
+          acknowledged_after_seconds: 240,
+        },
+      ],
+      late: [{ ...CHECK, from: "2026-01-12T03:00:00.000Z", to: "2026-01-12T03:05:00.000Z" }],
+    }),
   },
 }
 

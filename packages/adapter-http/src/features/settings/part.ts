@@ -1,8 +1,7 @@
 import { SharedSettings } from "@tocsin/core/features/settings/SharedSettings"
-import { Context } from "effect"
 import { counted, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
-import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const PUBLIC_URL = { name: "public_url", value: "https://tocsin.example.org", source: "stored" }
 const WATCH_LOOPBACK = { name: "watch_loopback", value: false, source: "default" }
@@ -32,16 +31,11 @@ const operations: Operations = {
   },
 }
 
-const settingUseCases = (services: Context.Context<SharedSettings>) => {
-  const { listSettings, putSetting, removeSetting } = Context.get(services, SharedSettings)
-  return {
+export const settings = {
+  tags: [["Settings", "What an admin may set while servers run.", operations]],
+  useCases: useCasesOf("settings", SharedSettings, ({ listSettings, putSetting, removeSetting }) => ({
     listSettings: () => listSettings,
     putSetting: ({ params, payload }) => putSetting(params.name, payload.value),
     removeSetting: ({ params }) => removeSetting(params.name),
-  } satisfies OpsUseCases<"settings">
-}
-
-export const settings = {
-  tags: [["Settings", "What an admin may set while servers run.", operations]],
-  useCases: { group: "settings", make: settingUseCases },
+  })),
 } satisfies HttpPart

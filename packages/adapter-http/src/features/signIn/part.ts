@@ -1,9 +1,8 @@
 import { Sessions } from "@tocsin/core/features/signIn/Sessions"
-import { Context } from "effect"
-import { SECRET, counted, lastPage, type Operations } from "../../documents/examples.ts"
+import { SECRET, counted, example, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import { signIn as handlers } from "./SignInHandlers.ts"
-import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const SESSION = {
   id: "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
@@ -49,17 +48,12 @@ const operations: Operations = {
       usual: ["A code", { code: "SplxlOBeZQQYbYS6WxSbIA", verifier: SECRET, nonce: "n-0S6_WzA2Mj" }],
       invitation: ["An invitation", { invitation: `invite_${SECRET}` }],
     },
-    success: {
-      shown_once: [
-        "A session begins",
-        {
-          token: `session_${SECRET}`,
-          name: SESSION.name,
-          role: SESSION.role,
-          expires_at: SESSION.expires_at,
-        },
-      ],
-    },
+    success: example("shown_once", "A session begins", {
+      token: `session_${SECRET}`,
+      name: SESSION.name,
+      role: SESSION.role,
+      expires_at: SESSION.expires_at,
+    }),
     byStatus: {
       200: {
         invited: [
@@ -81,12 +75,11 @@ const operations: Operations = {
       "Makes a link by which an operator signs in once, within 24 h. The page `#/invitation/TOKEN` of the console uses it. The answer shows its token, this once. Answers 409 beyond ten open invitations of one operator.",
     parameters: { name: "ann" },
     request: { usual: ["An invitation", {}] },
-    success: {
-      shown_once: [
-        "The link of this token works once",
-        { id: INVITATION.id, token: `invite_${SECRET}`, expires_at: INVITATION.expires_at },
-      ],
-    },
+    success: example("shown_once", "The link of this token works once", {
+      id: INVITATION.id,
+      token: `invite_${SECRET}`,
+      expires_at: INVITATION.expires_at,
+    }),
   },
   listInvitations: {
     summary: "List the open invitations of an operator",
@@ -121,20 +114,15 @@ const operations: Operations = {
   },
 }
 
-const sessionUseCases = (services: Context.Context<Sessions>) => {
-  const sessions = Context.get(services, Sessions)
-  return {
+export const signIn = {
+  tags: [["Sessions", "People who sign in by OpenID Connect.", operations]],
+  handlers,
+  useCases: useCasesOf("sessions", Sessions, (sessions) => ({
     invite: ({ params }) => sessions.invite(params.name),
     listInvitations: ({ params }) => sessions.invitations(params.name),
     removeInvitation: ({ params }) => sessions.removeInvitation(params.name, params.id),
     signOut: () => sessions.signOut,
     listSessions: ({ query }) => sessions.list(query),
     endSession: ({ params }) => sessions.end(params.id),
-  } satisfies OpsUseCases<"sessions">
-}
-
-export const signIn = {
-  tags: [["Sessions", "People who sign in by OpenID Connect.", operations]],
-  handlers,
-  useCases: { group: "sessions", make: sessionUseCases },
+  })),
 } satisfies HttpPart

@@ -1,8 +1,7 @@
 import { Silences } from "@tocsin/core/features/silences/Silences"
-import { Context } from "effect"
 import { OPEN_INCIDENT, counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
-import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const SILENCE = {
   id: "01941f2a-7d3c-7e4b-9c1d-2f3a4b5c6d7e",
@@ -73,19 +72,14 @@ const operations: Operations = {
   },
 }
 
-const silenceUseCases = (services: Context.Context<Silences>) => {
-  const silences = Context.get(services, Silences)
-  return {
+export const silences = {
+  tags: [["Silences", "Hold the notifications of some agents or checks for a while.", operations]],
+  useCases: useCasesOf("silences", Silences, (silences) => ({
     listSilences: ({ query }) => silences.silences(query),
     getSilence: ({ params }) => silences.showSilence(params.id),
     createSilence: ({ payload, query }) =>
       query.dry_run ? silences.previewSilence(payload) : silences.silence(payload),
     changeSilence: ({ params, payload }) => silences.editSilence(params.id, payload),
     expireSilence: ({ params }) => silences.expireSilence(params.id),
-  } satisfies OpsUseCases<"silences">
-}
-
-export const silences = {
-  tags: [["Silences", "Hold the notifications of some agents or checks for a while.", operations]],
-  useCases: { group: "silences", make: silenceUseCases },
+  })),
 } satisfies HttpPart
