@@ -43,12 +43,11 @@ export const Acknowledgement = Schema.Struct({
   at: InstantFromString,
   until: InstantFromString,
   severity: Severity.annotateKey({ description: "The incident's severity at that time." }),
-}).annotate(
-  named(
-    "Acknowledgement",
+}).annotate({
+  identifier: "Acknowledgement",
+  description:
     "An operator takes care of the incident. Until then, Tocsin sends no notification of it unless it worsens.",
-  ),
-)
+})
 
 export const AcknowledgedAll = Schema.Struct({
   items: Schema.Array(

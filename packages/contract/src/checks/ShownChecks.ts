@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Labels } from "../labels/Labels.ts"
-import { named } from "../formats/Fields.ts"
+import { described, named } from "../formats/Fields.ts"
 import { AgentId, CheckId } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { CheckState, Incident, StoredCheckResultEvent } from "../v1/Resources.ts"
@@ -51,9 +51,7 @@ export const CheckExplanation = Schema.Struct({
   check: ExpectedCheckState,
   reasons: Schema.Array(Schema.String).annotate({ description: "The reasons, a sentence each." }),
   received_at: Schema.NullOr(InstantFromString).annotate({ description: "Null if it never reported." }),
-  age_seconds: Schema.NullOr(Schema.Finite).annotate({
-    description: "How long ago the last applied result arrived.",
-  }),
+  age_seconds: described(Schema.NullOr(Schema.Finite), "How long ago the last applied result arrived."),
   skew_seconds: Schema.NullOr(Schema.Finite).annotate({
     description: "Arrival minus observed_at of that result; negative where the agent's clock is ahead.",
   }),

@@ -39,12 +39,11 @@ export const uuidOf = (identifier: string, thing: string) =>
 
 /** The sender's ID of one check result, for deduplication (RFC 9562, version 7). */
 export const EventId = Schema.String.check(
-  isUuidV7.annotate(
-    named(
-      "EventId",
+  isUuidV7.annotate({
+    identifier: "EventId",
+    description:
       "The sender's id of one check result: a lower-case UUID version 7. A repeated id is not stored twice.",
-    ),
-  ),
+  }),
 ).pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
 /** Whether a value is an {@link EventId}; faster than the schema. */
@@ -90,12 +89,10 @@ export type KeyHash = typeof KeyHash.Type
  * (docs/rules.md#what-is-stored-of-a-key).
  */
 export const KeyFingerprint = Schema.String.check(
-  isHex(16).annotate(
-    named(
-      "KeyFingerprint",
-      "The first 16 hex digits of the SHA-256 of an agent key: what people on both sides compare.",
-    ),
-  ),
+  isHex(16).annotate({
+    identifier: "KeyFingerprint",
+    description: "The first 16 hex digits of the SHA-256 of an agent key: what people on both sides compare.",
+  }),
 ).pipe(Schema.brand("KeyFingerprint"))
 export type KeyFingerprint = typeof KeyFingerprint.Type
 
@@ -110,12 +107,11 @@ const KEY_TEXT = plainText(KEY_LENGTH)
 
 /** The key of an incident: 1 to 256 characters (docs/rules.md#values, docs/rules.md#numbers-and-text). */
 export const IncidentKey = Schema.String.check(
-  isPlainText(KEY_LENGTH).annotate(
-    named(
-      "IncidentKey",
+  isPlainText(KEY_LENGTH).annotate({
+    identifier: "IncidentKey",
+    description:
       "The key that the checks of one incident share: named by their events, or made by the service.",
-    ),
-  ),
+  }),
 ).pipe(Schema.brand("IncidentKey"))
 export type IncidentKey = typeof IncidentKey.Type
 /** Whether a value is an {@link IncidentKey}; faster than the schema. */

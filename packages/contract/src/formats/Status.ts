@@ -38,12 +38,10 @@ export const AgentStatus = Schema.Literals(["alive", "stale", "dead"]).annotate(
 export type AgentStatus = typeof AgentStatus.Type
 
 /** Whether an operator has accepted a key of the agent (docs/rules.md#agent-keys). */
-export const AdmissionState = Schema.Literals(["pending", "accepted"]).annotate(
-  named(
-    "AdmissionState",
-    "Whether an operator has accepted a key of the agent. Blocked keys are held in the blacklist.",
-  ),
-)
+export const AdmissionState = Schema.Literals(["pending", "accepted"]).annotate({
+  identifier: "AdmissionState",
+  description: "Whether an operator has accepted a key of the agent. Blocked keys are held in the blacklist.",
+})
 export type AdmissionState = typeof AdmissionState.Type
 
 /** Whether an incident still has members that are not ok (docs/rules.md#incidents). */
@@ -93,10 +91,8 @@ export const FiringCause = Schema.Literals([
   "escalation",
   "ack_ran_out",
   "handover",
-]).annotate(
-  named(
-    "FiringCause",
-    "Why this firing was sent: opened for the first that its receiver gets of an incident.",
-  ),
-)
+]).annotate({
+  identifier: "FiringCause",
+  description: "Why this firing was sent: opened for the first that its receiver gets of an incident.",
+})
 export type FiringCause = typeof FiringCause.Type

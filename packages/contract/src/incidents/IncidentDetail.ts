@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Acknowledgement, IncidentLogEntry } from "../acknowledgements/Acknowledgements.ts"
-import { named, timestamp } from "../formats/Fields.ts"
+import { described, named, timestamp } from "../formats/Fields.ts"
 import { AgentId, IncidentId } from "../formats/Identifiers.ts"
 import { Silence } from "../silences/Silences.ts"
 import { InstantFromString } from "../formats/Instant.ts"
@@ -57,9 +57,7 @@ const NextFiring = Schema.Struct({
   receiver: NotifierName,
   cause: HeldOutboxItem.fields.cause,
   due_at: Schema.NullOr(timestamp("When it is due; null if it is due now.")),
-  holds: Schema.Array(NextHold).annotate({
-    description: "Its holds when it is due. Without any it is sent then.",
-  }),
+  holds: described(Schema.Array(NextHold), "Its holds when it is due. Without any it is sent then."),
 }).annotate(named("NextFiring", "The firing that a receiver gets next if nothing else happens."))
 
 const IncidentSilence = Schema.Struct({
@@ -80,9 +78,7 @@ export const IncidentDetail = Schema.Struct({
     description: "How many changes the timeline leaves out.",
   }),
   acknowledgement: Schema.NullOr(Acknowledgement),
-  log: Schema.Array(IncidentLogEntry).annotate({
-    description: "Acknowledgements and notes, newest first, at most 200.",
-  }),
+  log: described(Schema.Array(IncidentLogEntry), "Acknowledgements and notes, newest first, at most 200."),
   held_by: HeldIncident.fields.held_by,
   runbook: Schema.NullOr(Schema.Struct({ url: Schema.String, note: Schema.NullOr(Schema.String) })).annotate({
     description: "What to read about the worst check; null without one, and once the incident resolved.",

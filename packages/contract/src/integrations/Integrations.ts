@@ -65,12 +65,10 @@ const SeverityOption = closedStruct({
   critical: values,
   warning: values,
   ignore: values,
-}).annotate(
-  named(
-    "IntegrationSeverity",
-    "By a label: severity; critical, page, error; warning; info, none unless given.",
-  ),
-)
+}).annotate({
+  identifier: "IntegrationSeverity",
+  description: "By a label: severity; critical, page, error; warning; info, none unless given.",
+})
 
 const ignorable = Schema.optionalKey(Schema.Literals(["critical", "warning", "unknown", "ignore"]))
 
@@ -80,12 +78,11 @@ const PagedSeverityOption = closedStruct({
   error: ignorable,
   warning: ignorable,
   info: ignorable,
-}).annotate(
-  named(
-    "IntegrationPagedSeverity",
+}).annotate({
+  identifier: "IntegrationPagedSeverity",
+  description:
     "Of pagerduty, the status of each severity: critical and error are critical, the others warning unless given.",
-  ),
-)
+})
 
 const MOST_PLACES = 5
 const labelName = boundedText(64, "a name of 1 to 64 characters")

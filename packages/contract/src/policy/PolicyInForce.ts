@@ -70,10 +70,8 @@ export const PolicyInForceState = Schema.Struct({
     description:
       "Why no policy can be applied through this server, and what to do instead; absent where the policy is stored.",
   }),
-}).annotate(
-  named(
-    "PolicyInForce",
-    "The policy in force. It names files and variables with secrets, never their contents.",
-  ),
-)
+}).annotate({
+  identifier: "PolicyInForce",
+  description: "The policy in force. It names files and variables with secrets, never their contents.",
+})
 export type PolicyInForceState = typeof PolicyInForceState.Type

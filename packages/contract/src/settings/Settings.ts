@@ -23,12 +23,10 @@ export const SettingList = Schema.Struct({ items: Schema.Array(Setting) }).annot
   named("SettingList", "All settings that an admin may change while servers run."),
 )
 
-export const PutSettingRequest = closedStruct({ value: SettingValue }).annotate(
-  named(
-    "PutSettingRequest",
-    "The value of a setting: a URL for public_url, true or false for watch_loopback.",
-  ),
-)
+export const PutSettingRequest = closedStruct({ value: SettingValue }).annotate({
+  identifier: "PutSettingRequest",
+  description: "The value of a setting: a URL for public_url, true or false for watch_loopback.",
+})
 export type PutSettingRequest = typeof PutSettingRequest.Type
 
 export const SettingPath = Schema.Struct({

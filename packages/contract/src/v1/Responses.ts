@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { named, NonNegativeInteger, optional } from "../formats/Fields.ts"
+import { described, named, NonNegativeInteger, optional } from "../formats/Fields.ts"
 import {
   Agent,
   AgentBlacklistItem,
@@ -15,9 +15,7 @@ export const HealthResponse = Schema.Struct({ status: Schema.Literal("ok") }).an
 
 /** The reply to a heartbeat (docs/rules.md#agent-keys). */
 export const AcceptedResponse = Schema.Struct({
-  accepted: Schema.Boolean.annotate({
-    description: "Whether an operator has accepted the key that was used.",
-  }),
+  accepted: described(Schema.Boolean, "Whether an operator has accepted the key that was used."),
 }).annotate(named("AcceptedResponse", "The heartbeat was taken."))
 export type AcceptedResponse = typeof AcceptedResponse.Type
 
