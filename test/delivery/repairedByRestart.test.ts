@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
+import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
 import { readPolicy } from "@tocsin/core/lists/readPolicy"
-import { Duration, Effect, Result } from "effect"
+import { Duration, Effect, Redacted, Result } from "effect"
 import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
 import { refused } from "../service/Receivers.ts"
 import { openService } from "../service/Service.ts"
@@ -32,25 +33,36 @@ it.effect("a receiver whose entry differs after a restart gets what it refused",
   }),
 )
 
-it.effect("a receiver whose secrets differ once their files are read again gets what it refused", () =>
-  Effect.gen(function* () {
-    const service = yield* openService({ notifiers: ["messenger"], policy: withUrl("URL") })
-    const { answerWith, attempts, marks } = service.receivers
-    marks.set("messenger", "former")
-    const process = yield* service.open("only", { keepsHouse: true })
-    yield* enroll(process, AGENT)
-    answerWith(refused)
-    yield* Effect.orDie(report(process, criticalChecks(1)))
-    yield* settled
-    const readAgain = Effect.suspend(() => process.sendsTo("messenger")).pipe(
-      Effect.andThen(settled),
-      Effect.andThen(service.passes("30 seconds")),
-      Effect.andThen(settled),
-    )
-    yield* readAgain
-    assert.lengthOf(attempts, 1)
-    marks.set("messenger", "present")
-    yield* readAgain
-    assert.lengthOf(attempts, 2)
-  }),
+const KEY = Redacted.make("0".repeat(64))
+
+it.effect(
+  "a receiver whose secrets differ once their files are read again, or after a restart, gets what it refused",
+  () =>
+    Effect.gen(function* () {
+      const service = yield* openService({ notifiers: ["messenger"], policy: withUrl("URL") })
+      const { answerWith, attempts, marks } = service.receivers
+      marks.set("messenger", "former")
+      const open = (name: string) => service.open(name, { keepsHouse: true, reports: true })
+      const passed = settled.pipe(Effect.andThen(service.passes("30 seconds")), Effect.andThen(settled))
+      const process = yield* open("first")
+      yield* enroll(process, AGENT)
+      answerWith(refused)
+      yield* Effect.orDie(report(process, criticalChecks(1)))
+      yield* passed
+      const readAgain = Effect.suspend(() => process.sendsTo("messenger")).pipe(Effect.andThen(passed))
+      yield* readAgain
+      assert.lengthOf(attempts, 1, "the secrets are the same")
+      marks.set("messenger", "second")
+      yield* readAgain
+      assert.lengthOf(attempts, 2, "the secrets are others")
+      yield* process.close
+      const second = yield* open("second")
+      yield* passed
+      assert.lengthOf(attempts, 2, "the secrets are the same after a restart")
+      yield* second.close
+      marks.set("messenger", "third")
+      yield* open("third")
+      yield* passed
+      assert.lengthOf(attempts, 3, "the secrets are others after a restart")
+    }).pipe(Effect.provide(HmacLinkTokens.layer(KEY))),
 )

@@ -33,5 +33,6 @@ export const layer = (key: Redacted.Redacted): Layer.Layer<never> =>
       },
       calendarTokenOf: (rota) => macOf(ofCalendar(rota)).toString("hex"),
       isOfCalendar: (token, rota) => CALENDAR.test(token) && isMac(token, ofCalendar(rota)),
+      markOf: (text) => macOf(`mark:${text}`).toString("hex"),
     }
   })

@@ -73,7 +73,7 @@ export const policyReceivers = Effect.fnUntraced(function* (
   return { made, problems }
 })
 
-/** A digest of secrets, which stays in this process. */
+/** A digest of secrets, which leaves this process only under a key. */
 const markOf = (secrets: ReceiverSecrets): string => {
   const hash = createHash("sha256")
   for (const [name, value] of Object.entries(secrets))

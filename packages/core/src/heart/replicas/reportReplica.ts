@@ -37,17 +37,22 @@ const listingsOf = (
     .filter(({ name }) => !current.includes(name))
     .map(({ name, left_millis = nowMillis }) => ({ name, left_millis }))
     .filter(({ left_millis }) => left_millis >= oldest)
-  const sinceOf = new Map(former.map((listing) => [listing.name, listing.unavailable_since_millis]))
+  const formerOf = new Map(former.map((listing) => [listing.name, listing]))
   const present = current.map((name) => {
     const reason = unavailable.get(name)
-    const entry = entries.get(name)
+    const before = formerOf.get(name)
+    const entry = reason === undefined ? entries.get(name) : before?.entry
     const listing = {
       name,
       ...(given.includes(name) && { given: true as const }),
       ...(entry !== undefined && { entry }),
     }
     if (reason === undefined) return listing
-    return { ...listing, unavailable: reason, unavailable_since_millis: sinceOf.get(name) ?? nowMillis }
+    return {
+      ...listing,
+      unavailable: reason,
+      unavailable_since_millis: before?.unavailable_since_millis ?? nowMillis,
+    }
   })
   return [...present, ...left]
 }
@@ -108,8 +113,31 @@ const isReplaced = (
 }
 
 /**
+ * The receivers of a report that are reached in another way than its replica reached them before, or else than all
+ * others do. One of an earlier version does not say how.
+ */
+const changedReceivers = (
+  rows: ReadonlyArray<ReplicaRecord>,
+  { entries = new Map(), id, unavailable = new Map() }: ReplicaReport,
+): ReadonlyArray<NotifierName> => {
+  const entriesIn = (replicas: ReadonlyArray<ReplicaRecord>, receiver: NotifierName) =>
+    replicas.flatMap(({ receivers }) =>
+      receivers.flatMap(({ entry, name }) => (name === receiver ? (entry ?? []) : [])),
+    )
+  return Array.from(entries).flatMap(([receiver, entry]) => {
+    const own = entriesIn(
+      rows.filter((replica) => replica.id === id),
+      receiver,
+    )
+    const known = own.length > 0 ? own : entriesIn(rows, receiver)
+    return known.length > 0 && !known.includes(entry) && !unavailable.has(receiver) ? [receiver] : []
+  })
+}
+
+/**
  * Writes this replica's row, and removes rows that nothing depends on. Records in the audit that
- * another policy is in force. Returns all rows, also those that it removes.
+ * another policy is in force. Returns all rows, also those that it removes, and the receivers that may work now
+ * (docs/rules.md#repaired-receivers).
  */
 export const reportReplica = commandOf(function* (unit, report: ReplicaReport, signature: Signature) {
   yield* load(unit, { groups: { replica: ["all"] } })
@@ -130,7 +158,7 @@ export const reportReplica = commandOf(function* (unit, report: ReplicaReport, s
   })
   const replicas = unit.of("replica").group("all")
   for (const { id } of outlivedReplicas(replicas, unit.now)) unit.of("replica").delete(id)
-  return replicas
+  return { replicas, changed: changedReceivers(rows, report) }
 })
 
 export const endReplica = commandOf(function* (unit, replicaId: string): Decision<void> {

@@ -16,7 +16,6 @@ import { type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.
 import { Storage } from "../../kernel/ports/Storage.ts"
 import { usableReceivers } from "../replicas/listedReceivers.ts"
 import { mayOwn, ownerOf } from "../replicas/ownerOf.ts"
-import { entriesOf } from "../policy/receiverEntries.ts"
 import { ReplicaIdentity } from "./Replicas.ts"
 import { OutboxSignal } from "../notifications/OutboxSignal.ts"
 
@@ -95,20 +94,6 @@ export const layer = Layer.effectDiscard(
     const incidents = incidentOptions(yield* Ids, policy, rules, yield* Hashing)
     const repairs = makeRepairs((repaired) => repairReceivers(services, incidents, repaired))
     yield* Effect.forkScoped(repairs.run)
-    let entries: ReadonlyMap<NotifierName, string> = new Map()
-    const marks = new Map<NotifierName, string>()
-    /** A receiver whose entry or secrets were changed may work. */
-    const followEntries = Effect.gen(function* () {
-      const [before, now] = [entries, yield* Instant.now]
-      entries = entriesOf(policy.current())
-      for (const [receiver, entry] of entries) {
-        const [former, mark] = [marks.get(receiver), current().get(receiver)?.mark]
-        const isOther = former !== undefined && mark !== undefined && former !== mark
-        if (mark !== undefined) marks.set(receiver, mark)
-        if (isOther || (before.has(receiver) && before.get(receiver) !== entry))
-          repairs.works(receiver, "change", now)
-      }
-    })
     const { changed } = yield* ReplicaIdentity
     const followChanged = Effect.zipWith(Queue.take(changed), Instant.now, (receiver, at) =>
       repairs.works(receiver, "change", at),
@@ -130,7 +115,6 @@ export const layer = Layer.effectDiscard(
         if (endAlarm !== undefined)
           yield* run(`${receiver}/alarms`, endAlarms({ receiver, isOwner: owns(receiver) }))
       }
-      yield* followEntries
       yield* signal.raise
     })
     const replaced = yield* Stream.toQueue(policy.replaced, { capacity: "unbounded" })

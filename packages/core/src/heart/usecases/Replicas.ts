@@ -15,7 +15,7 @@ import {
   policyHashes,
   REPORT_EVERY,
 } from "../replicas/replicaState.ts"
-import { changedEntries, entriesOf } from "../policy/receiverEntries.ts"
+import { entriesOf } from "../policy/receiverEntries.ts"
 import { endReplica, reportReplica } from "../replicas/reportReplica.ts"
 import type { ReplicaRecord } from "../model/ReplicaRecord.ts"
 import { systemSignature } from "../audit/recordAudit.ts"
@@ -27,9 +27,10 @@ import { lastingReceivers, type Policy } from "../policy/compilePolicy.ts"
 import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { policyHash } from "../policy/applyPolicy.ts"
 import { Recollection } from "./Recollection.ts"
-import { Hashing } from "../../kernel/ports/Hashing.ts"
+import { Hashing, LinkTokens } from "../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../kernel/ports/Ids.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { Receivers } from "../notifications/Receivers.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
 import { WatchProbes } from "../../kernel/ports/WatchProbes.ts"
 
@@ -71,6 +72,8 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
     make: Effect.gen(function* () {
       const { transact } = yield* Commits
       const hashing = yield* Hashing
+      const tokens = yield* LinkTokens
+      const { current } = yield* Receivers
       const ids = yield* Ids
       const version = yield* ReplicaVersion
       const started_at = yield* Instant.now
@@ -79,26 +82,18 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
       // Hashing a large policy takes milliseconds.
       let hashed: { readonly document: PolicyDocument; readonly policy_hash: string } | undefined
       const changed = yield* Queue.unbounded<NotifierName>()
-      const reported = new Set<NotifierName>()
-      /** Finds which receivers that this process has not reported before were reached in other ways until now. */
-      const compareEntries = (
-        entries: ReadonlyMap<NotifierName, string>,
-        all: ReadonlyArray<ReplicaRecord>,
-      ) => {
-        const fresh = new Map(Array.from(entries).filter(([name]) => !reported.has(name)))
-        for (const name of fresh.keys()) reported.add(name)
-        const others = all.filter((replica) => replica.id !== id)
-        return Queue.offerAll(changed, changedEntries(fresh, others))
-      }
       const given = lastingReceivers(yield* RuleSettings).filter((name) => name !== ONLY_LOGS)
       const probes = (yield* WatchProbes) !== undefined
       const agent_sha256 = (yield* AgentDownload)?.sha256
       return {
         id,
-        /** The receivers that processes before this one reached in other ways: they may work now. */
+        /** The receivers that are reached in other ways than before: they may work now. */
         changed,
-        /** Reports this process with a policy; the signature is `system` unless given. Returns all replicas. */
-        report: (policy: Policy, signature = system) =>
+        /**
+         * Reports this process with a policy and its notifiers, those in force unless given; the signature is `system`
+         * then. Returns all replicas, and the receivers that are to be `changed` once the policy is in force.
+         */
+        report: (policy: Policy, notifiers = current(), signature = system) =>
           Effect.suspend(() => {
             const { document, receivers: all, unavailable } = policy
             if (hashed?.document !== document)
@@ -106,17 +101,15 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
             const { policy_hash } = hashed
             const receivers = Array.from(all.keys())
             const process = { id, version, given, probes, agent_sha256, started_at, known_names: KNOWN_NAMES }
+            // A digest without a key would show whoever reads the database which secrets are guessed right.
             const entries = new Map(
-              Array.from(entriesOf(policy), ([name, entry]) => [
+              Array.from(entriesOf(policy, tokens ? notifiers : new Map()), ([name, entry]) => [
                 name,
-                hashing.sha256(entry).slice(0, DIGEST),
+                (tokens?.markOf ?? hashing.sha256)(entry).slice(0, DIGEST),
               ]),
             )
             const report = { ...process, policy_hash, receivers, entries, unavailable }
-            return Effect.tap(
-              transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature)),
-              (rows) => compareEntries(entries, rows),
-            )
+            return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
           }),
         end: transact(endReplica(id)),
       }
@@ -146,7 +139,8 @@ export const layer = Layer.effectDiscard(
     const { recollect } = yield* Recollection
     const report = Effect.gen(function* () {
       const current = policy.current()
-      const replicas = yield* replica.report(current)
+      const { changed, replicas } = yield* replica.report(current)
+      yield* Queue.offerAll(replica.changed, changed)
       yield* recollect(current, replicas)
       yield* compare(replicas)
       yield* renew(replicas)

@@ -1,4 +1,4 @@
-import { Effect, Semaphore } from "effect"
+import { Effect, Queue, Semaphore } from "effect"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { ValidationError } from "@tocsin/contract/formats/Errors"
@@ -215,8 +215,9 @@ export const replacingPolicies = Effect.gen(function* () {
     Effect.andThen(receivers.replace(notifiers), inForce.replace(policy))
   const replace = (policy: Policy, notifiers: ReadonlyMap<NotifierName, Notifier>) =>
     Effect.gen(function* () {
-      yield* replica.report(policy, yield* currentSignature(ids))
+      const { changed } = yield* replica.report(policy, notifiers, yield* currentSignature(ids))
       yield* begin(policy, notifiers)
+      yield* Queue.offerAll(replica.changed, changed)
     }).pipe(Effect.uninterruptible, inTurn)
   return { begin, replace }
 })

@@ -35,6 +35,8 @@ export interface LinkTokens {
   readonly calendarTokenOf: (rota: NotifierName) => string
   /** Whether a text is the token of the calendar of a rota. */
   readonly isOfCalendar: (token: string, rota: NotifierName) => boolean
+  /** A digest of a text that may have secrets, of which nobody without the key can check a guess. */
+  readonly markOf: (text: string) => string
 }
 
 /** {@link LinkTokens} under the link key; absent without one. */
