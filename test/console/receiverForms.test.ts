@@ -154,7 +154,8 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           const edit = async () => {
             await page.getByTitle("Edit ann").press("Enter")
             await dialog.getByText("It changes nothing.").waitFor()
-            await dialog.getByText("More", { exact: true }).click()
+            const more = dialog.locator("details")
+            if ((await more.getAttribute("open")) === null) await more.getByText("More").click()
           }
           const save = () => dialog.getByRole("button", { name: "Save" }).click()
           await edit()

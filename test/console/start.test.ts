@@ -58,6 +58,15 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             assert.include(readFileSync(join(folder, "tocsin-agent.sh"), "utf8"), "  tocsin-agent.tgz\n")
             rmSync(folder, { recursive: true })
             await page.locator("code", { hasText: /^enrol_/ }).waitFor()
+            // An agent that is a place from its first start on.
+            await page.getByLabel("For watches, it probes").selectOption("what is public")
+            await click("Add a host")
+            await page
+              .getByText(/sh tocsin-agent\.sh --server \S+ && \(sudo sed .*allow: \[public\]/)
+              .waitFor()
+            await page
+              .getByText(/^echo '.*place: \{ allow: \[public\] \}.*' > data\/agent\/config\.yaml$/m)
+              .waitFor()
             // The token outlives a look at another way.
             await choose("A cron job")
             await page.locator("code", { hasText: "sha256sum" }).waitFor({ state: "detached" })

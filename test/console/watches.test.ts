@@ -71,7 +71,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByText("Changed page").waitFor()
           assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", text: "fine" })
           await change()
-          await page.getByText("More", { exact: true }).click()
+          // What is set within More is in sight.
           assert.strictEqual(await page.getByLabel("The page must contain").inputValue(), "fine")
           await page.getByLabel("The page must contain").fill("")
           await page.getByLabel("Statuses that are ok").fill("200, 401")
@@ -86,7 +86,6 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", ...status })
 
           await change()
-          await page.getByText("More", { exact: true }).click()
           await page.getByLabel("JSON must have").fill("/status: ok\n/queue: < 100\n/is_up: true")
           await page.getByLabel("Critical after").fill("3s")
           await click("Save")
@@ -136,7 +135,16 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           const places = page.getByRole("region", { name: "Places" })
           await places.getByText("here", { exact: true }).waitFor()
           await places.getByRole("link", { name: "berlin" }).waitFor()
-          await places.getByText("has not asked").waitFor()
+          await places.getByText("never asked: it is no place").waitFor()
+          const said = /berlin is no place|1 of 2 places not counting/
+          await page.locator('[data-id="discard"]').getByText(said).waitFor()
+          // It says what to do, without a click.
+          await places.getByText("'$a place: { allow: [public] }'").waitFor()
+          await page.getByLabel("It may probe").selectOption("that, and its own host")
+          await places
+            .getByText(/allow: \[public, 10\.0\.0\.0\/8, .*127\.0\.0\.0\/8, ::1\]/)
+            .first()
+            .waitFor()
 
           await page.locator('[data-id="discard"]').getByRole("button", { name: "Copy" }).click()
           assert.strictEqual(await page.getByLabel("Address").inputValue(), "tcp://127.0.0.1:9")

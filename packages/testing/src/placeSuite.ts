@@ -119,15 +119,22 @@ const keepsApart = Effect.fnUntraced(function* (replica: Replica) {
     outcomes.push(yield* outcomeOf(Effect.as(watches.change(NAME, change), "changed")))
   assert.deepStrictEqual(outcomes, ["ValidationError", "changed", "ValidationError"])
   assert.deepStrictEqual((yield* watches.get(NAME)).labels, { team: "web" })
-  yield* watches.change(NAME, { from: [HERE, BERLIN, AgentId.make("rome")] })
+  yield* watches.change(NAME, { from: [HERE, BERLIN, OSLO, AgentId.make("rome")] })
   yield* TestClock.adjust("91 seconds")
   yield* ask(replica, OSLO)
+  // Else a place that refuses all looks well, since it asks.
+  yield* report(replica, OSLO, "unknown")
   assert.deepStrictEqual(
-    (yield* watches.places).items.map(({ place, state, watches: count }) => [place, state, count]),
+    (yield* watches.places).items.map(({ place, state, unknown, watches: count }) => [
+      place,
+      state,
+      count,
+      ...(unknown === undefined ? [] : [unknown.watches]),
+    ]),
     [
       [HERE, "ok", 1],
       [BERLIN, "late", 1],
-      [OSLO, "ok", 0],
+      [OSLO, "ok", 1, 1],
       [AgentId.make("rome"), "never", 1],
     ],
   )

@@ -8,6 +8,7 @@ import { type Answered, itemsOf } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
 import { mayAdminister, mayRespond } from "../state/session.ts"
 import { concerns, silenceOf } from "../features/silences/silenceActions.ts"
+import { AsPlace } from "../features/watches/Places.tsx"
 import { ContactMark, ContactTime, reporting } from "../features/integrations/Contact.tsx"
 import { ActionButton, QuietButton } from "../view/forms.tsx"
 import { useKeys } from "../view/Keyboard.tsx"
@@ -124,6 +125,7 @@ export const AgentPage = () => {
               {mayAdminister.value && <Administer agent={agent} />}
             </div>
           )}
+          <AsPlace {...agent} />
           <h2>Open incidents</h2>
           <IncidentsOf
             label="Open incidents"

@@ -41,6 +41,12 @@ export type FormField = Omit<FieldProps, "value" | "onText" | "placeholder" | "h
   readonly refusedAs?: RegExp
   /** Whether few need it: it stands below the others, folded. */
   readonly isRare?: boolean
+  /** The text that it has where nothing is set, besides none and its first option. */
+  readonly usual?: string
   /** An example, which may depend on the other fields. */
   readonly example?: string | ((texts: Texts) => string | undefined)
 }
+
+/** The choices of a field whose value may be another one than these. */
+export const withOption = (options: Options, value: string): Options =>
+  options.some(([each]) => each === value) ? options : [...options, [value]]

@@ -32,7 +32,7 @@ export const Choices = ({ names, chosen, onChange }: ChoicesProps) =>
   ))
 
 /** A field of boxes. */
-export const Boxes = ({ boxes = [], label, onText, value }: FieldProps) => (
+export const Boxes = ({ boxes = [], hint, label, onText, value }: FieldProps) => (
   <span class="filters" role="group" aria-label={label}>
     {label}
     <Choices
@@ -40,5 +40,6 @@ export const Boxes = ({ boxes = [], label, onText, value }: FieldProps) => (
       chosen={value.split(",").filter((name) => name !== "")}
       onChange={(chosen) => onText(chosen.join())}
     />
+    {hint !== undefined && <small>{hint}</small>}
   </span>
 )

@@ -202,7 +202,17 @@ const FormFields = ({ fields, isRare: isDrawn, texts, fault }: FormFieldsProps) 
   Object.entries(fields).map(
     ([
       name,
-      { initial: _, isNeeded: __, refusedAs: ___, example, hint, isAsked, isRare = false, ...field },
+      {
+        initial: _,
+        isNeeded: __,
+        refusedAs: ___,
+        usual: ____,
+        example,
+        hint,
+        isAsked,
+        isRare = false,
+        ...field
+      },
     ]) =>
       isRare === isDrawn &&
       isAsked?.(texts.value) !== false && (
@@ -267,6 +277,15 @@ export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs,
     given.subscribe((present) => (waiting.value = keptOf(fields, present, began.current)))
     return given
   }, [])
+  /** Whether something among the rare fields is set, so that nobody overlooks it. */
+  const isRareSet = useMemo(
+    () =>
+      Object.entries(fields).some(
+        ([name, { isRare, options, usual }]) =>
+          isRare && !["", options?.[0]?.[0], usual].includes(texts.peek()[name] ?? ""),
+      ),
+    [],
+  )
   const fault = useSignal(NO_FAULT)
   const carryOut = async (does: FormAct[1]): Promise<Message | undefined> => {
     const given = trimmed(texts.value)
@@ -305,7 +324,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs,
         {!hasColumns && buttons}
       </div>
       {Object.values(fields).some(({ isRare }) => isRare) && (
-        <details>
+        <details open={isRareSet}>
           <summary>More</summary>
           <div class="form-row columns">{draw(true)}</div>
         </details>

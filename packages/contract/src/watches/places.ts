@@ -92,6 +92,10 @@ const Place = Schema.Struct({
     description: "When it asked last which watches to probe; null of here, and before the first time.",
   }),
   watches: NonNegativeInteger.annotateKey({ description: "How many watches name it." }),
+  unknown: optional(
+    Schema.Struct({ watches: NonNegativeInteger, why: Schema.String }),
+    "Of how many of these its last result is unknown, because it refuses them or cannot probe them, and what it says of the first one by name; absent if of none.",
+  ),
 }).annotate(named("Place", "A place that probes watches."))
 export type Place = typeof Place.Type
 

@@ -4,11 +4,9 @@ import { base } from "../../state/base.ts"
 import { call } from "../../state/session.ts"
 import type { Texts } from "../../view/FormField.ts"
 import { CopyText, Form } from "../../view/forms.tsx"
+import { cloneCommand, isLocal, placeCommand, REACHES } from "./agentCommands.ts"
 import { keptSecret, Mark, ShownOnce } from "../../view/states.tsx"
 import { useRead } from "../../view/usePages.ts"
-
-const isLocal = (server: string): boolean =>
-  /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(server).hostname)
 
 /** Whether others on the way to a server could change what it hands out. */
 const isExposed = (server: string): boolean => server.startsWith("http:") && !isLocal(server)
@@ -19,9 +17,13 @@ const TRIED =
   "Or to try it on the host of this server, paste this line in the clone, which brings its own Node.js"
 const INSTALLED = "This line, valid for an hour, starts the agent on a host that has it"
 
-/** Runs the agent of a clone, whose state is not that of an installed one. */
+/** Runs the agent of a clone, which needs no configuration. */
 const trialLine = (server: string, token: string): string =>
   `TOCSIN_ENROLMENT_TOKEN=${token} npm run -s agent -- start --server ${server} --state data/agent/state`
+
+const PLACES = [["", "nothing: it runs the checks of its host"], ...REACHES] as const
+
+const PLACE = "Then it is a place, from which Watches can probe beside this server."
 
 const shown = keptSecret()
 const trial = keptSecret()
@@ -31,12 +33,15 @@ export const AddHosts = () => {
   const { failure, value: download } = useRead<AgentDownload>("ops/v1/agent_download")
   const server = download?.url ?? base
   const hasExecutables = download?.files.some((file) => file.startsWith("tocsin-agent-linux-")) === true
-  const add = async ({ uses }: Texts) => {
+  const add = async ({ allow = "", uses }: Texts) => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
-    const texts = enrolmentLines({ server, token, sha256: download?.sha256 })
-    shown.value = { title: download === undefined ? INSTALLED : HANDED_OUT, texts }
-    trial.value = isLocal(server) ? { title: TRIED, texts: [trialLine(server, token)] } : undefined
+    const [line = "", ...others] = enrolmentLines({ server, token, sha256: download?.sha256 })
+    const isPlace = allow !== ""
+    const installs = isPlace ? `${line} && (${placeCommand(allow)})` : line
+    shown.value = { title: download === undefined ? INSTALLED : HANDED_OUT, texts: [installs, ...others] }
+    const tried = isPlace ? cloneCommand(server, { allow, token }) : trialLine(server, token)
+    trial.value = isLocal(server) ? { title: TRIED, texts: [tried] } : undefined
     return { text: "Made a token, which is valid for an hour" }
   }
   return (
@@ -65,7 +70,12 @@ export const AddHosts = () => {
         </p>
       )}
       <Form
-        fields={{ uses: { label: "Hosts", type: "number", min: 1, max: 1_000, initial: "1" } }}
+        fields={{
+          uses: { label: "Hosts", type: "number", min: 1, max: 1_000, initial: "1" },
+          ...(download !== undefined && {
+            allow: { label: "For watches, it probes", options: PLACES, hint: PLACE },
+          }),
+        }}
         acts={[["Add a host", add, "main"]]}
       />
       <ShownOnce of={shown} />

@@ -27,7 +27,11 @@ export const quietFields = (former: Entry | undefined): Fields =>
       const refusedAs = new RegExp(`receivers\\.\\w+\\.${name.replace(".", "\\.")}\\b`)
       const first = name === "quiet.tz" && former?.["quiet"] === undefined ? ZONE : undefined
       const initial = value ?? first
-      return [name, { ...field, refusedAs, ...(initial !== undefined && { initial: String(initial) }) }]
+      const usual = first !== undefined && { usual: first }
+      return [
+        name,
+        { ...field, refusedAs, ...usual, ...(initial !== undefined && { initial: String(initial) }) },
+      ]
     }),
   )
 

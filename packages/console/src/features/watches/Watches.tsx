@@ -12,12 +12,12 @@ import { untilText } from "../../state/holdText.ts"
 import { STATES } from "../../state/lists.ts"
 import { linkTo } from "../../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.ts"
-import type { FormField, Options, Texts } from "../../view/FormField.ts"
-import { refusal } from "../../view/formFault.ts"
+import { type FormField, type Texts, withOption } from "../../view/FormField.ts"
 import { ActionButton, type FormAct, QuietButton } from "../../view/forms.tsx"
 import { HEADER_EXAMPLE, JSON_EXAMPLE, OPTIONS, PLACES, probeOf, textsOf, watchOf } from "./watchForm.ts"
 import { silenceAct } from "../silences/silenceAct.ts"
-import { HERE, type Places, PlaceTable, usePlaces, WatchPlaces } from "./Places.tsx"
+import { placeFields, placesIn } from "./placeFields.ts"
+import { type Places, PlaceTable, unseenText, usePlaces, WatchPlaces } from "./Places.tsx"
 import { Mark, Missing, TimeAfter } from "../../view/states.tsx"
 import { StatusStrip, StripReader } from "../../view/StatusStrip.tsx"
 import type { ManyAct } from "../../view/manyActs.tsx"
@@ -30,10 +30,6 @@ const PATH = "ops/v1/watches"
 export const WATCHER = "watches"
 const METHOD_OPTIONS = METHODS.map((one) => [one] as const)
 const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
-
-/** The choices of a field whose value may be another one than these. */
-const withOption = (options: Options, value: string): Options =>
-  options.some(([each]) => each === value) ? options : [...options, [value]]
 
 /** The worst first. */
 const placeOf = placeAmong(STATES)
@@ -128,45 +124,6 @@ const rareFields = (former: Watch | undefined): Readonly<Record<string, FormFiel
   )
 }
 
-const FAILS = [["majority"], ["any"], ["all"]] as const
-const chosenIn = ({ from = "" }: Texts): ReadonlyArray<string> =>
-  from.split(",").filter((name) => name !== "")
-
-const OTHER_PLACES =
-  "Another place is an agent, from Admission, with place: true in its config.yaml. It appears here."
-
-/** The fields of places. */
-const placeFields = (former: Watch | undefined, places: Places): Readonly<Record<string, FormField>> => {
-  const from = former?.from ?? [HERE]
-  const boxes = Array.from(new Set([...places.map(({ place }) => place), ...from]))
-  const fails = `${former?.fails ?? "majority"}`
-  const counts = boxes.map((_, place) => [`${place + 1}`] as const)
-  return {
-    from: {
-      label: "From",
-      initial: from.join(),
-      ...(boxes.length > 1 ? { boxes } : { disabled: true, hint: OTHER_PLACES }),
-    },
-    fails: {
-      label: "Fails by",
-      options: withOption([...FAILS, ...counts], fails),
-      initial: fails,
-      isAsked: (texts) => chosenIn(texts).length > 1,
-    },
-  }
-}
-
-/** The places, where they are others than before: servers of earlier versions know none. */
-const placesIn = (
-  texts: Texts,
-  former: Pick<Watch, "fails" | "from"> = { fails: "majority", from: [HERE] },
-) => {
-  const from = chosenIn(texts)
-  if (from.length === 0) throw refusal("Choose a place from which to probe.")
-  const fails = from.length === 1 ? "majority" : Number(texts["fails"]) || texts["fails"]
-  return from.join() === former.from.join() && fails === former.fails ? {} : { from, fails }
-}
-
 const watchesFrom = (places: Places): Kind<Watch> => ({
   noun: "watch",
   title: "Watches",
@@ -189,7 +146,7 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
   noteOf: (watch) =>
     watch.is_paused
       ? `paused${untilText(watch.paused_until ?? undefined, now.peek())}`
-      : (watch.status !== null && unconfirmedText(watch)) || ofPolicy(watch),
+      : (watch.status !== null && unconfirmedText(watch)) || unseenText(watch, places) || ofPolicy(watch),
   stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
   many: MANY,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
@@ -270,7 +227,7 @@ export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) =>
         )}
         {ofPolicy(watch)}
       </div>
-      <WatchPlaces {...watch} />
+      <WatchPlaces {...watch} all={places} />
       {changed.value !== undefined && <NamedForm of={watchesFrom(places)} changed={changed} shown={shown} />}
     </>
   )

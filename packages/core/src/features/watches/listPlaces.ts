@@ -9,7 +9,8 @@ import { Storage } from "../../kernel/ports/Storage.ts"
 import { commandOf, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import { placeRef } from "./cutOff.ts"
 import { allPlaces, LATE_AFTER } from "./leavingChecks.ts"
-import { isPlaced, placesOf } from "./watchPlaces.ts"
+import { type PlaceState, wordsOf } from "./placeDecisions.ts"
+import { isPlaced, judgedOf, placesOf } from "./watchPlaces.ts"
 import { ALL_WATCHES } from "./WatchRecord.ts"
 
 /** The agents that have lost their networks. Changes nothing. */
@@ -30,26 +31,36 @@ const stateOf = (row: PlaceRecord | undefined, isCutOff: boolean, now: Instant.I
   return isCutOff ? "cut_off" : "ok"
 }
 
+/** The watches of a place with one more. */
+const withWatch = (
+  { unknown, watches }: Pick<Place, "unknown" | "watches"> = { watches: 0 },
+  state: PlaceState | undefined,
+): Pick<Place, "unknown" | "watches"> => {
+  const before = unknown && { unknown }
+  const after = { watches: (unknown?.watches ?? 0) + 1, why: unknown?.why ?? wordsOf(state?.output ?? "") }
+  return { watches: watches + 1, ...(state?.status === "unknown" ? { unknown: after } : before) }
+}
+
 /** Lists the places of all watches (docs/rules.md#places). */
 export const listingPlaces = Effect.fnUntraced(function* (watchAgent: AgentId) {
   const storage = yield* Storage
   const { transact } = yield* Commits
   return Effect.gen(function* () {
-    const counts = new Map<AgentId, number>([[HERE, 0]])
+    const counts = new Map<AgentId, Pick<Place, "unknown" | "watches">>([[HERE, { watches: 0 }]])
     yield* eachPage(storage, ALL_WATCHES, (rows) => {
-      for (const watch of rows)
-        for (const place of placesOf(watch).from) counts.set(place, (counts.get(place) ?? 0) + 1)
+      for (const { from, states } of rows.map(judgedOf))
+        for (const place of from) counts.set(place, withWatch(counts.get(place), states.get(place)))
     })
     const now = yield* Instant.now
     const asked = new Map(
       (yield* transact(allPlaces())).filter((row) => isPlace(row, now)).map((row) => [row.agent_id, row]),
     )
-    const ofHere = counts.get(HERE) ?? 0
+    const ofHere = counts.get(HERE) ?? { watches: 0 }
     counts.delete(HERE)
     const names = Array.from(new Set([...counts.keys(), ...asked.keys()])).toSorted()
     const lost = yield* transact(cutOffAmong([watchAgent, ...names]))
     const state = lost.has(watchAgent) ? "cut_off" : "ok"
-    const here: Place = { place: HERE, state, asked_at: null, watches: ofHere }
+    const here: Place = { place: HERE, state, asked_at: null, ...ofHere }
     return {
       items: [
         here,
@@ -59,7 +70,7 @@ export const listingPlaces = Effect.fnUntraced(function* (watchAgent: AgentId) {
             place,
             state: stateOf(row, lost.has(place), now),
             asked_at: row?.asked_at ?? null,
-            watches: counts.get(place) ?? 0,
+            ...(counts.get(place) ?? { watches: 0 }),
           }
         }),
       ],

@@ -111,7 +111,7 @@ const linesOf = (output: string): string => {
 }
 
 /** The first line of an output, without the words of its probe and status. */
-const wordsOf = (output: string): string => {
+export const wordsOf = (output: string): string => {
   const words = Array.from(
     linesOf(output)
       .split("\n", 1)[0]

@@ -11,6 +11,11 @@ const columns = (now: Instant.Instant): ReadonlyArray<Column<Place>> => [
   { title: "STATE", cell: ({ state }) => state, isState: true },
   { title: "ASKED", cell: ({ asked_at }) => ageText(asked_at, now), align: "right" },
   { title: "WATCHES", cell: ({ watches }) => String(watches), align: "right" },
+  {
+    title: "UNKNOWN",
+    cell: ({ unknown }) => (unknown === undefined ? "" : `${unknown.watches}: ${unknown.why}`),
+    isOptional: true,
+  },
 ]
 
 export const places = actOn(watchesOfCommand)({

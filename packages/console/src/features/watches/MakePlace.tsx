@@ -1,0 +1,43 @@
+import { useSignal } from "@preact/signals"
+import type { AgentDownload } from "@tocsin/client"
+import { base } from "../../state/base.ts"
+import { linkTo } from "../../state/Route.ts"
+import { bound, CopyText, Field } from "../../view/forms.tsx"
+import { useRead } from "../../view/usePages.ts"
+import { cloneCommand, isLocal, placeCommand, REACHES } from "../enrolment/agentCommands.ts"
+
+interface MakePlaceProps {
+  /** Without one, any agent. */
+  readonly agent?: string
+}
+
+/** The commands that make an agent a place: nothing but its own configuration does. */
+export const MakePlace = ({ agent }: MakePlaceProps) => {
+  const allow = useSignal<string>(REACHES[0][0])
+  const server = useRead<AgentDownload>("ops/v1/agent_download").value?.url ?? base
+  return (
+    <>
+      <p>
+        A place is an agent whose own configuration says so: no server can make it one. It asks for its
+        watches within 30 s, and then stands among the places and under <i>From</i>.
+      </p>
+      <div class="form-row">
+        <Field label="It may probe" options={REACHES} {...bound(allow)} />
+      </div>
+      <p>Paste this on {agent === undefined ? "the host of an agent" : `the host of ${agent}`}:</p>
+      <CopyText text={placeCommand(allow.value)} />
+      {isLocal(server) && (
+        <>
+          <p>An agent of a clone: end it, and start it again by these lines, in the clone.</p>
+          <CopyText text={cloneCommand(server, { allow: allow.value })} />
+        </>
+      )}
+      {agent === undefined && (
+        <p>
+          On a host without an agent: <a href={linkTo("admission")}>Add a host</a>, which may be a place at
+          once.
+        </p>
+      )}
+    </>
+  )
+}
