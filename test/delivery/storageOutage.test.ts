@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CheckId } from "@tocsin/contract/formats/Identifiers"
+import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
 import { CurrentInstruments, Instruments } from "@tocsin/core/kernel/engine/metrics/Instruments"
 import { Effect, Logger, Result } from "effect"
@@ -117,6 +118,47 @@ describe("while the storage is unreachable", () => {
       const [unread] = yield* watches
       assert.include(unread, { status: "unknown" })
       assert.include(unread?.output, "this version cannot read the watch")
+    }),
+  )
+
+  it.effect("for an hour, nothing is probed; then watches are, and tell of nothing that is over", () =>
+    Effect.gen(function* () {
+      let [probed, status] = [0, "ok" as CheckStatus]
+      const answer = Effect.sync(() => {
+        probed += 1
+        return { status, output: "", duration_ms: 1 }
+      })
+      const { after, incidents, process } = yield* openTimeline({
+        process: {
+          reports: true,
+          probes: {
+            check: () => Effect.void,
+            open: () => Result.succeed({}),
+            run: () => Effect.delay(answer, "2 seconds"),
+          },
+        },
+      })
+      const name = CheckId.make("shop")
+      const watch = { name, tcp: { host: "shop", port: 443 }, confirm: { bad: 1 } }
+      yield* process.policy.replace(compilePolicy({ watches: [watch] }, []))
+      yield* after("3 minutes")
+      const check = Effect.map(process.storage.check(AgentId.make("watches"), name), (row) => row?.status)
+      assert.strictEqual(yield* check, "ok")
+      process.faults.isUnreachable = true
+      status = "critical"
+      const before = probed
+      yield* after("1 hour")
+      // One may be under way when the storage leaves. It is probed again.
+      assert.isAtMost(probed - before, 1)
+      process.faults.isUnreachable = false
+      status = "ok"
+      yield* after("30 seconds")
+      assert.isAbove(probed - before, 0)
+      yield* incidents.areOpen()
+      status = "critical"
+      yield* after("75 seconds")
+      yield* incidents.areOpen("watches/shop")
+      assert.strictEqual(yield* check, "critical")
     }),
   )
 
