@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { whyText } from "@tocsin/core/heart/notifications/whyText"
 import { Effect } from "effect"
-import { refused } from "../service/Receivers.ts"
+import { delivered, refused } from "../service/Receivers.ts"
 import { openFiringCase } from "./FiringCase.ts"
 
 const STEPS = { steps: [{ to: ["chat"] }, { after: "15m", to: ["pager"] }] }
@@ -92,6 +92,27 @@ describe("messages say why they come (docs/rules.md#why-a-message-comes)", () =>
       )
       for (const turn of turns.slice(1))
         assert.match(whyText(turn) ?? "", /^On call for primary since 2026-\d\d-\d\d \d\d:00 CES?T$/u)
+    }),
+  )
+
+  it.effect("of one that is owed again, what the refused one said, also after a hold", () =>
+    Effect.gen(function* () {
+      const primary = { order: ["chat", "pager"], every: "1h", from: "2026-01-01T00:00" }
+      const story = yield* openFiringCase({ rotas: { primary }, routes: [{ to: ["primary"] }] })
+      const { after, service, silences, turns } = story
+      yield* turns("critical")
+      service.receivers.answerWith(refused, { notifier: "pager" })
+      yield* after("31 minutes")
+      service.receivers.answerWith(delivered, { notifier: "pager" })
+      yield* silences("disk", 5)
+      yield* turns("critical", { check: "load", key: "other" })
+      yield* after("1 minute")
+      assert.deepStrictEqual(whyTo(story, "pager"), [undefined])
+      yield* after("5 minutes")
+      assert.deepStrictEqual(whyTo(story, "pager"), [
+        undefined,
+        "On call for primary since 2026-01-31 09:00 UTC",
+      ])
     }),
   )
 

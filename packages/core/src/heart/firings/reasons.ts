@@ -42,10 +42,13 @@ export const reasonOf = (
 ): Reason | undefined => {
   const { known, receiver, refused, step } = situation
   const held = situation.held ?? refused
+  const isAgain = held !== undefined && (held === refused || held.repaired_by !== undefined)
   const { incident, naming } = facts
   const rotas = step?.rotas ?? []
   const beside = cause === "escalation" && naming ? besideOf(naming, receiver, rotas) : undefined
   if (beside !== undefined) return beside
+  // Its receiver counts as knowing it, so it does not become owed now.
+  if (isAgain && held.cause === cause && held.why?.rota !== undefined) return held.why
   const comes = cause === "handover" || comesLate(situation, facts)
   const came = comes ? naming?.onCall?.lastCame(receiver, rotas) : undefined
   if (came !== undefined) return { rota: came.rota, since: Number(came.at) }
