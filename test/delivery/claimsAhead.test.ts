@@ -5,7 +5,7 @@ import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { AGENT, criticalChecks, enroll, report, type Result } from "../service/agents.ts"
-import { type Answer, deferred, delivered, refused } from "../service/Receivers.ts"
+import { type Answer, deferred, delivered, refused, throwing } from "../service/Receivers.ts"
 import { openService, whileTimePasses } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
@@ -73,6 +73,32 @@ describe("claimed ahead", () => {
       )
       assert.strictEqual(receivers.arrivals.length, CHECKS)
       assert.isAtMost(most.atOnce, CONCURRENCY)
+    }),
+  )
+
+  it.effect.each([
+    ["each sent once", delivered, 1],
+    ["each sent again, if the notifier throws", throwing, 2],
+  ] as const)("are attempted at once where none can wait, %s", ([, answer, attempts]) =>
+    Effect.gen(function* () {
+      const service = yield* openService({ notifiers: ["webhook"], sendsAll: true })
+      const process = yield* service.open("a", { concurrency: CHECKS })
+      yield* enroll(process, AGENT)
+      let settlements = 0
+      yield* process.commits.listen({
+        committed: ({ isOutboxChanged }) => void (settlements += Number(isOutboxChanged)),
+      })
+      service.receivers.answerWith(answer)
+      yield* Effect.orDie(report(process, criticalChecks(CHECKS)))
+      yield* settled
+      // The firings, their claim, and their results.
+      assert.strictEqual(settlements, 3)
+      service.receivers.answerWith(delivered)
+      yield* service.passes("1 minute")
+      const items = Array.from(service.rows().outbox.values())
+      assert.deepStrictEqual(new Set(items.map(({ state }) => state)), new Set(["sent"]))
+      assert.deepStrictEqual(new Set(items.map((item) => item.attempts)), new Set([attempts]))
+      assert.strictEqual(service.receivers.arrivals.length, CHECKS)
     }),
   )
 

@@ -110,6 +110,8 @@ export interface ReceiversOptions {
   readonly onAttempt?: (attempt: Attempt) => void
   /** The alert router keeps alerts until they are sent as ended. */
   readonly remembers?: true
+  /** Each takes any number of notifications at once; what the first is answered is the answer. */
+  readonly sendsAll?: true
   /** Receivers of types, by name; others accept, refuse and hang as this file does. */
   readonly types?: ReadonlyMap<NotifierName, TypedReceiver>
 }
@@ -158,6 +160,7 @@ export const makeReceivers = ({
   answerTo,
   onAttempt,
   remembers,
+  sendsAll,
   types,
 }: ReceiversOptions = {}): Receivers => {
   const attempts: Array<Attempt> = []
@@ -212,6 +215,12 @@ export const makeReceivers = ({
       return yield* end(answer)
     })
 
+  const sendAll = (name: NotifierName, client: string) => (notifications: ReadonlyArray<DeliveryAttempt>) =>
+    Effect.map(
+      Effect.forEach(notifications, send(name, client)),
+      ([first]) => first ?? assert.fail("nothing to send"),
+    )
+
   const resend = (client: string) =>
     Effect.fnUntraced(function* (alerts: ReadonlyArray<ClaimedAlert>) {
       const answer = repeatAnswers.to(client, "alert_router")
@@ -251,6 +260,7 @@ export const makeReceivers = ({
       }
     return {
       ...common,
+      ...(sendsAll && { sendAll: sendAll(name, client) }),
       ...(name === "messenger" && { sendDigest: sendDigest(name, client) }),
       ...(name === "alert_router" && { resend: resend(client), ...(remembers && { remembers }) }),
     }

@@ -207,6 +207,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     onAttempt,
     onMove,
     remembers,
+    sendsAll,
     types,
     hints,
     ids,
@@ -243,6 +244,7 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
     ...(answerTo && { answerTo }),
     ...(onAttempt && { onAttempt }),
     ...(remembers && { remembers }),
+    ...(sendsAll && { sendsAll }),
     ...(types && { types }),
   })
 

@@ -1,5 +1,6 @@
 import { entryText } from "@tocsin/core/kernel/engine/entryText"
-import { Cause, Effect, Formatter, Layer, Logger, References, Tracer } from "effect"
+import { LinesTogether } from "@tocsin/core/kernel/engine/logTogether"
+import { Cause, Console, Effect, Formatter, Layer, Logger, References, Tracer } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { exportsTelemetry } from "./telemetry/endpoints.ts"
 
@@ -33,6 +34,13 @@ export const toJsonLine = (options: Logger.Options<unknown>): string => {
 const isExported = (tracer: Tracer.Tracer | undefined): boolean =>
   tracer !== undefined && tracer !== Tracer.nativeTracer
 
+const jsonLogger = Logger.make((options) => {
+  const line = toJsonLine(options)
+  const together = options.fiber.getRef(LinesTogether)
+  if (together !== undefined) together.push(line)
+  else options.fiber.getRef(Console.Console).error(line)
+})
+
 const prettyLogger = () => {
   const pretty = Logger.consolePretty()
   return Logger.make((options) => {
@@ -51,7 +59,7 @@ export const loggingLayer = (
   isTerminal: boolean,
 ) => {
   const format = settings.SERVICE_LOG_FORMAT ?? (isTerminal ? "pretty" : "json")
-  const logger = format === "json" ? Logger.withConsoleError(Logger.make(toJsonLine)) : prettyLogger()
+  const logger = format === "json" ? jsonLogger : prettyLogger()
   return Layer.mergeAll(
     Logger.layer([logger]),
     Layer.succeed(References.MinimumLogLevel, LEVELS[settings.SERVICE_LOG_LEVEL]),

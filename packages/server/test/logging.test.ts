@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Logger } from "effect"
-import { toJsonLine } from "../src/logging.ts"
+import { logTogether } from "@tocsin/core/kernel/engine/logTogether"
+import { Cause, Console, Effect, Logger } from "effect"
+import { loggingLayer, toJsonLine } from "../src/logging.ts"
 
 const linesOf = (effect: Effect.Effect<void>): ReadonlyArray<Record<string, unknown>> => {
   const lines: Array<string> = []
@@ -32,5 +33,26 @@ describe("a line of the log", () => {
     const [line] = linesOf(Effect.annotateLogs(Effect.logInfo("mine"), { message: "yours", level: "fatal" }))
     assert.strictEqual(line?.["message"], "mine")
     assert.strictEqual(line?.["level"], "info")
+  })
+
+  it("goes out with others by one call, in their order, also where one fails", () => {
+    const calls: Array<string> = []
+    const gathering: Console.Console = Object.assign(Object.create(console), {
+      error: (text: string) => void calls.push(text),
+    })
+    const logging = Effect.all([
+      logTogether(Effect.andThen(Effect.logInfo("first"), Effect.logInfo("second"))),
+      logTogether(Effect.andThen(Effect.logInfo("third"), Effect.die("a defect"))).pipe(Effect.exit),
+      Effect.logInfo("alone"),
+    ])
+    const settings = { SERVICE_LOG_FORMAT: "json", SERVICE_LOG_LEVEL: "info" } as const
+    Effect.runSync(
+      logging.pipe(
+        Effect.provide(loggingLayer(settings, false)),
+        Effect.provideService(Console.Console, gathering),
+      ),
+    )
+    const messages = calls.map((call) => call.split("\n").map((line) => JSON.parse(line).message))
+    assert.deepStrictEqual(messages, [["first", "second"], ["third"], ["alone"]])
   })
 })

@@ -3,6 +3,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { timestamp } from "@tocsin/contract/formats/Fields"
 import type { DeliveryAttempt, DeliveryResult, Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Schema } from "effect"
+import { logTogether } from "@tocsin/core/kernel/engine/logTogether"
 import { testText } from "@tocsin/core/heart/notifications/incidentText"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 
@@ -43,10 +44,14 @@ const lineOf = ({ incident, ...notification }: DeliveryAttempt): typeof DebugNot
   attempt: notification.attempt,
 })
 
+const log = (notification: DeliveryAttempt): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logInfo("notification"), lineOf(notification))
+
 /** Logs one structured line at info instead of notifying (docs/rules.md#notifiers). */
 export const debug: Notifier = {
   kind: "debug",
-  send: (notification) =>
-    Effect.logInfo("notification").pipe(Effect.annotateLogs(lineOf(notification)), Effect.as(delivered)),
+  send: (notification) => Effect.as(log(notification), delivered),
+  sendAll: (notifications) =>
+    Effect.as(logTogether(Effect.forEach(notifications, log, { discard: true })), delivered),
   test: Effect.as(Effect.logInfo(testText()), { result: delivered, status: undefined }),
 }

@@ -32,6 +32,19 @@ describe("the debug notifier", () => {
       }),
   )
 
+  it.effect("logs the same lines about several at once", () =>
+    Effect.gen(function* () {
+      const all = [firing, resolved, shared]
+      const singly = yield* logged(Effect.forEach(all, debug.send))
+      const { value, lines } = yield* logged(debug.sendAll?.(all) ?? Effect.die("sendAll is gone"))
+      assert.deepStrictEqual(value, { outcome: "delivered" })
+      assert.deepStrictEqual(
+        lines.map(({ annotations }) => annotations),
+        singly.lines.map(({ annotations }) => annotations),
+      )
+    }),
+  )
+
   it.effect("lets no escape sequence of a check through to a terminal", () =>
     Effect.gen(function* () {
       const { lines } = yield* logged(debug.send({ ...firing, summary: "\u001b[2Jgone\u009b2J" }))

@@ -172,6 +172,11 @@ export interface Notifier {
    */
   readonly send: (notification: DeliveryAttempt) => Effect.Effect<SendResult>
   /**
+   * Makes one attempt at each of several notifications, which end alike; absent where an attempt may wait. Ends at once, and cannot be
+   * interrupted; otherwise as `send`.
+   */
+  readonly sendAll?: (notifications: ReadonlyArray<DeliveryAttempt>) => Effect.Effect<SendResult>
+  /**
    * Makes one attempt at several notifications of one type as one message, for receivers that
    * people read; absent for all others (docs/rules.md#digests). Otherwise as `send`.
    */

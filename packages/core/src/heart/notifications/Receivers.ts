@@ -47,30 +47,32 @@ const outcomeOf = (exit: Exit.Exit<SendResult>): Outcome => {
   return Exit.hasInterrupts(exit) ? "released" : "threw"
 }
 
-/** Counts and times the attempts of a notifier, and makes each a span. */
+/** Counts and times the attempts of a notifier, and makes each that may wait a span. */
 export const measuredNotifier = (notifier: Notifier, instruments: DeliveryInstruments): Notifier => {
-  const { kind, resend, sendDigest } = notifier
+  const { kind, resend, sendAll, sendDigest } = notifier
   for (const outcome of OUTCOMES) instruments.attempts.of(kind, outcome)
   const duration = instruments.attemptDuration.of(kind)
   const delay = instruments.deliveryDelay.of(kind)
 
-  // Interrupted attempts count too.
-  const note = (exit: Exit.Exit<SendResult>, start: bigint, { due_at }: DeliveryAttempt) =>
-    Effect.map(Clock.currentTimeNanos, (end) => {
-      const outcome = outcomeOf(exit)
-      instruments.attempts.of(kind, outcome).value += 1
-      duration.observe(Number(end - start) / NANOS_PER_SECOND)
-      if (outcome === "delivered") delay.observe(Instant.secondsBetween(due_at, Instant.fromNanos(end)))
-    })
-  const send: Notifier["send"] = (notification) =>
+  // Interrupted attempts count too; each notification is one.
+  const measured = (sending: Effect.Effect<SendResult>, notifications: ReadonlyArray<DeliveryAttempt>) =>
     Effect.flatMap(Clock.currentTimeNanos, (start) =>
-      Effect.onExit(notifier.send(notification), (exit) => note(exit, start, notification)),
+      Effect.onExit(sending, (exit) =>
+        Effect.map(Clock.currentTimeNanos, (end) => {
+          const outcome = outcomeOf(exit)
+          instruments.attempts.of(kind, outcome).value += notifications.length
+          for (const { due_at } of notifications) {
+            duration.observe(Number(end - start) / NANOS_PER_SECOND)
+            if (outcome === "delivered") delay.observe(Instant.secondsBetween(due_at, Instant.fromNanos(end)))
+          }
+        }),
+      ),
     )
 
   return {
     ...notifier,
     send: (notification) =>
-      Effect.withSpan(send(notification), "Notifier.send", {
+      Effect.withSpan(measured(notifier.send(notification), [notification]), "Notifier.send", {
         kind: "producer",
         captureStackTrace: false,
         attributes: {
@@ -80,19 +82,16 @@ export const measuredNotifier = (notifier: Notifier, instruments: DeliveryInstru
           "tocsin.notification.attempt": notification.attempt,
         },
       }),
+    ...(sendAll !== undefined && {
+      sendAll: (notifications: ReadonlyArray<DeliveryAttempt>) =>
+        measured(sendAll(notifications), notifications),
+    }),
     ...(sendDigest !== undefined && {
-      // Each of its notifications counts as one attempt.
       sendDigest: (notifications: ReadonlyArray<DeliveryAttempt>) =>
-        Effect.flatMap(Clock.currentTimeNanos, (start) =>
-          Effect.onExit(sendDigest(notifications), (exit) =>
-            Effect.forEach(notifications, (one) => note(exit, start, one), { discard: true }),
-          ),
-        ).pipe(
-          Effect.withSpan("Notifier.sendDigest", {
-            kind: "producer",
-            attributes: { "tocsin.notifier": kind, "tocsin.notifications": notifications.length },
-          }),
-        ),
+        Effect.withSpan(measured(sendDigest(notifications), notifications), "Notifier.sendDigest", {
+          kind: "producer",
+          attributes: { "tocsin.notifier": kind, "tocsin.notifications": notifications.length },
+        }),
     }),
     ...(resend !== undefined && { resend: counted(resend, instruments) }),
   }

@@ -1,25 +1,14 @@
-import {
-  Context,
-  Duration,
-  Effect,
-  type Fiber,
-  Latch,
-  Semaphore,
-  Cause,
-  Deferred,
-  Exit,
-  Random,
-} from "effect"
+import { Context, Duration, Effect, Cause, Deferred, Exit, Random, Tracer } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
-import { LinkedQueue } from "../../kernel/engine/LinkedQueue.ts"
 import { CurrentInstruments } from "../../kernel/engine/metrics/Instruments.ts"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import type { DeliveryAttempt, Notifier, SendResult } from "./Notifiers.ts"
+import type { Notifier, SendResult } from "./Notifiers.ts"
 import { type ClaimedItem, type Held, makeKeepClaims } from "./claimOutbox.ts"
 import { makeForReader } from "./messageLinks.ts"
 import { mayHaveRung, takeBackCall } from "./phoneTurns.ts"
 import { Receivers } from "./Receivers.ts"
+import { makePermits } from "./receiverTurns.ts"
 import {
   type AttemptResult,
   type Recorded,
@@ -110,38 +99,6 @@ export const makeStoreResults = Effect.fnUntraced(function* (lease: Duration.Dur
   }
 })
 
-/** Turns at a receiver, as many at the same time as it allows, for as long as the caller runs. */
-const makePermits = Effect.fnUntraced(function* (concurrency: () => number) {
-  const permits = Semaphore.makeUnsafe(concurrency())
-  const waiting = new LinkedQueue<{
-    readonly fiber: Fiber.Fiber<unknown, unknown>
-    readonly beginBy: Instant.Instant
-  }>()
-  const isAnyWaiting = Latch.makeUnsafe()
-  const interruptLate = Effect.gen(function* () {
-    yield* isAnyWaiting.await
-    const { first } = waiting
-    if (first === undefined) return isAnyWaiting.closeUnsafe()
-    const left = Duration.micros(first.beginBy - (yield* Instant.now))
-    if (Duration.isGreaterThan(left, Duration.zero)) return yield* Effect.sleep(left)
-    waiting.take()
-    return first.fiber.interruptUnsafe()
-  })
-  yield* Effect.forkChild(Effect.forever(interruptLate))
-  return {
-    /** Runs an effect when its turn comes; interrupts the fiber if that is not by `beginBy`. */
-    take: <A>(effect: Effect.Effect<A>, beginBy: Instant.Instant | undefined): Effect.Effect<A> =>
-      Effect.withFiber((fiber) => {
-        if (beginBy === undefined) return permits.withPermit(effect)
-        const place = waiting.add({ fiber, beginBy })
-        isAnyWaiting.openUnsafe()
-        const leave = Effect.sync(() => place.leave())
-        return Effect.ensuring(permits.withPermit(Effect.andThen(leave, effect)), leave)
-      }),
-    resize: Effect.suspend(() => permits.resize(concurrency())),
-  }
-})
-
 /** Makes an attempt, which can be interrupted; there is a result in any case. */
 export const makeAttempt = (attempt: Effect.Effect<SendResult>): Effect.Effect<AttemptResult> =>
   Effect.flatMap(
@@ -209,6 +166,31 @@ const makeNoteCall =
       ? Effect.void
       : Effect.ignore(commits.transact(takeBackCall(receiver, call_began_at)))
 
+const noteGivenUp =
+  (counter: { value: number }) =>
+  (recorded: ReadonlyArray<Recorded>): void => {
+    counter.value += recorded.filter((one) => one === "given_up").length
+  }
+
+const makePace = () => {
+  let slowest: Duration.Duration | undefined
+  return {
+    timed: (sending: Effect.Effect<SendResult>): Effect.Effect<SendResult> =>
+      Effect.map(Effect.timed(sending), ([took, result]) => {
+        slowest = slowest === undefined ? took : Duration.max(slowest, took)
+        return result
+      }),
+    /** The longest attempt since this was last asked; absent if none ended. */
+    takeSlowest: () => {
+      const taken = slowest
+      slowest = undefined
+      return taken
+    },
+  }
+}
+
+type Items = ReadonlyArray<ClaimedItem>
+
 /** The attempts at one receiver, as many at the same time as `concurrency` says. */
 export const makeAttempts = Effect.fnUntraced(function* (
   { kind, lease, onWorks, receiver }: ServedReceiver,
@@ -216,26 +198,20 @@ export const makeAttempts = Effect.fnUntraced(function* (
 ) {
   const receivers = yield* Receivers
   const { storeSameResult, storeResult } = yield* makeStoreResults(lease)
-  const givenUp = (yield* CurrentInstruments).of(deliveryMetrics).givenUp.of(kind)
   const turns = yield* makePermits(concurrency)
   const keepClaims = yield* makeKeepClaims(lease)
   const forReader = yield* makeForReader
   const logFailure = makeFailureLog({ onWorks, receiver }, (yield* TestAdvice)(receiver))
   const noteCall = makeNoteCall(receiver, yield* Commits)
-  let slowest: Duration.Duration | undefined
+  const isTraced = (yield* Tracer.Tracer) !== Tracer.nativeTracer
+  const { takeSlowest, timed } = makePace()
 
   // A reload may remove a receiver while its items wait.
   const current = () => receivers.current().get(receiver)
 
-  const note = (recorded: ReadonlyArray<Recorded>) => {
-    givenUp.value += recorded.filter((one) => one === "given_up").length
-  }
-  const sendTimed = Effect.fnUntraced(function* (notification: DeliveryAttempt) {
-    const sending = current()?.send(forReader(notification))
-    const [took, result] = yield* Effect.timed(sending ?? Effect.interrupt)
-    slowest = slowest === undefined ? took : Duration.max(slowest, took)
-    return result
-  })
+  const note = noteGivenUp((yield* CurrentInstruments).of(deliveryMetrics).givenUp.of(kind))
+  const settle = (claims: ReadonlyArray<Claim>, result: AttemptResult) =>
+    Effect.andThen(logFailure(result), Effect.map(storeSameResult(claims, result), note))
   const attemptHeld = (held: Held, sending: Effect.Effect<SendResult>) =>
     keepClaims(held, makeAttempt(sending), current()?.outlastsLease)
   /** Attempts an item when its turn comes, by `beginBy` at the latest, and settles it. */
@@ -247,7 +223,7 @@ export const makeAttempts = Effect.fnUntraced(function* (
     let isBegun = false
     const begin = Effect.suspend(() => {
       isBegun = current() !== undefined
-      return sendTimed(notification)
+      return timed(current()?.send(forReader(notification)) ?? Effect.interrupt)
     })
     const made = yield* attemptHeld(held, turns.take(begin, beginBy))
     const result: AttemptResult = isBegun ? made : { outcome: "unsent" }
@@ -261,10 +237,7 @@ export const makeAttempts = Effect.fnUntraced(function* (
    * for good, one item may be the reason: they wait again as if it had not been sent, and `onRefused` is called
    * before they are due, for the caller to send each singly (docs/rules.md#digests).
    */
-  const attemptDigest = Effect.fnUntraced(function* (
-    items: ReadonlyArray<ClaimedItem>,
-    onRefused: () => void,
-  ) {
+  const attemptDigest = Effect.fnUntraced(function* (items: Items, onRefused: () => void) {
     const [first] = items
     if (first !== undefined && items.length === 1) return yield* attempt(first)
     // A reload may have replaced the receiver by one that takes single messages only.
@@ -274,22 +247,26 @@ export const makeAttempts = Effect.fnUntraced(function* (
     const isTaken = made !== undefined && made.outcome !== "refused"
     if (!isTaken) onRefused()
     const result: AttemptResult = isTaken ? made : { outcome: "unsent" }
-    yield* logFailure(result)
     if (first !== undefined) yield* noteCall(first.claim, result)
-    note(yield* storeSameResult(held.claims, result))
+    yield* settle(held.claims, result)
   })
+
+  /** Attempts items at once and settles them together, where none can wait. For a tracer, each is a span of its own. */
+  const attemptAll = (items: Items): Effect.Effect<void> | undefined => {
+    const { kind: notifier, sendAll } = current() ?? {}
+    if (notifier === undefined || sendAll === undefined || isTraced || items.length < 2) return undefined
+    const claims = items.map(({ claim }) => ({ ...claim, notifier }))
+    const sending = timed(sendAll(items.map(({ notification }) => forReader(notification))))
+    return Effect.flatMap(makeAttempt(sending), (result) => settle(claims, result))
+  }
 
   return {
     attempt,
+    attemptAll,
     attemptDigest,
     /** Ends claims whose lease has expired: their process died, or could not store a result. */
     endExpired: (claims: ReadonlyArray<Claim>) => Effect.map(storeSameResult(claims, LEASE_EXPIRED), note),
     resize: turns.resize,
-    /** The longest attempt since this was last asked; absent if none ended. */
-    takeSlowest: () => {
-      const taken = slowest
-      slowest = undefined
-      return taken
-    },
+    takeSlowest,
   }
 })

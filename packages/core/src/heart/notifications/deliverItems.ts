@@ -118,9 +118,9 @@ export const waitForMore = Effect.fnUntraced(function* (
 
 type Attempts = Effect.Success<ReturnType<typeof makeAttempts>>
 
-/** The attempts at claimed items: together, or singly; one ahead of the free ones begins by a moment, or not. */
+/** The attempts at claimed items: together, all at once, or singly; one ahead of the free ones begins by a moment, or not. */
 const attemptsAt = (
-  { attempt, attemptDigest }: Attempts,
+  { attempt, attemptAll, attemptDigest }: Attempts,
   items: ReadonlyArray<ClaimedItem>,
   {
     beginBy,
@@ -137,9 +137,10 @@ const attemptsAt = (
   const together = items.filter(({ isInDigest }) => isInDigest)
   const digests = isPhone === true && together.length > 0 ? [together] : digestsOf(together)
   const singly = items.filter(({ isInDigest }) => !isInDigest)
+  const all = attemptAll(singly)
   return [
     ...digests.map((digest) => attemptDigest(digest, () => onRefused(digest.length))),
-    ...singly.map((item, index) => attempt(item, index < free ? undefined : beginBy)),
+    ...(all ? [all] : singly.map((item, index) => attempt(item, index < free ? undefined : beginBy))),
   ]
 }
 
