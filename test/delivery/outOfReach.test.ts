@@ -4,7 +4,7 @@ import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { START_MILLIS } from "@tocsin/testing/samples"
 import { Duration, Effect, Result } from "effect"
 import { AGENT, enroll, report } from "../service/agents.ts"
-import { type Answer, delivered, hanging, refused } from "../service/Receivers.ts"
+import { type Answer, deferred, delivered, hanging, refused } from "../service/Receivers.ts"
 import { openService } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
@@ -83,5 +83,45 @@ it.effect("the next turn is notified within 15 seconds of a last attempt that wa
     yield* after("25 hours")
     const [arrival] = service.receivers.arrivals
     assert.deepInclude(arrival?.notification, { receiver: "pager", cause: "escalation" })
+  }),
+)
+
+it.effect(
+  "the next turn is notified of a mail that has been in retry for half an hour, not for five minutes",
+  () =>
+    Effect.gen(function* () {
+      const service = yield* openService({ notifiers: NAMES, deadAfter: Duration.days(365) })
+      const url = { kind: "messenger", url_env: "URL" }
+      const chat = { ...url, type: "email", from: "a@example.org", to: ["b@example.org"] }
+      const document = { ...ROTAS, receivers: { chat, pager: url }, routes: [{ to: ["primary"] }] }
+      const rules = { policy: Result.getOrThrow(readPolicy(document, [])) }
+      const process = yield* service.open("first", { keepsHouse: true, rules })
+      yield* enroll(process, AGENT)
+      service.receivers.answerWith(deferred, { notifier: "chat" })
+      yield* Effect.orDie(report(process, [{ check: "disk", status: "critical" }]))
+      yield* service.passes("29 minutes")
+      assert.deepStrictEqual(service.receivers.arrivals, [])
+      yield* service.passes("75 seconds")
+      const [arrival] = service.receivers.arrivals
+      assert.deepInclude(arrival?.notification, { receiver: "pager", cause: "escalation" })
+    }),
+)
+
+it.effect("a receiver that works again gets what it refused within 24 hours, and nothing older", () =>
+  Effect.gen(function* () {
+    const service = yield* openService({ notifiers: ["chat"], deadAfter: Duration.days(365) })
+    const process = yield* service.open("first", { keepsHouse: true })
+    yield* enroll(process, AGENT)
+    const fails = (check: string) => Effect.orDie(report(process, [{ check, status: "critical" }]))
+    service.receivers.answerWith(refused)
+    yield* fails("old")
+    yield* service.passes("1 hour")
+    yield* fails("young")
+    yield* service.passes(Duration.minutes(1_410))
+    service.receivers.answerWith(delivered)
+    yield* fails("new")
+    yield* service.passes("30 seconds")
+    const keys = service.receivers.arrivals.map(({ notification }) => notification.incident.incident_key)
+    assert.deepStrictEqual(keys, ["a/new", "a/young"])
   }),
 )
