@@ -16,8 +16,13 @@ const MOST_UNKNOWN = 3
 /** How long an unknown address waits for its reply once its client has used up its budget. */
 const GUESSING_WAITS = Duration.seconds(1)
 const ADDRESSES_KEPT = 50_000
-/** So many mails share a transaction, which blocks the event loop: each takes more than a millisecond. */
-const STORED_AT_ONCE = 4
+/** So many mails share a transaction, which blocks the event loop: the first ones of a server take 5 ms each. */
+const STORED_AT_ONCE = 2
+/**
+ * How long a whole mail waits for its reply: for its turns to be read and stored too, of which others may have many. Devices
+ * wait no longer than a minute.
+ */
+const ANSWERED_WITHIN = Duration.seconds(30)
 
 /** A recipient that the client named, and its integration. */
 interface Recipient {
@@ -136,7 +141,16 @@ export const makeCalls = Effect.gen(function* () {
     /** The replies to a mail, one for each recipient. */
     take: (bytes: Uint8Array, session: SMTPServerSession) => {
       const { mailFrom } = session.envelope
-      return store(bytes, mailFrom === false ? "" : mailFrom.address, recipientsOf(session))
+      const recipients = recipientsOf(session)
+      return store(bytes, mailFrom === false ? "" : mailFrom.address, recipients).pipe(
+        Effect.timeout(ANSWERED_WITHIN),
+        Effect.catchCause((cause) =>
+          Effect.as(
+            logFailure(cause),
+            recipients.map(() => replies.UNAVAILABLE),
+          ),
+        ),
+      )
     },
   }
 })

@@ -2,12 +2,14 @@ import type { Worker } from "node:worker_threads"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { MOST_READ } from "@tocsin/contract/integrations/Mails"
 import type { ReadsMail } from "@tocsin/core/features/integrations/mail/Mail"
-import { Duration, Effect, type Scope, Semaphore } from "effect"
+import { Duration, Effect, Fiber, type Scope, Semaphore } from "effect"
 import type { ThreadReply } from "./mailThread.ts"
 import { mailAsSent, type ParsedMail } from "./parseMail.ts"
 
 /** How long a mail may be read. */
 const LONGEST_READING = Duration.seconds(2)
+/** After this, another thread starts for the mails behind it, in case that it does not end. */
+const SPARE_AFTER = Duration.millis(250)
 /** A busy machine needs a while for a new thread. */
 const LONGEST_START = Duration.seconds(20)
 /** The memory of a thread that reads mails, in MiB: a mail of 1 MiB in any form needs less. */
@@ -39,9 +41,13 @@ const replyOf = (thread: Worker): Effect.Effect<ThreadReply | undefined> =>
 /** So many threads may end beside one that reads, as each keeps its memory until then. */
 const MOST_ENDING = 2
 
+/** A thread that starts, or waits for its next mail; undefined if it could not start. */
+type Starting = Fiber.Fiber<Worker | undefined>
+
 /**
  * Reads mails in a thread of its own, one at a time: however hostile a mail is, all else goes on. A mail that takes too
- * long, or too much memory, ends the thread. Its sender is answered meanwhile, and another thread starts for the next.
+ * long, or too much memory, ends the thread. Its sender is answered meanwhile, and the next mail has another thread,
+ * which has started while this one was long at work.
  */
 export const mailReader = Effect.fnUntraced(function* (
   start: () => Worker,
@@ -49,38 +55,60 @@ export const mailReader = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const one = yield* Semaphore.make(1)
   const ending = yield* Semaphore.make(MOST_ENDING)
-  let thread: Worker | undefined
-  const end = Effect.suspend(() => {
-    const ended = thread
-    thread = undefined
-    return ended === undefined ? Effect.void : ending.withPermit(Effect.promise(() => ended.terminate()))
-  })
-  yield* Effect.addFinalizer(() => end)
+  const running = new Set<Worker>()
+  let first: Starting | undefined
+  let spare: Starting | undefined
+  const end = (thread: Worker) =>
+    Effect.andThen(
+      ending.withPermit(Effect.promise(() => thread.terminate())),
+      Effect.sync(() => running.delete(thread)),
+    )
+  yield* Effect.addFinalizer(() => Effect.forEach(running, end))
   const started = Effect.gen(function* () {
-    if (thread !== undefined) return thread
-    const next = yield* ending.withPermit(Effect.sync(start))
+    const thread = yield* ending.withPermit(Effect.sync(start))
+    running.add(thread)
     // An error without a listener would end the process.
-    next.on("error", () => {})
-    thread = next
-    const reply = yield* Effect.timeoutOrElse(replyOf(next), {
+    thread.on("error", () => {})
+    const reply = yield* Effect.timeoutOrElse(replyOf(thread), {
       duration: LONGEST_START,
       orElse: () => Effect.succeed(undefined),
     })
-    if (reply !== "ready") yield* end
-    return thread
+    if (reply === "ready") return thread
+    yield* end(thread)
+    return undefined
   })
+  const starting = Effect.forkIn(started, scope, { startImmediately: true })
+  const startSpare = Effect.gen(function* () {
+    yield* Effect.sleep(SPARE_AFTER)
+    spare ??= yield* starting
+  })
+  /** Gives the next mail another thread, and ends this one, if it has started. */
+  const leave = (thread: Worker | undefined) =>
+    Effect.gen(function* () {
+      first = spare ?? (thread && (yield* starting))
+      spare = undefined
+      if (thread !== undefined) yield* Effect.forkIn(end(thread), scope, { startImmediately: true })
+    })
   const parsed = Effect.fnUntraced(function* (mail: Uint8Array): Effect.fn.Return<ParsedMail> {
-    const reader = yield* started
-    if (reader === undefined) return mailAsSent(mail, TOO_LONG)
+    first ??= yield* starting
+    const thread = yield* Fiber.join(first)
+    if (thread === undefined) {
+      yield* leave(thread)
+      return mailAsSent(mail, TOO_LONG)
+    }
     const copy = new Uint8Array(mail)
-    reader.postMessage(copy, [copy.buffer])
-    const reply = yield* Effect.timeoutOrElse(replyOf(reader), {
+    thread.postMessage(copy, [copy.buffer])
+    const waiting = yield* Effect.forkIn(startSpare, scope)
+    const reply = yield* Effect.timeoutOrElse(replyOf(thread), {
       duration: LONGEST_READING,
       orElse: () => Effect.succeed("too_long" as const),
-    })
+    }).pipe(
+      // A later reply would be taken for that to the next mail.
+      Effect.onInterrupt(() => leave(thread)),
+      Effect.ensuring(Fiber.interrupt(waiting)),
+    )
     if (typeof reply === "object") return reply
-    yield* Effect.forkIn(Effect.uninterruptible(end), scope, { startImmediately: true })
-    yield* Effect.forkIn(one.withPermit(started), scope)
+    yield* leave(thread)
     return mailAsSent(mail, reply === "too_long" ? TOO_LONG : TOO_LARGE)
   })
   return (mail, sender) =>

@@ -2,7 +2,8 @@ import { EventEmitter, once } from "node:events"
 import type { Worker } from "node:worker_threads"
 import { mailReader } from "../src/mailReader.ts"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { until } from "../../../test/processes/until.ts"
 import { mailAsSent } from "../src/parseMail.ts"
 
@@ -22,6 +23,11 @@ class Thread extends EventEmitter {
   terminate(): Promise<number> {
     return Promise.resolve(0)
   }
+}
+
+/** A thread that is at work on its first mail for ever. */
+class Hanging extends Thread {
+  override postMessage(): void {}
 }
 
 /** A thread that ends over each mail. */
@@ -74,6 +80,39 @@ describe("a thread that reads mails", () => {
         Effect.sync(() => started === 2),
       )
       end.emit("ended")
+    }),
+  )
+
+  it.effect("that takes long has another beside it, which reads the next mail at once", () =>
+    Effect.gen(function* () {
+      let started = 0
+      const read = yield* mailReader(() => asWorker((started += 1) < 3 ? new Hanging() : new Thread()))
+      const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+      for (const threads of [2, 3]) {
+        const hostile = yield* Effect.forkChild(read(BYTES, ""))
+        yield* turn
+        yield* turn
+        yield* TestClock.adjust("1 second")
+        yield* turn
+        assert.strictEqual(started, threads)
+        yield* TestClock.adjust("1 second")
+        assert.match((yield* Fiber.join(hostile)).unread ?? "", /longer than 2 s/)
+      }
+      assert.include((yield* read(BYTES, "")).fields.flat(), "disk failed")
+    }),
+  )
+
+  it.effect("leaves a mail whose sender waits no longer", () =>
+    Effect.gen(function* () {
+      let started = 0
+      const read = yield* mailReader(() => asWorker((started += 1) === 1 ? new Hanging() : new Thread()))
+      const left = yield* Effect.forkChild(read(BYTES, ""))
+      const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+      yield* turn
+      yield* turn
+      yield* Fiber.interrupt(left)
+      assert.strictEqual((yield* read(BYTES, "")).unread, "")
+      assert.strictEqual(started, 2)
     }),
   )
 })
