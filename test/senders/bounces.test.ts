@@ -32,7 +32,7 @@ const returnedOn = Effect.fnUntraced(function* (storage: Environment) {
   const report = (mail: string) => sendMail(server.mailPort, [to], mail, "")
   assert.isNotEmpty(REPORTS)
   const [, any = ""] = REPORTS[0] ?? []
-  for (const [name, mail] of REPORTS) {
+  const send = Effect.fnUntraced(function* (name: string) {
     yield* sendMail(server.mailPort, [to], `From: root@vm\nSubject: ${name} failed\n\nx\n`)
     const { raw } = yield* Queue.take(relay.mails)
     const id = /^Message-ID: <(\S+)>/im.exec(raw)?.[1] ?? ""
@@ -41,6 +41,10 @@ const returnedOn = Effect.fnUntraced(function* (storage: Environment) {
       "it is sent",
       Effect.map(item, (one) => one?.state === "sent"),
     )
+    return { id, item }
+  })
+  for (const [name, mail] of REPORTS) {
+    const { id, item } = yield* send(name)
     const others = [
       any.replaceAll(OURS, id).replace("Action: failed", "Action: delayed"),
       any.replaceAll(OURS, `${id.slice(0, 30)}abcdef@vm.example.org`),
@@ -55,6 +59,15 @@ const returnedOn = Effect.fnUntraced(function* (storage: Environment) {
     assert.strictEqual(state, "failed", name)
     assert.match(last_error ?? "", /^bounced: 5\.\d+\.\d+$/, name)
   }
+  const { id, item } = yield* send("the last before its receiver moved")
+  writeFileSync(join(cwd, "policy.yaml"), POLICY.replace("@vm.", "@moved."))
+  yield* server.signal("SIGHUP")
+  yield* until(
+    "the policy is read again",
+    Effect.sync(() => server.output.stderr.includes("the policy was read again")),
+  )
+  yield* report(any.replaceAll(OURS, id))
+  assert.strictEqual((yield* item)?.state, "failed")
 })
 
 describe("the delivery report of a real mail server", () => {

@@ -5,6 +5,7 @@ import type { MailId } from "@tocsin/contract/integrations/Mails"
 import { Receivers } from "../../../heart/notifications/Receivers.ts"
 import { recordBounce } from "../../../heart/notifications/recordResults.ts"
 import { isTokenOf } from "../../../heart/operators/tokens.ts"
+import { PolicyInForce } from "../../../heart/policy/PolicyInForce.ts"
 import { Commits } from "../../../kernel/engine/commits/Commits.ts"
 import { NotFound } from "../../../kernel/engine/OperationErrors.ts"
 import { Hashing } from "../../../kernel/ports/Hashing.ts"
@@ -33,6 +34,7 @@ type Reports<E> = (
 export const mailing = Effect.fnUntraced(function* <E>(report: Reports<E>) {
   const commits = yield* Commits
   const { identify, sha256 } = yield* Hashing
+  const policy = yield* PolicyInForce
   const receivers = Option.getOrUndefined(yield* Effect.serviceOption(Receivers))
   const storage = yield* Storage
   const newMailId = newId<MailId>(yield* Ids)
@@ -62,8 +64,10 @@ export const mailing = Effect.fnUntraced(function* <E>(report: Reports<E>) {
       if (!isOutboxId(id)) return
       const [row] = yield* storage.rows("outbox", [id])
       const mails = row && receivers?.current().get(row.receiver)?.mails
-      if (row === undefined || mails === undefined || domain?.toLowerCase() !== mails.domain.toLowerCase())
-        return
+      if (row === undefined || mails === undefined) return
+      // Its receiver may have had another address under a former policy, and nobody guesses the id of its mail.
+      const mayHaveMoved = policy.since() > (row.first_attempted_at ?? row.updated_at)
+      if (!mayHaveMoved && domain?.toLowerCase() !== mails.domain.toLowerCase()) return
       yield* commits.transact(recordBounce({ notification: row, status, hasOthers: mails.recipients > 1 }))
     }),
   }
