@@ -4,6 +4,7 @@ import { rotaWarnings } from "../features/onCall/rotaWarnings.ts"
 import { callWarnings } from "../features/phones/callWarnings.ts"
 import { receiverWarnings } from "../features/receivers/receiverWarnings.ts"
 import {
+  daysWarnings,
   matcherWarnings,
   overWarnings,
   severityWarnings,
@@ -22,6 +23,7 @@ const CHECKS = [
   severityWarnings,
   stepWarnings,
   timeWarnings,
+  daysWarnings,
 ] satisfies ReadonlyArray<PolicyCheck>
 
 /** Parts of a policy that are valid, and that few people mean. */

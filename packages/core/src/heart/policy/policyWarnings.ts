@@ -4,6 +4,7 @@ import type { Dependency, Freshness, PolicyDocument } from "@tocsin/contract/pol
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { linesOf } from "@tocsin/contract/publicPages/PublicPages"
 import { scheduleWarnings } from "@tocsin/contract/overdue/scheduleWarnings"
+import { daysProblems } from "@tocsin/contract/watches/probeProblems"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { onceAt } from "./Schedule.ts"
 import { at, problemIf, type Problems } from "./problemsAt.ts"
@@ -75,6 +76,10 @@ export const severityWarnings = ({ freshness = [] }: PolicyDocument): Problems =
   freshness.flatMap(({ cron, severity }, n) =>
     problemIf(cron !== undefined && severity === undefined, UNSTATED, "freshness", n),
   )
+
+/** Watches of a certificate whose warning never comes. */
+export const daysWarnings = ({ watches = [] }: PolicyDocument): Problems =>
+  watches.flatMap((watch, n) => at(daysProblems(watch), "watches", n))
 
 const isEmpty = ({ op, value }: Matcher): boolean => op === "=" && value.trim() === ""
 

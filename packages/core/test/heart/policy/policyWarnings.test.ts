@@ -298,3 +298,14 @@ it("a policy warns of a voice of another language than its words", () => {
   assert.deepStrictEqual(voices({ lang: "de" }, {}), [])
   assert.deepStrictEqual(voices({ lang: "de" }, { lang: "en", language: "en-GB" }), [])
 })
+
+it("a policy warns of a watch whose certificate never warns", () => {
+  const url = "https://example.org"
+  const watches = [
+    { name: "web", http: { url, days: { warning: 3, critical: 7 } } },
+    { name: "mail", tls: { host: "mail.example.org", days: { warning: 14, critical: 7 } } },
+  ]
+  assert.deepStrictEqual(warned({ watches }), [
+    "watches.0.http.days.warning must not be less than days.critical, or the warning never comes",
+  ])
+})
