@@ -1,5 +1,5 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { PushService } from "@tocsin/core/features/push/PushService"
+import { NO_CONTACT, type PushService } from "@tocsin/core/features/push/PushService"
 import { withoutBrackets } from "@tocsin/contract/formats/hosts"
 import { Duration, Effect, Redacted, Result } from "effect"
 import { isIP } from "node:net"
@@ -29,8 +29,6 @@ export interface PushOptions extends Omit<TargetPolicy, "denyLoopback"> {
   readonly mayReachLoopback: boolean
 }
 
-const NO_CONTACT =
-  "set SERVICE_PUSH_CONTACT to an address at which push services can write to you, such as mailto:ops@example.org, or save a public address that begins with https in Settings"
 const ELSEWHERE = "is no known push service: add its host to SERVICE_PUSH_SERVICES, or use another browser"
 
 const isNamed = (url: URL, service: string): boolean => {

@@ -1,5 +1,6 @@
 import { Policies } from "@tocsin/core/lists/Policies"
 import { Push } from "@tocsin/core/features/push/Push"
+import { NO_CONTACT } from "@tocsin/core/features/push/PushService"
 import { CurrentOperator, systemOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
 import { Context, Effect } from "effect"
 import { counted, example, lastPage, type Operations } from "../../documents/examples.ts"
@@ -28,13 +29,7 @@ const operations: Operations = {
       "Shows the key by which a browser subscribes at its push service, and the receiver of the policy that names the caller. In place of the key, `problem` names the setting that is missing.",
     success: {
       ready: ["Browsers can subscribe", { public_key: KEY, receiver: "browser_ann" }],
-      problem: [
-        "A setting is missing",
-        {
-          problem:
-            "set SERVICE_PUSH_CONTACT to an address at which push services can write to you, such as mailto:ops@example.org, or save a public address that begins with https in Settings",
-        },
-      ],
+      problem: ["A setting is missing", { problem: NO_CONTACT }],
     },
   },
   replacePushKey: {

@@ -23,6 +23,10 @@ export interface PushMessage {
   readonly about: string
 }
 
+/** The problem of a server that says to no push service whom it can write to. */
+export const NO_CONTACT =
+  "set SERVICE_PUSH_CONTACT to an address at which push services can write to you, such as mailto:ops@example.org, or save a public address that begins with https in Settings"
+
 /** Writes to browsers by their push services (docs/rules.md#browsers). */
 export interface PushService {
   /** Why it cannot by the settings of this process; they name the missing one. */
