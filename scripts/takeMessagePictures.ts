@@ -2,6 +2,7 @@
 // is drawn from the request that the type makes, a mail from its HTML as a mail server has it. Needs a Chromium,
 // as test/console does.
 import { mkdirSync } from "node:fs"
+import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
 import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
@@ -76,3 +77,5 @@ const takePictures = Effect.gen(function* () {
 })
 
 await Effect.runPromise(Effect.scoped(Effect.provide(takePictures, Browser.layer)))
+// The browser that tests share would keep it running.
+process.exit()
