@@ -125,22 +125,38 @@ const measureQuarter = Effect.fnUntraced(function* ({ port }: Tocsin, key: strin
 /** Options of Node.js for a server that states its pauses. */
 export const NOTES_PAUSES = `--import ${new URL("../processes/notePauses.ts", import.meta.url).href}`
 
-/** The longest pauses of the server since the last question, of which this is the `count`th. */
-export const pauseOf = ({ pid }: Tocsin, file: string, count: number) =>
+/** The line that such a server states after a signal, which is the `count`th. */
+const stated = ({ pid }: Tocsin, { count, file, signal }: Question & { readonly signal: NodeJS.Signals }) =>
   Effect.sync(() => {
     const lines = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : []
-    const [clock = 0, processor = 0] = lines[count - 1]?.split(" ").map(Number) ?? []
-    return lines.length >= count ? { clock, processor } : undefined
+    return lines[count - 1]?.split(" ").map(Number)
   }).pipe(
-    Effect.filterOrFail((pauses) => pauses !== undefined),
+    Effect.filterOrFail((numbers) => numbers !== undefined),
     Effect.retry({ schedule: Schedule.spaced("10 millis"), times: 1_000 }),
     Effect.mapError(() => new BenchFailure({ message: "the server does not state its pauses" })),
     (answer) =>
       Effect.andThen(
-        Effect.sync(() => process.kill(pid, "SIGUSR2")),
+        Effect.sync(() => process.kill(pid, signal)),
         answer,
       ),
   )
+
+interface Question {
+  readonly file: string
+  /** How many were asked, this one included. */
+  readonly count: number
+}
+
+/** The longest pauses of the server since the last question. */
+export const pauseOf = (server: Tocsin, question: Question) =>
+  Effect.map(stated(server, { ...question, signal: "SIGUSR2" }), ([clock = 0, processor = 0]) => ({
+    clock,
+    processor,
+  }))
+
+/** The MiB of values that the server has in use. */
+export const usedMiBOf = (server: Tocsin, question: Question) =>
+  Effect.map(stated(server, { ...question, signal: "SIGWINCH" }), ([used = 0]) => used)
 
 /** Measures the longest pause of the server's event loop while each page of the console is read, with heartbeats beside it. */
 export const measurePauses = Effect.fnUntraced(function* (bench: Bench, one: PausesCase) {
@@ -175,7 +191,7 @@ export const measurePauses = Effect.fnUntraced(function* (bench: Bench, one: Pau
   })
   const { port, token } = server
   let asked = 0
-  const pause = Effect.suspend(() => pauseOf(server, file, ++asked))
+  const pause = Effect.suspend(() => pauseOf(server, { file, count: ++asked }))
   const failures: Array<string | undefined> = []
   const read = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
     yield* pause
