@@ -59,10 +59,17 @@ it.effect(
       const second = yield* open("second")
       yield* passed
       assert.lengthOf(attempts, 2, "the secrets are the same after a restart")
-      yield* second.close
       marks.set("messenger", "third")
       yield* open("third")
       yield* passed
       assert.lengthOf(attempts, 3, "the secrets are others after a restart")
+      yield* open("fourth")
+      yield* passed
+      assert.lengthOf(attempts, 4, "one with the former secrets runs, and may have made that attempt")
+      yield* second.close
+      yield* passed
+      yield* open("fifth")
+      yield* passed
+      assert.lengthOf(attempts, 4, "all have the present secrets")
     }).pipe(Effect.provide(HmacLinkTokens.layer(KEY))),
 )

@@ -113,8 +113,8 @@ const isReplaced = (
 }
 
 /**
- * The receivers of a report that are reached in another way than its replica reached them before, or else than all
- * others do. One of an earlier version does not say how.
+ * The receivers of a report that are reached in another way than its replica reached them before; or, as it starts, than
+ * another one does, which may have claimed the first attempt. One of an earlier version does not say how.
  */
 const changedReceivers = (
   rows: ReadonlyArray<ReplicaRecord>,
@@ -130,7 +130,7 @@ const changedReceivers = (
       receiver,
     )
     const known = own.length > 0 ? own : entriesIn(rows, receiver)
-    return known.length > 0 && !known.includes(entry) && !unavailable.has(receiver) ? [receiver] : []
+    return known.some((other) => other !== entry) && !unavailable.has(receiver) ? [receiver] : []
   })
 }
 
