@@ -172,13 +172,20 @@ const Why = ({ check, isSilent, reasons }: CheckExplanation & { readonly isSilen
   </section>
 )
 
+/** The page of all that a check belongs to: of those of a watch, people know no agent. */
+const aroundOf = ({ agent_id }: CheckName): string =>
+  agent_id === WATCHER ? linkTo("watches") : linkTo("agents", [agent_id])
+
 interface HeadProps extends CheckName, Titled {
   readonly agent?: CheckExplanation["agent"] | undefined
 }
 
 const Head = ({ agent, title, ...name }: HeadProps) => (
   <>
-    <BackLink to={linkTo("agents", [name.agent_id])} name={agent?.title ?? name.agent_id} />
+    <BackLink
+      to={aroundOf(name)}
+      name={name.agent_id === WATCHER ? "Watches" : (agent?.title ?? name.agent_id)}
+    />
     <NamedHead id={idOfCheck(name)} title={title} />
   </>
 )
@@ -232,7 +239,7 @@ export const CheckPage = () => {
   const isAgent = reporting.useOf(agent_id) === undefined && agent_id !== WATCHER
   const silence = () => go(silenceOf(name))
   useKeys((command) => {
-    if (command === "back") go(asBack(linkTo("agents", [agent_id])))
+    if (command === "back") go(asBack(aroundOf(name)))
     if (command === "silence" && mayRespond.value) silence()
   })
   if (reading.failure?.code === "not_found") return <NoCheck {...name} />
