@@ -103,6 +103,7 @@ export const RouteForm = (props: PolicyFormProps) => {
   return (
     <PolicyDialog
       {...props}
+      isAwaited={fields.checks.isAwaited}
       title={entry.value === undefined ? "Add a route" : "Change a route"}
       path={["routes", "-"]}
       value={{ ...kept, ...routeOf(fields, former) }}

@@ -80,7 +80,10 @@ export const useChecks = (form: string, former: ReadonlyArray<string> = []) => {
     return `${countText(items.length, "check")}${(next_cursor ?? null) === null ? "" : " or more"}`
   })
   const named = knownIn(offered, text.value.trim())
-  return { match, title: named?.title ?? named?.check_id ?? "", field: { count, offered, text } }
+  // Until the offers are there, a part of titles would mean an ID.
+  const isAwaited = asked.value !== text.value || found === undefined
+  const title = named?.title ?? named?.check_id ?? ""
+  return { match, isAwaited, title, field: { count, offered, text } }
 }
 
 type ChecksFieldProps = ReturnType<typeof useChecks>["field"]

@@ -57,6 +57,8 @@ interface PolicyDialogProps extends Omit<PolicyFormProps, "path"> {
   /** The keys of the entry for which there is no field. */
   readonly kept?: object | undefined
   readonly missing: ReadonlyArray<string>
+  /** Whether it is not known yet what a field means. */
+  readonly isAwaited?: boolean
   /** The fields. */
   readonly children: ComponentChildren
 }
@@ -65,7 +67,8 @@ interface PolicyDialogProps extends Omit<PolicyFormProps, "path"> {
 const ownWords = ([key = ""]: Path) => {
   const place = new RegExp(`^${key}[[.]\\S*\\.(?=\\w+ )`)
   const named = new RegExp(`^${key}\\[[^\\]]*\\](?= )`)
-  return (problem: string) => problem.replace(place, "").replace(named, "It")
+  // A form needs no quotes.
+  return (problem: string) => problem.replace(place, "").replace(named, "It").replace(" in quotes", "")
 }
 
 interface PreviewProps extends Pick<PolicyDialogProps, "path" | "policy" | "value"> {
@@ -186,7 +189,7 @@ const useApply = ({ entry, name, onClose, path, policy, value }: PolicyDialogPro
 
 /** A form over one entry of the policy. It says what it changes before it does (docs/rules.md#policy). */
 export const PolicyDialog = (props: PolicyDialogProps) => {
-  const { children, kept = {}, missing, name, onClose, path, policy, title, value } = props
+  const { children, isAwaited = false, kept = {}, missing, name, onClose, path, policy, title, value } = props
   const { apply, conflict, fault, former, remove } = useApply(props)
   const isMissing = missing.length > 0
   return (
@@ -214,7 +217,7 @@ export const PolicyDialog = (props: PolicyDialogProps) => {
         <Fault text={fault.value} />
         <div class="actions">
           {policy.fixed === undefined && (
-            <ActionButton kind="main" isDisabled={isMissing} does={apply}>
+            <ActionButton kind="main" isDisabled={isMissing || isAwaited} does={apply}>
               Apply
             </ActionButton>
           )}

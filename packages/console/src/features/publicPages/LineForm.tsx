@@ -25,6 +25,7 @@ export const LineForm = (props: PolicyFormProps) => {
   return (
     <PolicyDialog
       {...props}
+      isAwaited={checks.isAwaited}
       title={former === undefined ? "Add a line" : `Change ${former.name}`}
       path={place.length > 0 ? path : [key, page, "groups", group.value, "lines", "-"]}
       value={{ name: called.trim(), ...kept, match: checks.match }}

@@ -24,6 +24,7 @@ export const PageForm = (props: PolicyFormProps) => {
   return (
     <PolicyDialog
       {...props}
+      isAwaited={checks.isAwaited}
       title="New page"
       path={["pages", address]}
       value={{ title: title.value.trim(), groups: [{ title: "Services", lines }] }}

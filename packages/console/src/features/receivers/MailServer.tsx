@@ -20,11 +20,16 @@ const save = async (policy: PolicyInForce, former: Mail | undefined, texts: Text
   const { from = "" } = texts
   const url = mailAddress(texts)
   const { secrets = SECRETS } = former ?? {}
-  if (url !== "") await call("PUT", `ops/v1/secrets/${segment(secrets)}`, { body: { values: { url } } })
+  const store = () =>
+    url === "" ? undefined : call("PUT", `ops/v1/secrets/${segment(secrets)}`, { body: { values: { url } } })
+  // Where the policy names them already, they count at once, so it is changed first: it may be refused.
+  const isNamed = former?.secrets !== undefined
+  if (!isNamed) await store()
   const { url_env, url_file, ...others } = former ?? {}
   const address = url === "" ? { ...(url_env && { url_env }), ...(url_file && { url_file }) } : { secrets }
   const value = { ...others, ...address, from }
   const applied = await applyChange(policy, [{ op: "add", path: "/mail", value }])
+  if (isNamed && applied !== undefined) await store()
   return applied && { text: `Saved the mail server as version ${applied.version}` }
 }
 

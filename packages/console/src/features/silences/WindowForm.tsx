@@ -102,6 +102,7 @@ export const WindowForm = (props: PolicyFormProps) => {
   return (
     <PolicyDialog
       {...props}
+      isAwaited={checks.isAwaited}
       title={former === undefined ? "Add a window" : `Change ${former.name}`}
       path={["windows", "-"]}
       {...{ entry, kept, value }}
