@@ -1,4 +1,6 @@
 import { StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
+import { keyedNames, keyedShape } from "@tocsin/core/lists/StoredTables"
+import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
 import type { SqlError } from "effect/sql"
 import { PgFailure, type ReasonTag } from "./client/toSqlError.ts"
 
@@ -177,15 +179,13 @@ const bySqlState: ReadonlyMap<string, Explanation> = new Map(
 export const sqlStateOf = ({ reason }: SqlError.SqlError): string | undefined =>
   reason.cause instanceof PgFailure ? reason.cause.code : undefined
 
-/** Unique indexes in which two transactions meet if neither found a row to lock. */
-const racedConstraints = new Set([
-  "agent_pkey",
-  "agent_key_pkey",
-  "incident_open",
-  "service_heartbeat_pkey",
-  "operator_pkey",
-  "identity_name_pkey",
-])
+/** Tables whose rows others name: two transactions may make one, and neither finds a row to lock. */
+const raced = keyedNames.filter((name) => {
+  const { key, locks }: AnyShape = keyedShape(name)
+  return locks === "rows" && key[0] !== "id"
+})
+
+const racedConstraints = new Set(["agent_pkey", "incident_open", ...raced.map((name) => `${name}_pkey`)])
 
 /** Unique indexes on what a sequence gives. */
 const sequencedConstraints = new Set(["check_event_pkey", "number_series_pkey"])
