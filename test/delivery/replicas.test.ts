@@ -74,7 +74,7 @@ const openListening = Effect.fnUntraced(function* (times: number) {
 /**
  * Time stands still unless a test moves it, so delivery's regular poll of the outbox finds nothing.
  */
-layer(ScratchPostgres.layer)("a notification that its replica does not deliver", (it) => {
+layer(ScratchPostgres.layerMigrated)("a notification that its replica does not deliver", (it) => {
   it.effect("is delivered by another replica within two seconds, whether or not the first is running", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres
@@ -93,7 +93,7 @@ layer(ScratchPostgres.layer)("a notification that its replica does not deliver",
   )
 })
 
-layer(ScratchPostgres.layer)("a notification whose announcement is lost", (it) => {
+layer(ScratchPostgres.layerMigrated)("a notification whose announcement is lost", (it) => {
   it.effect("is delivered by another replica within 15 seconds", () =>
     Effect.gen(function* () {
       const { attempts, front, sent } = yield* openListening(0)
@@ -107,7 +107,7 @@ layer(ScratchPostgres.layer)("a notification whose announcement is lost", (it) =
   )
 })
 
-layer(ScratchPostgres.layer)("a notification whose announcement arrives three times", (it) => {
+layer(ScratchPostgres.layerMigrated)("a notification whose announcement arrives three times", (it) => {
   it.effect("is delivered once", () =>
     Effect.gen(function* () {
       const { attempts, front, sent } = yield* openListening(3)

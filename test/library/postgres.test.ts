@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import { ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 import { collect, enroll, resultOf, send, until } from "./requests.ts"
 
-layer(ScratchPostgres.layer)("two monitors on one PostgreSQL", (it) => {
+layer(ScratchPostgres.layerMigrated)("two monitors on one PostgreSQL", (it) => {
   it.effect("are one: what one takes the other shows, and each notification is sent by one of them", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres

@@ -38,7 +38,13 @@ export class ScratchPostgres extends Context.Service<
     Effect.suspend(() => create(inject("postgresUrl"))),
   )
 
-  /** The same on a separate server, for tests that change what all databases of a server share. */
+  /** The same with Tocsin's schema. */
+  static readonly layerMigrated: Layer.Layer<ScratchPostgres, SqlError.SqlError> = Layer.effect(
+    ScratchPostgres,
+    Effect.suspend(() => create(inject("postgresUrl"), inject("migratedDatabase"))),
+  )
+
+  /** `layer` on a separate server, for tests that change what all databases of a server share. */
   static readonly layerOfOwnServer: Layer.Layer<ScratchPostgres, SqlError.SqlError> = Layer.effect(
     ScratchPostgres,
     Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) => Effect.promise(stop)).pipe(
@@ -66,12 +72,13 @@ const build = (options: PgPoolOptions): Effect.Effect<Replica, SqlError.SqlError
     pg: Context.get(context, PgClient),
   }))
 
-const create = Effect.fnUntraced(function* (serverUrl: string) {
+const create = Effect.fnUntraced(function* (serverUrl: string, original = "template1") {
   const { sql } = yield* build({ url: Redacted.make(serverUrl), maxConnections: 1, ...PATIENCE })
   const name = `tocsin_test_${randomBytes(8).toString("hex")}`
   // Copies files, for a third of the processor time that writing each page to the log takes.
-  yield* Effect.acquireRelease(sql`CREATE DATABASE ${sql(name)} STRATEGY FILE_COPY`, () =>
-    Effect.orDie(sql`DROP DATABASE ${sql(name)} WITH (FORCE)`),
+  yield* Effect.acquireRelease(
+    sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(original)} STRATEGY FILE_COPY`,
+    () => Effect.orDie(sql`DROP DATABASE ${sql(name)} WITH (FORCE)`),
   )
   const url = Redacted.make(Object.assign(new URL(serverUrl), { pathname: name }).href)
 

@@ -27,7 +27,7 @@ export interface Interceptor {
 const HEADER_BYTES = 4
 
 /** Splits what one side sends into messages. */
-const makeSplitter = (isClient: boolean) => {
+export const makeSplitter = (isClient: boolean) => {
   let pending = Buffer.alloc(0)
   let typeBytes = isClient ? 0 : 1
   return (chunk: Buffer): ReadonlyArray<Message> => {

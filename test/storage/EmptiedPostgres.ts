@@ -3,12 +3,12 @@ import { scriptOf } from "@tocsin/adapter-pg/client/PgPoolOptions"
 import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as PgStorage from "@tocsin/adapter-pg/PgStorage"
+import { keptSessions } from "../postgres/keptSessions.ts"
 import { PATIENCE, ScratchPostgres } from "../postgres/ScratchPostgres.ts"
 
 /**
- * A PostgreSQL database without a row. The first is made, with no schema either; later ones are
- * those that were given back, emptied: much faster than another database and its migrations for
- * every test.
+ * A PostgreSQL database without a row, with Tocsin's schema. Later ones are those that were given back,
+ * emptied: much faster than another database for every test.
  */
 export class EmptiedPostgres extends Context.Service<
   EmptiedPostgres,
@@ -41,7 +41,7 @@ export class EmptiedPostgres extends Context.Service<
 
 const make = Effect.gen(function* () {
   const { replica, url } = Context.get(
-    yield* Layer.build(Layer.fresh(ScratchPostgres.layer)),
+    yield* Layer.build(Layer.fresh(ScratchPostgres.layerMigrated)),
     ScratchPostgres,
   )
   const { sql } = yield* replica({ maxConnections: 1 })
@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
     // and index: ten times as slow for few rows.
     yield* sql.unsafe(scriptOf(tables.map(({ name }) => `DELETE FROM ${name}`).join("; ")))
   })
-  return { url, sql, empty }
+  return { url: yield* keptSessions(url), sql, empty }
 })
 
 type Database = Effect.Success<typeof make>

@@ -61,7 +61,7 @@ const limitedRole = Effect.fnUntraced(function* (
   }
 })
 
-layer(ScratchPostgres.layer)("a storage whose database", (it) => {
+layer(ScratchPostgres.layerMigrated)("a storage whose database", (it) => {
   const onDatabase = testsFrom(ScratchPostgres, it.effect)
   const test = testsFrom(setUp, it.effect)
 
@@ -222,7 +222,7 @@ layer(ScratchPostgres.layer)("a storage whose database", (it) => {
   )
 })
 
-layer(ScratchPostgres.layer)("a storage whose rows are locked by another program", (it) => {
+layer(ScratchPostgres.layerMigrated)("a storage whose rows are locked by another program", (it) => {
   const setUpLocked = Effect.gen(function* () {
     const scratch = yield* ScratchPostgres
     const bounds = {

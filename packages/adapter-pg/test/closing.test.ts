@@ -62,7 +62,7 @@ const writesAndCloses = Effect.fnUntraced(function* (waiting: number) {
   )
 })
 
-layer(ScratchPostgres.layer)("a storage that closes under writes", (it) => {
+layer(ScratchPostgres.layerMigrated)("a storage that closes under writes", (it) => {
   it.effect("finishes each one that it has, also those behind a locked row", () => writesAndCloses(1))
 
   it.effect("finishes those that run alone", () => writesAndCloses(4))

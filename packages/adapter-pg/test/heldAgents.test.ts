@@ -60,7 +60,7 @@ const beatWithNewKeys = ({ replica }: Parts) =>
   Effect.forEach(NAMES, (name) => replica.ingest.heartbeat(keyOf(`${name} next`), heartbeatOf(name)))
 
 // Live, because work that meets a held agent comes back to it after a moment.
-layer(ScratchPostgres.layer, { excludeTestServices: true })(
+layer(ScratchPostgres.layerMigrated, { excludeTestServices: true })(
   "an agent whose row another session holds",
   (it) => {
     it.effect("is skipped by the search for dead agents, and found once it is free", () =>

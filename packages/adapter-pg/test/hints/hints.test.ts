@@ -53,7 +53,7 @@ const watch = Effect.fnUntraced(function* ({ storage }: Replica) {
   return { hints, reach }
 })
 
-layer(ScratchPostgres.layer)("announcements", (it) => {
+layer(ScratchPostgres.layerMigrated)("announcements", (it) => {
   it.effect("are sent once a second, however many deliveries are enqueued", () =>
     Effect.gen(function* () {
       const { announcementsOf, names, open, put } = yield* setUp
@@ -95,7 +95,7 @@ layer(ScratchPostgres.layer)("announcements", (it) => {
   )
 })
 
-layer(ScratchPostgres.layer)("a replica", (it) => {
+layer(ScratchPostgres.layerMigrated)("a replica", (it) => {
   it.effect("receives the announcements of others, and not its own", () =>
     Effect.gen(function* () {
       const { open, put } = yield* setUp

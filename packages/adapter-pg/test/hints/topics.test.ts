@@ -36,7 +36,7 @@ const reportedBy = Effect.fnUntraced(function* ({ storage }: Replica) {
   return heard
 })
 
-layer(ScratchPostgres.layer)("topics of other processes", (it) => {
+layer(ScratchPostgres.layerMigrated)("topics of other processes", (it) => {
   it.effect("arrive though their process ends right after its commit, and leave out its own", () =>
     Effect.gen(function* () {
       const { listening, open, sql } = yield* setUp

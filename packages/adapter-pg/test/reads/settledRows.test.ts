@@ -13,7 +13,7 @@ const insert = (sql: SqlClient.SqlClient, receivedAt: number) =>
 
 const at = (micros: number) => Instant.fromMicros(BigInt(micros))
 
-layer(ScratchPostgres.layer)("rows of transactions that have not ended", (it) => {
+layer(ScratchPostgres.layerMigrated)("rows of transactions that have not ended", (it) => {
   it.effect("are not passed by an export", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres

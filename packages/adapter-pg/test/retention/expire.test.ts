@@ -38,7 +38,7 @@ const historyOf = ({ sql }: Replica, name: string) =>
     (rows) => rows.map((row) => `${row.received_at}${row.is_kept ? " kept" : ""}`),
   )
 
-layer(ScratchPostgres.layer)("the newest row of a check", (it) => {
+layer(ScratchPostgres.layerMigrated)("the newest row of a check", (it) => {
   it.effect("is set aside once it has outlived its retention, until another one replaces it", () =>
     Effect.gen(function* () {
       const { observer, storage } = yield* setUp
@@ -78,7 +78,7 @@ layer(ScratchPostgres.layer)("the newest row of a check", (it) => {
   )
 })
 
-layer(ScratchPostgres.layer)("a notification", (it) => {
+layer(ScratchPostgres.layerMigrated)("a notification", (it) => {
   it.effect("that is replayed between the look of retention and its removal stays", () =>
     Effect.gen(function* () {
       const { observer, storage } = yield* setUp

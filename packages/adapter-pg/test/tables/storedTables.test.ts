@@ -3,7 +3,6 @@ import { copiedTables } from "@tocsin/core/lists/StoredTables"
 import type { ColumnType } from "@tocsin/core/kernel/model/TableShape"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { Effect } from "effect"
-import { migrate } from "../../src/migrations/migrate.ts"
 
 const STORED_AS: Readonly<Record<ColumnType, string>> = {
   text: "text",
@@ -23,12 +22,10 @@ const OTHER_TABLES = ["schema_migration", "system_total", "listed_member"]
 
 const migrated = Effect.gen(function* () {
   const { replica } = yield* ScratchPostgres
-  const { sql } = yield* replica()
-  yield* migrate(sql)
-  return sql
+  return (yield* replica()).sql
 })
 
-layer(ScratchPostgres.layer)("the shapes of tables", (it) => {
+layer(ScratchPostgres.layerMigrated)("the shapes of tables", (it) => {
   it.effect("name every column of the migrated schema, with its type and whether it is nullable", () =>
     Effect.gen(function* () {
       const sql = yield* migrated

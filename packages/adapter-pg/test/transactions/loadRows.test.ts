@@ -42,7 +42,7 @@ const whileHeld = Effect.fnUntraced(function* <A>(
   return yield* Fiber.join(fiber)
 })
 
-layer(ScratchPostgres.layer)("rows that change while a transaction waits for them", (it) => {
+layer(ScratchPostgres.layerMigrated)("rows that change while a transaction waits for them", (it) => {
   it.effect(
     "an incident that is resolved, and another one opened for its key: the new one is the open one",
     () =>

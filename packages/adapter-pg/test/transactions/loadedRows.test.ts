@@ -126,7 +126,7 @@ const cases: ReadonlyArray<readonly [request: Step, locked: Readonly<Record<stri
   [new Search("unendedSilences", undefined), { numbers: 1 }],
 ]
 
-layer(ScratchPostgres.layer)("a transaction", (it) => {
+layer(ScratchPostgres.layerMigrated)("a transaction", (it) => {
   it.effect("holds the locks of what it loads, and of nothing else, until it ends", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres

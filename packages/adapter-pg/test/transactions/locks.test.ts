@@ -79,7 +79,7 @@ const searches: ReadonlyArray<{
   },
 ]
 
-layer(ScratchPostgres.layer)("a row that another transaction locks", (it) => {
+layer(ScratchPostgres.layerMigrated)("a row that another transaction locks", (it) => {
   for (const { found, name, table } of searches) {
     it.effect(`is passed over by a claim of ${name}, which does not wait for it`, () =>
       Effect.gen(function* () {

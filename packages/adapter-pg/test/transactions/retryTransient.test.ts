@@ -47,7 +47,7 @@ const gate = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   }
 })
 
-layer(ScratchPostgres.layer)("a database that refuses connections", (it) => {
+layer(ScratchPostgres.layerMigrated)("a database that refuses connections", (it) => {
   it.effect("is tried once for a read", () =>
     Effect.gen(function* () {
       const { url } = yield* ScratchPostgres

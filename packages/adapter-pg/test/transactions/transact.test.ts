@@ -167,7 +167,7 @@ layer(ScratchPostgres.layerOfOwnServer)("a connection lost at COMMIT", (it) => {
   }
 })
 
-layer(ScratchPostgres.layer)("a transaction that certainly rolled back is decided again", (it) => {
+layer(ScratchPostgres.layerMigrated)("a transaction that certainly rolled back is decided again", (it) => {
   it.effect("after its connection was lost in the middle", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
