@@ -7,6 +7,7 @@ import { Effect, type Scope } from "effect"
 import { chromium as playwright } from "playwright-core"
 import { scratchFolder } from "../processes/scratch.ts"
 import { until } from "../processes/until.ts"
+import { freePort } from "../../bench/src/processes/freePort.ts"
 import { chromium } from "../console/Console.ts"
 import { lacking, programPath } from "../../scripts/programs.mjs"
 
@@ -171,18 +172,9 @@ const command = async <A>(address: string, body?: object, method = "POST"): Prom
   return value
 }
 
-const freePort = Effect.callback<number>((resume) => {
-  void import("node:net").then(({ createServer }) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { readonly port: number }
-      server.close(() => resume(Effect.succeed(port)))
-    })
-  })
-})
-
 const openWebKit = (): Opened =>
   Effect.gen(function* () {
-    const [home, port] = [yield* scratchFolder, yield* freePort]
+    const [home, port] = [yield* scratchFolder, yield* Effect.promise(freePort)]
     const display = yield* runProgram(programPath("Xvfb") ?? "", ["-displayfd", "3", "-nolisten", "tcp"])
     yield* runProgram(programPath("WebKitWebDriver") ?? "", [`--port=${port}`], {
       DISPLAY: `:${yield* told(display)}`,

@@ -78,7 +78,7 @@ const calling = Effect.fnUntraced(function* (originsOf: (site: Site) => string) 
   })
   const query = new URLSearchParams({ api: baseUrl, token: OPERATOR_TOKEN })
   yield* Effect.promise(() => tab.go(`${site.origin}/?${query}`))
-  return yield* Effect.timeout(site.outcomes, "40 seconds")
+  return yield* Effect.timeout(site.outcomes, "10 minutes")
 })
 
 const readable = {

@@ -54,7 +54,6 @@ const handsOn = (tab: Tab) => {
     until(
       `the page shows ${JSON.stringify(text)}`,
       run<boolean>(`return document.body.innerText.includes(${JSON.stringify(text)})`),
-      "30 seconds",
     )
   const enter = (token: string) =>
     Effect.andThen(
@@ -76,7 +75,6 @@ export const walkConsole = Effect.fnUntraced(function* (tab: Tab) {
     yield* until(
       "the page reads by its stream, not by polls",
       Effect.sync(() => streams.size === 1 && performance.now() - counts.readAt > QUIET_MILLIS),
-      "30 seconds",
     )
     assert.isAtMost(counts.most, 2)
   })
@@ -116,7 +114,6 @@ export const walkConsole = Effect.fnUntraced(function* (tab: Tab) {
   yield* until(
     "the stream has ended",
     Effect.sync(() => streams.size === 0),
-    "10 seconds",
   )
 })
 

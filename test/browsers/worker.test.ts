@@ -74,16 +74,17 @@ describe.skipIf(chromium === undefined)(`the worker in Chromium${skipped}`, () =
       })
       const { token } = JSON.parse(made.text) as { readonly token: string }
       const context = yield* contextOf(yield* browserWithNotifications)
-      const asked = Promise.withResolvers<void>()
+      let onAsked = () => {}
+      const asked = new Promise<void>((resolve) => (onAsked = resolve))
       yield* Effect.promise(async () => {
         await context.grantPermissions(["notifications"], { origin: server.baseUrl })
-        await context.exposeFunction("pushServiceAsked", () => asked.resolve())
+        await context.exposeFunction("pushServiceAsked", () => onAsked())
         await context.addInitScript(SILENT)
         await context.clock.install()
         const { page } = await openConsole(context, `${server.baseUrl}/#/receivers`)
         await signIn(page, token)
         await page.getByRole("button", { name: "Notify this browser" }).click()
-        await asked.promise
+        await asked
         await page.getByText("Asking this browser and its push service…").waitFor()
         await context.clock.fastForward("31")
         await page.getByText("This browser has no push service: none answered within 30 s.").waitFor()

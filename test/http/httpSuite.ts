@@ -80,10 +80,7 @@ const agentSuites: Suites = {
  * A sample of them past the front: `packages/adapter-http/test/fastpath` proves that both answer alike.
  * These use the storage, which that test replaces.
  */
-const sampled: Suites = {
-  events: eventSemanticsSuite,
-  "reports while the storage fails": senderFailureSuite,
-}
+const sampled: Suites = { "reports while the storage fails": senderFailureSuite }
 
 const suites: Suites = {
   operators: operatorSuite,

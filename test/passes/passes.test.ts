@@ -9,7 +9,7 @@ import { playPass } from "./playPass.ts"
 /** In a sample, each of so many calls is interrupted. Most defects show after a failure or a change. */
 const STEP = { fails: 59, changes: 61, "loses its reply": 140, throws: 140, "breaks off": 140 }
 /** In a sample, no more of them in one way. */
-const MOST_PLAYED = 3
+const MOST_PLAYED = 2
 
 describe("interrupted background work leaves the rows of an undisturbed run", () => {
   it.effect.each(allPasses)("$name", (pass) =>

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 
 /** This port, or any for 0; fails if something listens on it. */
@@ -11,5 +12,8 @@ export const unusedPort = (port: number): Promise<number> =>
     })
   })
 
-/** A TCP port of this machine that nothing listens on. */
-export const freePort = (): Promise<number> => unusedPort(0)
+/** Systems give ports from 32768 on to those that ask for any, before whoever asked for this one listens on it. */
+const [FIRST, LAST] = [20_000, 32_000]
+
+/** A TCP port of this machine that nothing listens on, and that no other program gets unless it names it. */
+export const freePort = (): Promise<number> => unusedPort(randomInt(FIRST, LAST)).catch(freePort)

@@ -166,7 +166,7 @@ export const backPressureSuite = <Place>(subject: StorageUnderTest<Place>): void
     (storage) =>
       Effect.fnUntraced(function* () {
         const { bytesRead } = yield* connectionsOf
-        const MANY = 2_000
+        const MANY = 1_000
         const one = parts(250, { Connection: "keep-alive" }).join("")
         const last = whole(250)
         yield* storage.hold

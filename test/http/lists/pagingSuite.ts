@@ -116,8 +116,8 @@ export const pagingSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         const expected = whole.items.map(id)
         assert.isAbove(expected.length, 2, path)
         assert.strictEqual(new Set(expected).size, expected.length, path)
-        for (const limit of [1, 2, 7, expected.length - 1, expected.length, expected.length + 1]) {
-          if (limit === 1 && expected.length > 20) continue
+        const smallest = expected.length > 20 ? 2 : 1
+        for (const limit of [smallest, 7, expected.length - 1, expected.length, expected.length + 1]) {
           const pages = yield* forward(path, limit)
           assert.deepStrictEqual(
             pages.flatMap((page) => page.items.map(id)),

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { once } from "node:events"
-import { connect, createServer, type AddressInfo } from "node:net"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "@tocsin/bench/processes/freePort"
 import { releases } from "@tocsin/test/release/releases"
 import { FaultyServer } from "@tocsin/testing/agents/FaultyServer"
 import { serve } from "@tocsin/testing/agents/serve"
@@ -10,16 +11,6 @@ import { assert, it, vi } from "vitest"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { readConfig } from "../../src/config/readConfig.ts"
 import { Daemon } from "../../src/daemon/Daemon.ts"
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  // It is bound to a port, as was asked for.
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
 
 /** However busy the machine is. */
 const until = (holds: () => unknown) => vi.waitFor(holds, { timeout: 60_000 })
