@@ -35,17 +35,23 @@ export const storageHttpSuite = <Place, E>(
   subject: HttpSubject<Place>,
   dump: Effect.Effect<string, E, Place>,
 ): void => {
+  const isSQLite = subject.name === "SQLite"
   describe(`HTTP contract: ${subject.name}`, () => {
     endpointSuite(subject)
     replicaSuite(subject)
-    titleSuite(subject)
-    reportSuite(subject)
-    lateSuite(subject)
-    placesSuite(subject)
-    walkSuite(subject)
-    interruptionSuite(subject)
-    concurrencySuite(subject, ROUNDS)
     secretSuite(subject, dump)
+    // Each run has the rest on one of both storages, as each takes many calls of the same code.
+    if (AT_LENGTH || isSQLite) {
+      walkSuite(subject)
+      titleSuite(subject)
+      reportSuite(subject)
+    }
+    if (AT_LENGTH || !isSQLite) {
+      lateSuite(subject)
+      placesSuite(subject)
+      interruptionSuite(subject)
+      concurrencySuite(subject, ROUNDS)
+    }
   })
   describe.skipIf(!AT_LENGTH)(`HTTP contract: ${subject.name}, at length${unlessAtLength}`, () => {
     operatorSuite(subject)

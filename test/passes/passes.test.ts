@@ -12,25 +12,29 @@ const STEP = { fails: 59, changes: 61, "loses its reply": 140, throws: 140, "bre
 const MOST_PLAYED = 2
 
 describe("interrupted background work leaves the rows of an undisturbed run", () => {
-  it.effect.each(allPasses)("$name", (pass) =>
-    Effect.gen(function* () {
-      const { before, calls, rows } = yield* playPass(pass)
-      assert.isAbove(calls, 0)
-      assert.isNotEmpty(differences(rows, before, Duration.zero), "it has work")
-      const { rows: atOnce } = yield* playPass(pass, undefined, { pieceSize: 500 })
-      assert.deepStrictEqual(differences(rows, atOnce, PIECES), [], "in pieces instead of at once")
-      const faults: Array<string> = []
-      for (const [index, interruption] of INTERRUPTIONS.entries()) {
-        if (interruption === "changes" && pass.detour === undefined) continue
-        if (interruption === "breaks off" && pass.endsWithProcess === true) continue
-        const step = AT_LENGTH ? 1 : Math.max(STEP[interruption], Math.ceil(calls / MOST_PLAYED))
-        for (let at = 1 + (index % step); at <= calls; at += step) {
-          const played = yield* playPass(pass, { interruption, at })
-          for (const difference of differences(played.rows, rows, pass.within))
-            faults.push(`call ${at} ${interruption}: ${difference}`)
+  it.effect.each(allPasses.map((pass, place) => ({ name: pass.name, pass, place })))(
+    "$name",
+    ({ pass, place }) =>
+      Effect.gen(function* () {
+        const { before, calls, rows } = yield* playPass(pass)
+        assert.isAbove(calls, 0)
+        assert.isNotEmpty(differences(rows, before, Duration.zero), "it has work")
+        const { rows: atOnce } = yield* playPass(pass, undefined, { pieceSize: 500 })
+        assert.deepStrictEqual(differences(rows, atOnce, PIECES), [], "in pieces instead of at once")
+        const faults: Array<string> = []
+        for (const [index, interruption] of INTERRUPTIONS.entries()) {
+          // In a sample, each second way of each pass.
+          if (!AT_LENGTH && (index + place) % 2 === 0) continue
+          if (interruption === "changes" && pass.detour === undefined) continue
+          if (interruption === "breaks off" && pass.endsWithProcess === true) continue
+          const step = AT_LENGTH ? 1 : Math.max(STEP[interruption], Math.ceil(calls / MOST_PLAYED))
+          for (let at = 1 + (index % step); at <= calls; at += step) {
+            const played = yield* playPass(pass, { interruption, at })
+            for (const difference of differences(played.rows, rows, pass.within))
+              faults.push(`call ${at} ${interruption}: ${difference}`)
+          }
         }
-      }
-      assert.deepStrictEqual(faults, [])
-    }),
+        assert.deepStrictEqual(faults, [])
+      }),
   )
 })

@@ -35,7 +35,7 @@ const MOST_MILLIS = 50
 /** An expression that takes that long on a run takes more than this on a fifth of it, even if it is cubic. */
 const PART = RUN / 5
 const MOST_MILLIS_OF_PART = 0.3
-const SAMPLES = AT_LENGTH ? 6 : 3
+const SAMPLES = AT_LENGTH ? 6 : 2
 /** End a text so that an expression fails late, and tries every other way to match. */
 const ENDS = ["", "\u0000", "!", "a a"]
 const COMMON = [..." \n\r\ta0A./;:-=_,'\"()[]{}@#%"]

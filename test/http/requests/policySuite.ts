@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { MAX_POLICY_BYTES } from "@tocsin/adapter-http/policy/readPolicyText"
 import { call, operate } from "../client/call.ts"
 import { expectError } from "../client/expectError.ts"
+import { AT_LENGTH } from "../../properties/atLength.ts"
 import { onStorage } from "../onStorage.ts"
 import { Tocsin } from "../service/Tocsin.ts"
 
@@ -71,7 +72,14 @@ export const policySuite = <Place>(subject: StorageUnderTest<Place>): void => {
 
   scenario("1 MiB of anything is answered in time, and more is refused", () =>
     Effect.gen(function* () {
-      for (const unit of ["k: v\n", "- [a, b]\n", "{", "*a ", "&a ", "\n", '"', "a: |\n x\n"]) {
+      const units = [
+        "k: v\n",
+        "{",
+        '"',
+        "a: |\n x\n",
+        ...(AT_LENGTH ? ["- [a, b]\n", "*a ", "&a ", "\n"] : []),
+      ]
+      for (const unit of units) {
         const text = unit.repeat(Math.floor(MAX_POLICY_BYTES / unit.length))
         const { body, status } = yield* check(text)
         assert.strictEqual(status, 200)
