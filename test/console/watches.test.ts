@@ -145,6 +145,14 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
             .getByText(/allow: \[public, 10\.0\.0\.0\/8, .*127\.0\.0\.0\/8, ::1\]/)
             .first()
             .waitFor()
+          // Its first question is seen without a look at the page again.
+          await demo.join("berlin")
+          const key = "key-of-berlin-0123456789"
+          const asked = await fetch(`${baseUrl}/ops/v1/agents/berlin/watches`, {
+            headers: { authorization: `Bearer ${key}` },
+          })
+          assert.strictEqual(asked.status, 200)
+          await places.getByText("asks every 30 s").waitFor()
 
           await page.locator('[data-id="discard"]').getByRole("button", { name: "Copy" }).click()
           assert.strictEqual(await page.getByLabel("Address").inputValue(), "tcp://127.0.0.1:9")

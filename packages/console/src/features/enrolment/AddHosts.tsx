@@ -23,7 +23,7 @@ const trialLine = (server: string, token: string): string =>
 
 const PLACES = [["", "nothing: it runs the checks of its host"], ...REACHES] as const
 
-const PLACE = "Then it is a place, from which Watches can probe beside this server."
+const PLACE = "All but nothing makes it a place: watches can be probed from it, too."
 
 const shown = keptSecret()
 const trial = keptSecret()

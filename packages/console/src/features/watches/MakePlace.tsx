@@ -21,6 +21,12 @@ export const MakePlace = ({ agent }: MakePlaceProps) => {
         A place is an agent whose own configuration says so: no server can make it one. It asks for its
         watches within 30 s, and then stands among the places and under <i>From</i>.
       </p>
+      {agent === undefined && (
+        <p>
+          On a host without an agent: <a href={linkTo("admission")}>Add a host</a>, and choose there what it
+          probes for watches. An agent that runs already needs the command below.
+        </p>
+      )}
       <div class="form-row">
         <Field label="It may probe" options={REACHES} {...bound(allow)} />
       </div>
@@ -31,12 +37,6 @@ export const MakePlace = ({ agent }: MakePlaceProps) => {
           <p>An agent of a clone: end it, and start it again by these lines, in the clone.</p>
           <CopyText text={cloneCommand(server, { allow: allow.value })} />
         </>
-      )}
-      {agent === undefined && (
-        <p>
-          On a host without an agent: <a href={linkTo("admission")}>Add a host</a>, which may be a place at
-          once.
-        </p>
       )}
     </>
   )

@@ -162,7 +162,8 @@ export const PlaceTable = ({ places }: { readonly places: Places }) => {
           )}
         </span>
         <span class="when">
-          {place === HERE ? "this service" : <TimeAfter text="asked " at={asked_at} />}
+          {place === HERE && "this service"}
+          {place !== HERE && (state === "ok" ? "asks every 30 s" : <TimeAfter text="asked " at={asked_at} />)}
           {place !== HERE && asked_at === null && "never asked: it is no place"}
         </span>
       </li>
@@ -171,7 +172,7 @@ export const PlaceTable = ({ places }: { readonly places: Places }) => {
   return (
     <section class="part after" aria-label="Places">
       <h2>Places</h2>
-      <ul class="plain" style={{ "--columns": "7rem minmax(0, 1fr) minmax(0, 3fr) 12rem" }}>
+      <ul class="plain" style={{ "--columns": "7rem minmax(4rem, 1fr) minmax(0, 3fr) minmax(0, 12rem)" }}>
         {places.map(draw)}
       </ul>
       {mayAdminister.value && (

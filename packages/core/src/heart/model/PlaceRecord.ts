@@ -2,6 +2,7 @@ import { Duration } from "effect"
 import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { PLACE_CHECKS } from "@tocsin/contract/watches/watchOptions"
+import { NO_TOPICS, topic } from "../../kernel/topics/Topics.ts"
 import { instant, keyedTable, object, type RecordOf, text } from "../../kernel/model/TableShape.ts"
 
 /** An agent that asks which watches it is to probe (docs/rules.md#places). */
@@ -10,6 +11,8 @@ export const place = keyedTable({
   key: ["agent_id"],
   locks: "guarded",
   group: [],
+  // A question after the first says nothing new.
+  topicsOf: (before) => (before === undefined ? topic("agents") : NO_TOPICS),
   columns: {
     agent_id: text<AgentId>(),
     asked_at: instant,
