@@ -44,7 +44,6 @@ const areLeft = (server: ServerProcess, count: number) =>
   until(
     `${count} browsers are left`,
     Effect.map(itemsOf(server, "/ops/v1/subscriptions"), ({ length }) => length === count),
-    "1 minute",
   )
 
 const buttonsOf = ({ actions }: Notice) => actions.map(({ action }) => action)
@@ -71,7 +70,6 @@ const walk = Effect.fnUntraced(function* (
     Effect.map(operate(other, "GET", "/ops/v1/policy"), ({ text }) =>
       JSON.stringify(JSON.parse(text).receivers).includes("browser_ann"),
     ),
-    "1 minute",
   )
 
   // The other server opens the incident, and either of them rings.
@@ -163,7 +161,6 @@ const meets = Effect.gen(function* () {
     Effect.map(itemsOf(again, "/api/v1/notifiers/outbox"), (all) =>
       all.every(({ state }) => state === "sent"),
     ),
-    "1 minute",
   )
   const database = new DatabaseSync(join(launched.cwd, "data", "tocsin.db"), { timeout: 10_000 })
   database.exec(`UPDATE outbox SET updated_at = updated_at - ${7 * 86_400_000_000}`)
@@ -185,7 +182,6 @@ const meets = Effect.gen(function* () {
     until(
       `${count} messages are lost`,
       Effect.sync(() => autopush.state.taken === lost + count),
-      "1 minute",
     )
   yield* turns("mail", "critical")
   yield* isLost(1)
@@ -217,7 +213,6 @@ const meets = Effect.gen(function* () {
     Effect.map(itemsOf(again, "/ops/v1/incidents"), (all) =>
       all.some((each) => each["incident_key"] === "web-1/last"),
     ),
-    "1 minute",
   )
   assert.strictEqual(autopush.state.taken, taken)
 })

@@ -58,7 +58,6 @@ const walk = Effect.fnUntraced(function* (open: Effect.Effect<Tab, never, Scope.
     yield* until(
       `${address} is shown`,
       Effect.promise(() => run<boolean>(`return ${holds}`)),
-      "1 minute",
     )
     assert.deepStrictEqual(yield* Effect.promise(() => run<ReadonlyArray<string>>(FAULTS)), [], address)
   })

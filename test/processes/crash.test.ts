@@ -120,7 +120,6 @@ describe.concurrent("a server that is killed", () => {
       const outbox = yield* until(
         "all notifications have ended",
         Effect.map(outboxOf(server), (items) => items.every(({ state }) => isEnded(state)) && items),
-        "10 minutes",
       )
       const incidents = yield* incidentsOf(server)
       assert.isAbove(incidents.length, LIVES * AGENTS)

@@ -180,7 +180,6 @@ describe("two servers on one PostgreSQL", () => {
         const outbox = yield* until(
           "all notifications have ended",
           Effect.map(outboxOf(servers[0]), (items) => items.every(({ state }) => isEnded(state)) && items),
-          "60 seconds",
         )
         const { arrivals } = receiver
         const incidents = yield* incidentsOf(servers[1])
