@@ -106,15 +106,15 @@ describe("the text of a policy", () => {
 
   // Comparing each part with each problem would take minutes.
   it("with problems in each of many parts is refused with all of them, in time", () => {
-    const receivers = Array.from({ length: 20_000 }, (_, n) => `  r${n}: {}\n`).join("")
+    const receivers = Array.from({ length: 5_000 }, (_, n) => `  r${n}: {}\n`).join("")
     const before = process.threadCpuUsage()
     const ofList = issuesOf("windows:\n" + "- {soon: 1}\n".repeat(6_000))
     const ofMap = issuesOf(`receivers:\n${receivers}`)
-    assert.isBelow(process.threadCpuUsage(before).user, 12_000_000)
+    assert.isBelow(process.threadCpuUsage(before).user, 8_000_000)
     assert.strictEqual(ofList.length, 1 + 6_000 * 4)
     assert.strictEqual(ofList.at(-1), "6001 windows[5999].match is missing")
-    assert.strictEqual(ofMap.length, 20_000)
-    assert.match(String(ofMap.at(-1)), /^20001 receivers\.r19999 must be a receiver/)
+    assert.strictEqual(ofMap.length, 5_000)
+    assert.match(String(ofMap.at(-1)), /^5001 receivers\.r4999 must be a receiver/)
   })
 
   it("repeats no value in its issues", () => {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Result, SchemaParser } from "effect"
 import * as fc from "fast-check"
 import { HeartbeatRequest } from "../../src/v1/Requests.ts"
@@ -86,10 +87,10 @@ describe("readHeartbeat", () => {
           else invalid++
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: Math.max(1_000, propertyRuns(5_000)) },
     )
-    assert.isAbove(valid, 100)
-    assert.isAbove(invalid, 100)
+    assert.isAbove(valid, 20)
+    assert.isAbove(invalid, 20)
   })
 
   it("agrees with the schema on values that are not heartbeats", () => {
