@@ -263,6 +263,13 @@ export const GivesUp = ({ does, form }: GivesUpProps) => (
   </QuietButton>
 )
 
+/** Whether something among the rare fields is set, so that nobody overlooks it. */
+const hasRare = (fields: FormProps["fields"], texts: Texts): boolean =>
+  Object.entries(fields).some(
+    ([name, { isRare, options, usual }]) =>
+      isRare === true && !["", options?.[0]?.[0], usual].includes(texts[name] ?? ""),
+  )
+
 /** A form of one line. A refused input is its fault, and stays. */
 export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs, preview }: FormProps) => {
   const initial = Object.fromEntries(
@@ -277,15 +284,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs,
     given.subscribe((present) => (waiting.value = keptOf(fields, present, began.current)))
     return given
   }, [])
-  /** Whether something among the rare fields is set, so that nobody overlooks it. */
-  const isRareSet = useMemo(
-    () =>
-      Object.entries(fields).some(
-        ([name, { isRare, options, usual }]) =>
-          isRare && !["", options?.[0]?.[0], usual].includes(texts.peek()[name] ?? ""),
-      ),
-    [],
-  )
+  const isRareSet = useMemo(() => hasRare(fields, texts.peek()), [])
   const fault = useSignal(NO_FAULT)
   const carryOut = async (does: FormAct[1]): Promise<Message | undefined> => {
     const given = trimmed(texts.value)

@@ -70,7 +70,7 @@ interface WatchPlacesProps extends Pick<Watch, "here" | "name" | "places"> {
 /** The places of a watch: the status of each, its last 24 hours, and whether it counts now. */
 export const WatchPlaces = ({ all, here = [], name, places = [] }: WatchPlacesProps) => {
   if (places.length === 1 && places[0]?.place === HERE) return null
-  const isNever = (name: string) => all.some(({ place, state }) => place === name && state === "never")
+  const isNever = (of: string) => all.some(({ place, state }) => place === of && state === "never")
   const draw = (one: WatchPlace) => {
     const { at, counts, place, status } = one
     const check_id = `watch:${name}`
