@@ -105,7 +105,7 @@ export const WatchPlaces = ({ all, here = [], name, places = [] }: WatchPlacesPr
 const MARKS = { ok: "ok", late: "late", cut_off: "warning", never: "pending" } as const
 
 /** A place that asks, and refuses or cannot probe all its watches, is not well. */
-export const isRefusing = ({ unknown, watches }: Places[number]): boolean => unknown?.watches === watches
+const isRefusing = ({ unknown, watches }: Places[number]): boolean => unknown?.watches === watches
 
 /** How many places of a watch do not count, which its status does not say. */
 export const unseenText = ({ from = [HERE], last }: Watch, places: Places): string => {
