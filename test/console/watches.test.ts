@@ -71,7 +71,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByText("Changed page").waitFor()
           assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", text: "fine" })
           await change()
-          // What is set within More is in sight.
+          // More is open where something within is set.
           assert.strictEqual(await page.getByLabel("The page must contain").inputValue(), "fine")
           await page.getByLabel("The page must contain").fill("")
           await page.getByLabel("Statuses that are ok").fill("200, 401")

@@ -37,7 +37,7 @@ export const namesIn = <Item>(
   idOf: (item: Item) => string,
 ): ((item: Item & Titled) => string) => nameAmong(sharedTitles(items, idOf), idOf)
 
-/** What names may have, beside lower-case letters and digits: those of receivers and rotas, of pages, of others. */
+/** The characters of names beside lower-case letters and digits: those of receivers and rotas, of pages, of others. */
 const MARKS = { _: /^[a-z0-9_]*$/, "-": /^[a-z0-9-]*$/, "._-": /^[a-z0-9._-]*$/ }
 
 /** The name that a text is, or else becomes. */

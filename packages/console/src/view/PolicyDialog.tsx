@@ -24,7 +24,8 @@ import { Dialog } from "./Dialog.tsx"
 import { Difference } from "./Difference.tsx"
 import { Fields } from "./Fields.tsx"
 import { STILL_HERE } from "./formFault.ts"
-import { ActionButton, CopyText, Fault, GivesUp } from "./forms.tsx"
+import { CopyText } from "./copies.tsx"
+import { ActionButton, Fault, GivesUp } from "./forms.tsx"
 import { useResource } from "./usePages.ts"
 
 /** While its fields change, the preview waits for a pause. */

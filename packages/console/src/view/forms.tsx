@@ -1,7 +1,6 @@
 import { type Signal, signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useMemo, useRef } from "preact/hooks"
-import { copyText } from "../state/browser.ts"
 import { forgetDrafts, useDraft } from "../state/drafts.ts"
 import { isSame } from "../state/isSame.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
@@ -57,47 +56,6 @@ export const QuietButton = ({ children, does, describes, isDisabled = false }: Q
   <button type="button" class="quiet" title={describes} disabled={isDisabled} onClick={() => void does()}>
     {children}
   </button>
-)
-
-/** Copies as a reader would: browsers let only secure pages write to the clipboard. */
-const copySelected = (text: string): boolean => {
-  const field = document.createElement("textarea")
-  field.value = text
-  document.body.append(field)
-  field.select()
-  const isCopied = document.execCommand("copy")
-  field.remove()
-  return isCopied
-}
-
-interface CopyButtonProps {
-  /** The address of the page, unless given. */
-  readonly text?: string
-  readonly label?: string
-}
-
-export const CopyButton = ({ text, label = "Copy" }: CopyButtonProps) => {
-  const note = useSignal(label)
-  const copy = async (button: HTMLButtonElement): Promise<void> => {
-    const copied = text ?? location.href
-    let isCopied = await copyText(copied)
-    if (!isCopied) {
-      isCopied = copySelected(copied)
-      button.focus()
-    }
-    note.value = isCopied ? "Copied" : "Not copied: select it"
-  }
-  return (
-    <button type="button" class="quiet" onClick={({ currentTarget }) => void copy(currentTarget)}>
-      {note}
-    </button>
-  )
-}
-
-export const CopyText = ({ text }: { readonly text: string }) => (
-  <div class="command">
-    {text.includes("\n") ? <pre tabIndex={0}>{text}</pre> : <code>{text}</code>} <CopyButton text={text} />
-  </div>
 )
 
 /** The text of a field, as a signal keeps it. */

@@ -5,7 +5,7 @@ import { numberText } from "../format/times.ts"
 import { listOf, MOST } from "../state/lists.ts"
 import { routeText, withParameters } from "../state/Route.ts"
 import { asBack, route, setParameters } from "../state/location.ts"
-import { CopyButton } from "./forms.tsx"
+import { CopyButton } from "./copies.tsx"
 import { Mark } from "./states.tsx"
 import { useResource } from "./usePages.ts"
 

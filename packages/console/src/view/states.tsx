@@ -9,7 +9,8 @@ import { holdText } from "../state/holdText.ts"
 import { refresh } from "../state/revisions.ts"
 import { token } from "../state/session.ts"
 import { BELL } from "../state/summary.ts"
-import { CopyButton, CopyText, QuietButton } from "./forms.tsx"
+import { CopyButton, CopyText } from "./copies.tsx"
+import { QuietButton } from "./forms.tsx"
 import type { Reading } from "./usePages.ts"
 
 interface TimeAfterProps {

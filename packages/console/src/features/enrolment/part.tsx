@@ -1,7 +1,7 @@
 import { AdmissionList } from "../../pages/Admission.tsx"
 import type { Part } from "../../parts.ts"
 import { base } from "../../state/base.ts"
-import { CopyText } from "../../view/forms.tsx"
+import { CopyText } from "../../view/copies.tsx"
 import { AddHosts } from "./AddHosts.tsx"
 import { cloneCommand, shellCommand } from "./agentCommands.ts"
 

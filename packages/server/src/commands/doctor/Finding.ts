@@ -28,7 +28,7 @@ export const failed = (check: string, message: string, exit: "failed" | "usage" 
 export const attentionIf = (applies: boolean, check: string, message: string): Findings =>
   applies ? [attention(check, message)] : []
 
-/** What is in order where nothing is found, and otherwise to be looked at. */
+/** A subject in order where nothing is found, and otherwise to be looked at. */
 export const okUnless = (isFound: boolean, check: string, order: string, message: string): Finding =>
   isFound ? attention(check, message) : ok(check, order)
 
