@@ -72,7 +72,6 @@ const checking = (policies: Policies["Service"], { lines }: PolicyLines["Service
     }
   })
 
-/** The use cases of the policy, by endpoint. */
 export const policyUseCases = (services: Context.Context<Policies | PolicyLines | PolicyTrials>) => {
   const policies = Context.get(services, Policies)
   const check = checking(policies, Context.get(services, PolicyLines))

@@ -33,7 +33,6 @@ export type AgentConfig = Exclude<ReturnType<typeof readConfig>["config"], undef
 /** How many checks there are, in words. */
 export const checksText = (count: number): string => (count === 1 ? "1 check" : `${count} checks`)
 
-/** The ID of the agent's own check. */
 export const OWN_CHECK_ID = "tocsin-agent"
 
 const DEFAULT_EVERY = 60_000

@@ -73,7 +73,6 @@ export const probe =
     return settings && { name, lane, settings, run: (around) => run(settings, around) }
   }
 
-/** A finding of one figure. */
 export const figure = (measure: Measure): Finding => ({ words: measure.words, measures: [measure] })
 
 const finding =

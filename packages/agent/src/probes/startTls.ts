@@ -122,7 +122,6 @@ const ldapReply: Reply = (bytes) => {
 const STREAM = (name: string): string =>
   `<?xml version='1.0'?><stream:stream to='${name}' version='1.0' xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>`
 
-/** The dialogues up to the start of TLS. */
 const DIALOGUES: Readonly<Record<StartTls, ReadonlyArray<Turn>>> = {
   // RFC 3207
   smtp: [

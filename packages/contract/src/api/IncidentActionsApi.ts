@@ -7,7 +7,6 @@ import { operatorsGroup, role } from "./operation.ts"
 
 const incident = { params: IncidentPath, error: NotFound.wire }
 
-/** Operators' actions on incidents. */
 export class IncidentActionsApi extends operatorsGroup(
   "incidentActions",
   role.respond.put("acknowledge", "/incidents/:id/acknowledgement", {

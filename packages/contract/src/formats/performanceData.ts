@@ -80,7 +80,6 @@ const splitData = (output: string): ReadonlyArray<readonly [text: string, data: 
 export const dataIn = (output: string): ReadonlyArray<string> =>
   splitData(output).flatMap(([, data]) => (data === "" ? [] : [data]))
 
-/** An output without the numbers whose labels are not wanted. */
 export const withNumbers = (output: string, isWanted: (label: string) => boolean): string =>
   splitData(output)
     .map(([text, data]) => text + wantedOf(data, isWanted))

@@ -15,7 +15,6 @@ export const MOST_READ = 1_048_576
 export const MailId = uuidOf("MailId", "a kept mail").pipe(Schema.brand("MailId"))
 export type MailId = typeof MailId.Type
 
-/** The outcome of a mail. */
 export const MailOutcome = Schema.Literals(["applied", "ignored", "late", "refused"])
 export type MailOutcome = typeof MailOutcome.Type
 

@@ -26,7 +26,6 @@ export type TitleRequest = typeof TitleRequest.Type
 /** The title in a change of several fields. */
 export const changedTitle = Schema.optionalKey(TitleOrNone)
 
-/** The title that is shown. */
 export const ShownTitle = Schema.NullOr(Schema.String).annotate({
   description: "What people call it; null without a title.",
 })

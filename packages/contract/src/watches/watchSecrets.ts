@@ -44,7 +44,6 @@ const without = <A extends object>({ ...options }: A): A => {
   return options
 }
 
-/** A probe without its secrets. */
 export const withoutSecrets = <P extends Sending>(probe: P): P => ({
   ...probe,
   ...(probe.http !== undefined && { http: without(probe.http) }),

@@ -19,7 +19,6 @@ export const newEventId = (millis = Date.now()): string => {
   return groups.join("-")
 }
 
-/** An event as it is on the wire. */
 export type WireEvent = typeof CheckResultEvent.Encoded
 
 export type CheckStatus = WireEvent["status"]
@@ -52,7 +51,6 @@ export const keptReport = ({ droppedBytes = 0, isCut = false, incidentKey, ...re
   }
 }
 
-/** A report as an event on the wire. */
 export const wireEvent = (
   report: CheckReport,
   { id, at }: { readonly id: string; readonly at: number },

@@ -31,7 +31,6 @@ export interface Notification extends Message {
 
 const encode = Schema.encodeSync(IncidentMessage)
 
-/** A delivery attempt as a {@link Notification}. */
 const toNotification = (delivery: DeliveryAttempt): Notification => {
   const { timestamp, data } = encode(incidentMessage(delivery))
   const { notifier, event_type, attempt } = delivery

@@ -52,7 +52,6 @@ const LARGE = 1_048_576
 const TOO_MANY = 48
 const SIXTEENTH = LARGE / 16
 
-/** The change of one row to a small text. */
 const oneRow = (row: number): Entries => changesOf({ first: row, count: 1 }, () => textOf(SMALL))
 
 /** Changes of several sizes, each of new rows or over earlier ones. */

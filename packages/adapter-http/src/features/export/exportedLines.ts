@@ -16,6 +16,5 @@ export const exportedLines = Effect.gen(function* () {
     )
 })
 
-/** Lines as an export has them. */
 export const textOf = (lines: ReadonlyArray<object>): string =>
   lines.map((line) => `${JSON.stringify(line)}\n`).join("")

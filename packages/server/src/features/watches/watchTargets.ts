@@ -23,7 +23,6 @@ export const watchTargets = ({ stored, ...settings }: Partial<Settings>): WatchT
 const isReading = ({ http, tcp, websocket }: ProbeTarget): boolean =>
   writingOption(http ?? tcp ?? websocket ?? {}) === undefined
 
-/** The targets of one watch. */
 export const targetsFor = ({ opensReading, ...policy }: WatchTargets, watch: ProbeTarget): TargetPolicy =>
   opensReading && isReading(watch) ? { ...policy, denyLoopback: false } : policy
 

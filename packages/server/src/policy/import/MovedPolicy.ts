@@ -19,7 +19,6 @@ const MOST_NAME = 64
 /** A label that a part of the other program becomes, and what people call that there. */
 export type MovedLabel = readonly [key: string, value: string, words: string]
 
-/** A name in one line. */
 export const titleOf = (name: unknown): string =>
   Array.from(plainLine(String(name ?? "")))
     .slice(0, LONGEST_TITLE)

@@ -18,7 +18,6 @@ export interface HttpTrial {
   readonly isOwn: boolean
 }
 
-/** The requests of a receiver as texts. */
 const requestsAt = ({ requests }: HttpReceiver) =>
   requests.map((request) => ({ text: textOf(request), isTaken: request.isTaken }))
 
