@@ -9,7 +9,6 @@ import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
-import { upwardImports } from "./lint/oneDirection.mjs"
 
 /**
  * `word` is the name of the feature on every floor. `own` matches paths of its files below `packages` that stand in
@@ -261,19 +260,6 @@ const print = () => {
     process.stdout.write(`${String(words.length).padStart(4)}  ${path}\n`)
 }
 
-/** Prints how many imports of the core go against the order of its folders, by their zones. */
-const printUpward = () => {
-  /** @type {Map<string, number>} */
-  const zones = new Map()
-  for (const [from, targets] of Object.entries(upwardImports))
-    for (const to of targets) {
-      const arrow = `${from.split("/")[0]} to ${to.split("/")[0]}`
-      zones.set(arrow, (zones.get(arrow) ?? 0) + 1)
-    }
-  process.stdout.write("\nimports of the core against the order of its folders\n")
-  for (const [arrow, found] of zones) process.stdout.write(`${String(found).padStart(4)}  ${arrow}\n`)
-}
-
 /** Prints the own and the foreign files of one feature. @param {string} word */
 const printFiles = (word) => {
   for (const [path, owner] of ownerOf) if (owner === word) process.stdout.write(`own   ${path}\n`)
@@ -283,8 +269,6 @@ const printFiles = (word) => {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const at = process.argv.indexOf("--files")
-  if (at === -1) {
-    print()
-    printUpward()
-  } else printFiles(process.argv[at + 1] ?? "")
+  if (at === -1) print()
+  else printFiles(process.argv[at + 1] ?? "")
 }

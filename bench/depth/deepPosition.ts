@@ -1,5 +1,5 @@
 import type { SortValue } from "@tocsin/core/kernel/model/ListPlan"
-import { listTables, orderColumns, type Position } from "@tocsin/core/kernel/model/ListDefinitions"
+import { listTables, orderColumns, type Position } from "@tocsin/core/lists/ListDefinitions"
 import { SEVERITY_RANK } from "@tocsin/contract/formats/Status"
 import { start } from "@tocsin/testing/samples"
 import type { AnyQuery } from "./listings.ts"

@@ -1,9 +1,4 @@
-import {
-  type ListFilters,
-  type ListName,
-  sortsOf,
-  type ListQuery,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+import { type ListFilters, type ListName, sortsOf, type ListQuery } from "@tocsin/core/lists/ListDefinitions"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import {

@@ -1,4 +1,4 @@
-import type { ListName, PageRequest, Position } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { ListName, PageRequest, Position } from "@tocsin/core/lists/ListDefinitions"
 import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Clock, Effect } from "effect"
 import { deepPosition, rowsOf, type RunSql } from "./deepPosition.ts"

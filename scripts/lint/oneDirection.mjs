@@ -1,15 +1,8 @@
 // A plugin of oxlint: the folders of a package import each other in one direction, so that a reader can read them in
 // that order. `.oxlintrc.json` has the list, the lowest folder first. Folders inside of one that is named as `apart`
 // import each other in neither direction. `typesOf` has places whose types may be imported from below: those of
-// records, of which a storage and a unit of work hold the rows. `upwardImports.json` has the imports of the core that
-// still break this: each leaves it with the import, and none comes.
-import { readFileSync } from "node:fs"
+// records, of which a storage and a unit of work hold the rows.
 import { dirname, join, relative } from "node:path"
-
-/** @type {Readonly<Record<string, ReadonlyArray<string>>>} */
-export const upwardImports = JSON.parse(
-  readFileSync(new URL("./upwardImports.json", import.meta.url), "utf8"),
-)
 
 /**
  * The folder of a file below `src` as the list names it: the innermost folder around it that is listed.
@@ -70,7 +63,6 @@ const oneDirection = {
       const specifier = node.source?.value
       if (typeof specifier !== "string" || !specifier.startsWith(".")) return
       const target = relative(root, join(dirname(context.filename), specifier))
-      if (upwardImports[path]?.includes(target) === true) return
       if (isOfTypes(node) && typesOf.some((place) => target === place || target.startsWith(`${place}/`)))
         return
       const message = faultOf(target)

@@ -19,7 +19,7 @@ import {
   orderColumns,
   type PageRequest,
   type Position,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { deepPosition, type RunSql } from "../../bench/depth/deepPosition.ts"

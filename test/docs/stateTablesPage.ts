@@ -18,7 +18,7 @@ import { SecretTransitions } from "@tocsin/core/features/receivers/SecretRecord"
 import { SilenceTransitions } from "@tocsin/core/heart/model/SilenceRecord"
 import { ReplicaTransitions } from "@tocsin/core/heart/model/ReplicaRecord"
 import { PagedAlertTransitions } from "@tocsin/core/features/integrations/PagedAlert"
-import { RetentionRules } from "@tocsin/core/kernel/retention/RetentionRules"
+import { RetentionRules } from "@tocsin/core/lists/retention/RetentionRules"
 
 interface Subject {
   readonly title: string
@@ -233,7 +233,7 @@ const retention = (): string =>
     "",
     "The rules by which Tocsin deletes rows, in their order. The bound is the current time minus a setting.",
     "A transaction reads and deletes at most 500 rows; the next one continues there. No rule changes a",
-    "later decision. [Source](../packages/core/src/kernel/retention/RetentionRules.ts)",
+    "later decision. [Source](../packages/core/src/lists/retention/RetentionRules.ts)",
     "",
     tableRow(["rule", "subject", "expires", "stays", "rows go in this order"]),
     tableRow(["---", "---", "---", "---", "---"]),

@@ -1,7 +1,7 @@
 import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { StoredHold } from "@tocsin/core/heart/model/OutboxRecord"
-import { listNames } from "@tocsin/core/kernel/model/ListDefinitions"
+import { listNames } from "@tocsin/core/lists/ListDefinitions"
 import { rowsOf } from "@tocsin/testing/rowsOf"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"

@@ -4,7 +4,7 @@ import {
   type ListQuery,
   orderColumns,
   type Position,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import { createHash } from "node:crypto"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import { type CursorSide, decodeCursor, encodeCursor } from "@tocsin/core/kernel/engine/lists/Cursor"
@@ -19,7 +19,8 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const cursorsOf = <L extends ListName>(query: ListQuery<L>) => ({
   types: orderColumns(query.list, query.sort).map((column) => column.type),
   encode: (side: CursorSide, position: Position) => encodeCursor(query, side, position, sha256),
-  decode: (side: CursorSide, cursor: string) => decodeCursor(query, side, cursor, sha256),
+  decode: (side: CursorSide, cursor: string) =>
+    decodeCursor(query, orderColumns(query.list, query.sort), side, cursor, sha256),
 })
 
 const agent_id = AgentId.make("a")

@@ -8,7 +8,7 @@ import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
 import { answerFrom, transact } from "@tocsin/adapter-memory/transact"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { type Command, commandOf, decideSync } from "@tocsin/core/kernel/unitOfWork/Decision"
-import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import { assert, describe, it } from "@effect/vitest"
 import { agentRecord, blacklistIdOf, incidentIdOf, outboxIdOf } from "@tocsin/testing/records"
 import { eventId, start } from "@tocsin/testing/samples"
@@ -56,7 +56,7 @@ const fill = (tables: MemoryTables, sizes: Sizes): void => {
 
 /** How often a decision looks at a member: at any field of any version of it. */
 const looksOf = (tables: MemoryTables, command: Command<unknown>): number => {
-  const unit = new UnitOfWork()
+  const unit = openUnit()
   let looks = 0
   const counted = <Row extends MemberRecord | undefined>(row: Row): Row =>
     row && new Proxy(row, { get: (target, name) => ((looks += 1), Reflect.get(target, name)) })

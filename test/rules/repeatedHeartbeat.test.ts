@@ -4,7 +4,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { Labels } from "@tocsin/contract/labels/Labels"
 import { decideSync } from "@tocsin/core/kernel/unitOfWork/Decision"
 import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
-import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
 import { defaultRules } from "@tocsin/core/kernel/ports/RuleSettings"
 import { assert, describe, it } from "@effect/vitest"
@@ -43,7 +43,7 @@ const agentAfter = (
   { labels, ...reported }: Report & { readonly observed_at?: Instant.Instant },
 ) => {
   const before = agentRecord(AGENT, stored)
-  const unit = new UnitOfWork()
+  const unit = openUnit()
   const command = heartbeat({
     request: { ...heartbeatOf(AGENT, { observed_at: LATER, ...reported }), ...(labels && { labels }) },
     key: { key_hash: keyHashOf(AGENT), key_fingerprint: KeyFingerprint.make(before.key_fingerprint) },

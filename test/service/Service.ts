@@ -20,7 +20,7 @@ import {
   defaultRetention,
   Retention,
   type RetentionOptions,
-} from "@tocsin/core/kernel/engine/commits/retentionChores"
+} from "@tocsin/core/kernel/engine/commits/Retention"
 import * as Housekeeping from "@tocsin/core/lists/Housekeeping"
 import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
 import { Operations, Queries } from "tocsin/internal/layers/Operations"

@@ -22,7 +22,7 @@ import {
   write,
 } from "@tocsin/testing/records"
 import { newPlace, type Replica } from "@tocsin/testing/Replica"
-import { listNames } from "@tocsin/core/kernel/model/ListDefinitions"
+import { listNames } from "@tocsin/core/lists/ListDefinitions"
 import { rowsOf } from "@tocsin/testing/rowsOf"
 import { eventOf, heartbeatOf, keyOf, start, START_MILLIS } from "@tocsin/testing/samples"
 import { uuidV7 } from "@tocsin/testing/SeededIds"

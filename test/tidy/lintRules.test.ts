@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
-import { dirname, join, relative } from "node:path"
-import folders, { upwardImports } from "../../scripts/lint/oneDirection.mjs"
+import { join } from "node:path"
+import folders from "../../scripts/lint/oneDirection.mjs"
 
 /**
  * Files that break one rule each, laid out like the packages they stand for. Run from the root of
@@ -87,23 +87,4 @@ it("the README of the core has its folders in the order of the lint rule", () =>
   const ruled = Array.from(order?.matchAll(/"([^"]+)"/g) ?? [], ([, folder = ""]) => folder)
   assert.deepStrictEqual(listed, ruled.slice(0, listed.length))
   assert.deepStrictEqual(ruled.slice(listed.length), ["features", "lists"])
-})
-
-it("imports against the order of the core's folders become fewer: each listed one is still there", () => {
-  const listed = Object.entries(upwardImports).flatMap(([from, targets]) =>
-    targets.map((to) => [from, to] as const),
-  )
-  const zones = new Map<string, number>()
-  for (const [from, to] of listed) {
-    const arrow = `${from.split("/")[0]} to ${to.split("/")[0]}`
-    zones.set(arrow, (zones.get(arrow) ?? 0) + 1)
-    const specifier = relative(dirname(from), to)
-    assert.include(
-      readFileSync(join("packages/core/src", from), "utf8"),
-      `"${specifier.startsWith(".") ? specifier : `./${specifier}`}"`,
-      `${from} no longer imports ${to}: take that line out of scripts/lint/upwardImports.json`,
-    )
-  }
-  // An import that leaves lowers its number; none of them rises.
-  assert.deepStrictEqual(Object.fromEntries(zones), { "kernel to lists": 3 })
 })

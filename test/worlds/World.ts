@@ -1,7 +1,8 @@
 import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { type Command, decideSync } from "@tocsin/core/kernel/unitOfWork/Decision"
-import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import { keyedNames } from "@tocsin/core/lists/StoredTables"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
 import { answerFrom, persistChanges } from "@tocsin/adapter-memory/transact"
@@ -67,7 +68,7 @@ export interface Stepped<A> {
 /** Runs a command in a copy of a world. */
 export const inWorld = <A>({ now, replicas, tables }: World, command: Command<A>): Stepped<A> => {
   const copy = copyOf(tables)
-  const unit = new UnitOfWork()
+  const unit = openUnit()
   const reply = decideSync(command(unit, now), (step) => answerFrom(copy, unit, step, now))
   const changes = unit.changes()
   persistChanges(copy, changes)

@@ -10,7 +10,7 @@ import { decideExpiry, removeExpired } from "@tocsin/adapter-memory/expire"
 import { claimOutbox } from "@tocsin/core/heart/notifications/claimOutbox"
 import { LEASE_EXPIRED, recordResults } from "@tocsin/core/heart/notifications/recordResults"
 import type { DeliveryResult } from "@tocsin/core/heart/notifications/Notifiers"
-import { type RetentionName, RetentionRules } from "@tocsin/core/kernel/retention/RetentionRules"
+import { type RetentionName, RetentionRules } from "@tocsin/core/lists/retention/RetentionRules"
 import { Duration } from "effect"
 import {
   accepts,

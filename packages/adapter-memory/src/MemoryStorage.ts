@@ -5,6 +5,7 @@ import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { Command, Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
+import { orderColumns } from "@tocsin/core/lists/ListDefinitions"
 import { type EvaluatedName, type KeyedName, type KeyedRows, keyText } from "@tocsin/core/lists/StoredTables"
 import { LAST_VERSION } from "@tocsin/core/heart/model/PolicyVersionRecord"
 import type { LastResult, MemberCheck } from "@tocsin/core/kernel/model/LastResult"
@@ -51,6 +52,7 @@ export const make = (tables: MemoryTables): Storage["Service"] =>
       (command) => Clock.clockWith((clock) => Effect.succeed(transactNow(tables, command, clock))),
       submitTo(tables),
     ),
+    orderOf: orderColumns,
     page: (request) => Effect.sync(() => readRows(tables, request)),
     agent: (agentId) => Effect.sync(() => tables.agents.get(agentId)),
     ...settledReads(tables),

@@ -17,7 +17,7 @@ import {
   type RetentionPiece,
   type RetentionResult,
   type RetentionTables,
-} from "@tocsin/core/kernel/retention/retentionPiece"
+} from "@tocsin/core/lists/retention/retentionPiece"
 import {
   type AgedName,
   agedNames,
@@ -26,7 +26,7 @@ import {
   removedRows,
   type RetentionFacts,
   RetentionRules,
-} from "@tocsin/core/kernel/retention/RetentionRules"
+} from "@tocsin/core/lists/retention/RetentionRules"
 import type { IndexedRows } from "./IndexedRows.ts"
 import type { KeyedMaps, MemoryTables } from "./MemoryTables.ts"
 import { removeResult } from "./transact.ts"

@@ -1,7 +1,7 @@
 import type { CheckStatus, ListedStatus } from "@tocsin/contract/formats/Status"
 import type { IncidentId, AgentId } from "@tocsin/contract/formats/Identifiers"
 import { comparing } from "@tocsin/core/kernel/engine/comparing"
-import { pageBounds } from "@tocsin/core/kernel/engine/lists/pageArms"
+import { pageBounds } from "@tocsin/core/lists/pageArms"
 import { hasWords, searchedOf } from "@tocsin/core/kernel/engine/lists/searchWords"
 import { shownState } from "@tocsin/core/heart/overdue/shownState"
 import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
@@ -17,7 +17,7 @@ import {
   passesOf,
   type PageRequest,
   type Position,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import { isHeld } from "@tocsin/core/heart/model/OutboxRecord"
 import { type KeyedName, keyText } from "@tocsin/core/lists/StoredTables"
 import { labelsOf, type MemoryTables } from "./MemoryTables.ts"

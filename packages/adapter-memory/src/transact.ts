@@ -2,7 +2,8 @@ import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { type Command, decideSync, type Step } from "@tocsin/core/kernel/unitOfWork/Decision"
 import type { Change } from "@tocsin/core/kernel/unitOfWork/Table"
-import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import { answer } from "@tocsin/core/kernel/unitOfWork/RowSource"
 import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
 import { isCut } from "@tocsin/core/kernel/model/timelineCut"
@@ -138,7 +139,7 @@ const persistIncident = (tables: MemoryTables, { after }: Change<IncidentRecord>
 
 /** Runs a command on tables in memory. If a decision throws, nothing changes. */
 export const transact = <A>(tables: MemoryTables, command: Command<A>, now: Instant.Instant): A => {
-  const unit = new UnitOfWork()
+  const unit = openUnit()
   const source = new MemoryRowSource(tables)
   const reply = decideSync(command(unit, now), (step) => answer(source, unit, now, step))
   // Looking through all tables would cost more than a heartbeat.

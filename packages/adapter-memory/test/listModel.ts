@@ -8,7 +8,7 @@ import {
   listTables,
   orderColumns,
   type PageRequest,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import type { KeyedName } from "@tocsin/core/lists/StoredTables"
 import { isHeld } from "@tocsin/core/heart/model/OutboxRecord"
 import type { MemoryTables } from "../src/MemoryTables.ts"

@@ -1,5 +1,5 @@
 import type { SortValue } from "@tocsin/core/kernel/model/ListPlan"
-import type { ListFilters, ListName, ListSort, PageRequest } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { ListFilters, ListName, ListSort, PageRequest } from "@tocsin/core/lists/ListDefinitions"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"

@@ -5,11 +5,12 @@ import { AgentId, CheckId, KeyHash } from "@tocsin/contract/formats/Identifiers"
 import { SilenceId } from "@tocsin/contract/silences/Silences"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { OperatorName } from "@tocsin/contract/operators/Operators"
-import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import { decideExpiry, removeExpired } from "../src/expire.ts"
 import type { MemoryTables } from "../src/MemoryTables.ts"
 import { persistChanges } from "../src/transact.ts"
-import { type RetentionName, RetentionRules } from "@tocsin/core/kernel/retention/RetentionRules"
+import { type RetentionName, RetentionRules } from "@tocsin/core/lists/retention/RetentionRules"
 import {
   agentRecord,
   blockedKeyRecord,
@@ -42,7 +43,7 @@ export type TableChange = (tables: MemoryTables) => void
 const written =
   (put: (unit: UnitOfWork, tables: MemoryTables) => void): TableChange =>
   (tables) => {
-    const unit = new UnitOfWork()
+    const unit = openUnit()
     put(unit, tables)
     persistChanges(tables, unit.changes())
   }

@@ -4,6 +4,7 @@ import { CurrentInstruments, type MetricSource } from "@tocsin/core/kernel/engin
 import { gauge, several } from "@tocsin/core/kernel/engine/metrics/Counters"
 import { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { transactBy } from "@tocsin/core/kernel/ports/Submit"
+import { orderColumns } from "@tocsin/core/lists/ListDefinitions"
 import { Duration, Effect, Layer } from "effect"
 import type { SqlConnection } from "effect/sql"
 import { randomUUID } from "node:crypto"
@@ -200,6 +201,7 @@ const make = (
   const settledHistory = readingSettledHistory(pg)
   return {
     transact: transactBy(groups.submit),
+    orderOf: orderColumns,
     page: (request) => retryTransient(readPage(sql, request)),
     agent: (agentId) => findOne(findAgents, [[agentId]]),
     settledHistory: (...asked) => retryTransient(settledHistory(...asked)),

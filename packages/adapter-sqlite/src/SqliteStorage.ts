@@ -6,6 +6,7 @@ import { decideSync, isLone } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { answer } from "@tocsin/core/kernel/unitOfWork/RowSource"
 import { Storage, type StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { transactBy } from "@tocsin/core/kernel/ports/Submit"
+import { orderColumns } from "@tocsin/core/lists/ListDefinitions"
 import { Array, Duration, Effect, Layer, Stream } from "effect"
 import { GroupCommit } from "./transactions/GroupCommit.ts"
 import { GroupTime } from "./transactions/GroupTime.ts"
@@ -191,6 +192,7 @@ const make = ({ connection, log, rows, commits, time, lock }: Parts): Storage["S
         resume,
       ),
     ),
+    orderOf: orderColumns,
     page: makePageReads(connection, noting(time, read)),
     agent: (agentId) => read(() => tables.agents.find(agentId)),
     check: (agentId, checkId) => read(() => tables.checks.ofAgent(agentId, checkId)),

@@ -1,5 +1,5 @@
 import type { RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
-import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/retentionChores"
+import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/Retention"
 import type { Setting, ValuesOf } from "./settings/settingTypes.ts"
 
 // The kinds of things that a feature declares in its `part.ts` (CONTRIBUTING.md#a-new-feature).

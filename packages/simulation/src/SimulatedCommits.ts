@@ -1,7 +1,8 @@
 import type { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import type * as Instant from "@tocsin/contract/formats/Instant"
 import { type Command, decideSync, lone } from "@tocsin/core/kernel/unitOfWork/Decision"
-import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import type { FiringOptions } from "@tocsin/core/heart/firings/gatherFacts"
 import type { IncidentRecord, IncidentChangeRecord } from "@tocsin/core/heart/model/IncidentRecord"
 import type { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
@@ -85,7 +86,7 @@ export class SimulatedCommits {
   }
 
   #transact<A>(command: Command<A>, at: Instant.Instant) {
-    const unit = new UnitOfWork()
+    const unit = openUnit()
     const reply = this.#decide(command, unit, at)
     const changes = unit.changes()
     persistChanges(this.#tables, changes)
@@ -107,7 +108,7 @@ export class SimulatedCommits {
     const due = this.#due.take(at)
     if (due.length === 0) return
     const judge = lone((unit, now) => judgeDue(unit, due, this.#options, now))
-    const { free, held } = this.#decide(judge, new UnitOfWork(), at)
+    const { free, held } = this.#decide(judge, openUnit(), at)
     for (const item of held) {
       this.#tables.keyed.outbox.set(item.id, item)
       this.#noteHolds(item, at)

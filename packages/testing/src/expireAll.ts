@@ -1,6 +1,6 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
-import type { RetentionPiece } from "@tocsin/core/kernel/retention/retentionPiece"
+import type { RetentionPiece } from "@tocsin/core/lists/retention/retentionPiece"
 import { Effect } from "effect"
 
 /** Runs a rule of retention to its end, piece by piece. Returns how many rows it removed. */

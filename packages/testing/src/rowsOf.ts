@@ -5,7 +5,7 @@ import {
   type ListQuery,
   type ListRows,
   type ListSort,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import type { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
 import type { Effect } from "effect"
 

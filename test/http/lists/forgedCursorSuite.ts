@@ -4,7 +4,7 @@ import {
   type ListQuery,
   orderColumns,
   type Position,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import { encodeCursor } from "@tocsin/core/kernel/engine/lists/Cursor"

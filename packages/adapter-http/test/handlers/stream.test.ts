@@ -10,6 +10,7 @@ import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as HttpServer from "../../src/HttpServer.ts"
 import { port, stubServices } from "../TestServer.ts"
+import { orderColumns } from "@tocsin/core/lists/ListDefinitions"
 
 const gone = new StorageError({ reason: "unavailable", message: "gone" })
 
@@ -29,7 +30,7 @@ it.effect(
       const feed = yield* Layer.build(
         TopicFeed.layer.pipe(
           Layer.provide(PolicyInForce.layer),
-          Layer.provide(Layer.mock(Storage, { remoteChanges: Stream.empty })),
+          Layer.provide(Layer.mock(Storage, { orderOf: orderColumns, remoteChanges: Stream.empty })),
           Layer.provide(Layer.mock(Commits, { listen: () => Effect.void })),
         ),
       )

@@ -2,9 +2,9 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { unknownOptions } from "@tocsin/contract/formats/nearestName"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { type Command, decideSync, type Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
-import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
-import type { RetentionPiece } from "@tocsin/core/kernel/retention/retentionPiece"
+import type { RetentionPiece } from "@tocsin/core/lists/retention/retentionPiece"
 import { Duration, Effect, Fiber, Layer, RcRef, Scope, Semaphore } from "effect"
 import * as MemoryStorage from "../MemoryStorage.ts"
 import type { MemoryTables } from "../MemoryTables.ts"
@@ -240,7 +240,7 @@ const make = (store: KeyValueStore, tables: MemoryTables, storeName: string): St
 
   const transact = Effect.fnUntraced(function* <A>(command: Command<Outcome<A>>) {
     const now = yield* Instant.now
-    const unit = new UnitOfWork()
+    const unit = openUnit()
     const outcome = decideSync(command(unit, now), (step) => answerFrom(tables, unit, step, now))
     const changes = unit.changes()
     yield* write(changedRows(tables, changes))

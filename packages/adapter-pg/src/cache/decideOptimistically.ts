@@ -8,7 +8,8 @@ import {
 } from "@tocsin/core/kernel/unitOfWork/Decision"
 import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
 import { Search } from "@tocsin/core/kernel/unitOfWork/Search"
-import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import type { AgentRecord } from "@tocsin/core/heart/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
 import { storedTables } from "@tocsin/core/lists/StoredTables"
@@ -54,7 +55,7 @@ const unlessThrown = <A, B>(attempt: () => A, otherwise: B): A | B =>
 export const beginCommand = (command: Command<Outcome<unknown>>, now: Instant): StartedCommand | undefined =>
   unlessThrown(() => {
     if (isLone(command)) return undefined
-    const unit = new UnitOfWork()
+    const unit = openUnit()
     const decision = command(unit, now)
     const step = decision.next()
     const scope = step.done === true || step.value instanceof Search ? undefined : commandScopeOf(step.value)

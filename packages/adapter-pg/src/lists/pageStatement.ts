@@ -6,7 +6,7 @@ import {
   listShape,
   type PageRequest,
   listPlan,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import {
   type Arm,
   armsOf,
@@ -16,7 +16,7 @@ import {
   pageBounds,
   pageOrder,
   type Start,
-} from "@tocsin/core/kernel/engine/lists/pageArms"
+} from "@tocsin/core/lists/pageArms"
 import { leadingTables } from "@tocsin/core/kernel/schema/leadingTables"
 import { forNames } from "@tocsin/core/lists/StoredTables"
 import { Effect } from "effect"

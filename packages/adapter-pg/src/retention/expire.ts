@@ -5,7 +5,7 @@ import {
   expireEffect,
   type RetentionPiece,
   type RetentionTables,
-} from "@tocsin/core/kernel/retention/retentionPiece"
+} from "@tocsin/core/lists/retention/retentionPiece"
 import { forNames, storedTables } from "@tocsin/core/lists/StoredTables"
 import {
   type AgedName,
@@ -16,7 +16,7 @@ import {
   removedRows,
   type RetentionFacts,
   RetentionRules,
-} from "@tocsin/core/kernel/retention/RetentionRules"
+} from "@tocsin/core/lists/retention/RetentionRules"
 import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
 import { Duration, Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"

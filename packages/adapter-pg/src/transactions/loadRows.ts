@@ -1,6 +1,7 @@
 import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
 import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
-import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import type { AgentRecord, AgentKeyRecord } from "@tocsin/core/heart/model/AgentRecord"
 import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
 import type { IncidentRef } from "@tocsin/core/heart/model/IncidentRecord"
@@ -50,7 +51,7 @@ const all = <Id>(
 
 export const beginLoading = (pg: PgClient["Service"]): Loading => ({
   pg,
-  unit: new UnitOfWork(),
+  unit: openUnit(),
   versions: { rows: new Map(), agents: new Map() },
 })
 

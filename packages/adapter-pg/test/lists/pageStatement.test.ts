@@ -5,7 +5,7 @@ import {
   sortsOf,
   orderColumns,
   type PageRequest,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { assert, layer } from "@effect/vitest"
 import {

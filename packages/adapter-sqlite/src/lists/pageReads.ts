@@ -9,7 +9,7 @@ import {
   type PageRequest,
   type Position,
   listPlan,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import {
   type Arm,
   armsOf,
@@ -18,7 +18,7 @@ import {
   pageBounds,
   pageOrder,
   type Start,
-} from "@tocsin/core/kernel/engine/lists/pageArms"
+} from "@tocsin/core/lists/pageArms"
 import { leadingTables } from "@tocsin/core/kernel/schema/leadingTables"
 import { forNames } from "@tocsin/core/lists/StoredTables"
 import { Effect } from "effect"

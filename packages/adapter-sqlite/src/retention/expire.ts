@@ -4,7 +4,7 @@ import {
   type RetentionPiece,
   type RetentionResult,
   type RetentionTables,
-} from "@tocsin/core/kernel/retention/retentionPiece"
+} from "@tocsin/core/lists/retention/retentionPiece"
 import { forNames, storedTables } from "@tocsin/core/lists/StoredTables"
 import {
   type AgedName,
@@ -13,7 +13,7 @@ import {
   type RemovedRows,
   removedNames,
   removedRows,
-} from "@tocsin/core/kernel/retention/RetentionRules"
+} from "@tocsin/core/lists/retention/RetentionRules"
 import type { AnyShape } from "@tocsin/core/kernel/model/TableShape"
 import type { Query, SqliteConnection } from "../connection/SqliteConnection.ts"
 

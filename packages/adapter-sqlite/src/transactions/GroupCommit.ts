@@ -1,6 +1,7 @@
 import { LinkedQueue, type QueueNode } from "@tocsin/core/kernel/engine/LinkedQueue"
 import type { CommitMeter } from "@tocsin/core/kernel/engine/metrics/Instruments"
-import { UnitOfWork, type UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import type { UnitOfWork, UnitOfWorkChanges } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import type { Outcome } from "@tocsin/core/kernel/unitOfWork/Decision"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
@@ -229,7 +230,7 @@ export class GroupCommit {
 
   #decide(group: Array<Task>, millis: number): UnitOfWorkChanges {
     this.#rows.begin(this.#log.begin())
-    const unit = new UnitOfWork()
+    const unit = openUnit()
     const startedAt = performance.now()
     const endsAt = startedAt + millis * this.#decidingPart
     for (let task = this.#queue.first; task !== undefined; task = this.#queue.first) {

@@ -7,7 +7,7 @@ import {
   orderColumns,
   type PageRequest,
   type Position,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+} from "@tocsin/core/lists/ListDefinitions"
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"

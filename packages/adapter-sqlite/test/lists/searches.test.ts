@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import type { CheckRecord } from "@tocsin/core/heart/model/CheckRecord"
-import { type ListFilters, orderColumns } from "@tocsin/core/kernel/model/ListDefinitions"
+import { type ListFilters, orderColumns } from "@tocsin/core/lists/ListDefinitions"
 import { agentRecord, checkRecord } from "@tocsin/testing/records"
 import { start } from "@tocsin/testing/samples"
 import { Effect } from "effect"

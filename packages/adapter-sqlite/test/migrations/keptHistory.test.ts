@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { expireNow } from "@tocsin/core/kernel/retention/retentionPiece"
+import { expireNow } from "@tocsin/core/lists/retention/retentionPiece"
 import { agentRecord } from "@tocsin/testing/records"
 import { eventOf, start } from "@tocsin/testing/samples"
 import { IN_MEMORY, SqliteConnection } from "../../src/connection/SqliteConnection.ts"

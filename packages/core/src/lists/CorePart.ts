@@ -1,7 +1,7 @@
 import type { Effect, Layer } from "effect"
 import type { IncidentOptions } from "../heart/incidents/incidentOptions.ts"
 import type { Chore, ChoreServices } from "../kernel/engine/commits/Chore.ts"
-import type { RetentionOptions } from "../kernel/engine/commits/retentionChores.ts"
+import type { RetentionOptions } from "../kernel/engine/commits/Retention.ts"
 import type { MetricTable } from "../kernel/engine/metrics/Instruments.ts"
 
 /** The part of a feature in the core: a plain object, of which features.ts makes the lists of this folder. */

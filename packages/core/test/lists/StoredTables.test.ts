@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { listNames, sortsOf } from "../../src/kernel/model/ListDefinitions.ts"
+import { listNames, sortsOf } from "../../src/lists/ListDefinitions.ts"
 import {
   countedNames,
   evaluatedNames,

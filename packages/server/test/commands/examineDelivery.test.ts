@@ -4,6 +4,7 @@ import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { deliveryFindings, waitingForNone } from "@tocsin/server/commands/doctor/deliveryFindings"
 import { Duration, Effect, Layer } from "effect"
+import { orderColumns } from "@tocsin/core/lists/ListDefinitions"
 
 const now = Instant.fromMillis(Date.UTC(2026, 0, 31, 8, 30))
 const ago = (minutes: number) => ({
@@ -85,6 +86,6 @@ describe("the doctor", () => {
       assert.deepStrictEqual(Array.from(waiting), [
         ["pager", { count: 0, reason: "set PAGER_KEY; the file key is not there" }],
       ])
-    }).pipe(Effect.provide(Layer.mock(Storage, { page: () => Effect.succeed([]) }))),
+    }).pipe(Effect.provide(Layer.mock(Storage, { orderOf: orderColumns, page: () => Effect.succeed([]) }))),
   )
 })

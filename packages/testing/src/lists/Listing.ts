@@ -1,12 +1,7 @@
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import type { ValidationError } from "@tocsin/contract/formats/Errors"
-import {
-  type ListName,
-  type ListQuery,
-  type ListRows,
-  listShape,
-} from "@tocsin/core/kernel/model/ListDefinitions"
+import { type ListName, type ListQuery, type ListRows, listShape } from "@tocsin/core/lists/ListDefinitions"
 import { type Page, type PageParameters, readPage } from "@tocsin/core/kernel/engine/lists/readPage"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"

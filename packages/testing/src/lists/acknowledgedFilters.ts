@@ -1,7 +1,7 @@
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
-import type { ListFilters } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { ListFilters } from "@tocsin/core/lists/ListDefinitions"
 import { ACKNOWLEDGED_UNTIL } from "./population.ts"
 
 /** Filters by acknowledgement, at any moment and around the end of some. */

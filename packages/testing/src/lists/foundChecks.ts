@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import { type CheckStatus, ListedStatus } from "@tocsin/contract/formats/Status"
-import type { ListFilters } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { ListFilters } from "@tocsin/core/lists/ListDefinitions"
 import type { ExpectationRecord } from "@tocsin/core/heart/model/ExpectationRecord"
 import { Effect } from "effect"
 import { incidentIdOf, write } from "../records.ts"

@@ -1,5 +1,5 @@
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
-import type { ListFilters } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { ListFilters } from "@tocsin/core/lists/ListDefinitions"
 import { RUNS_FACTOR } from "../propertyRuns.ts"
 import { acknowledgedFilters } from "./acknowledgedFilters.ts"
 import { BETWEEN } from "./population.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import type { ListFilters } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { ListFilters } from "@tocsin/core/lists/ListDefinitions"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Context, Effect, Layer } from "effect"

@@ -1,5 +1,5 @@
 import type { NotifierKind, OutboxState, Severity } from "@tocsin/contract/formats/Status"
-import { type ListName, listNames } from "@tocsin/core/kernel/model/ListDefinitions"
+import { type ListName, listNames } from "@tocsin/core/lists/ListDefinitions"
 import * as fc from "fast-check"
 import { type AgentName, AGENTS, type CheckName, CHECKS } from "./ModelNames.ts"
 

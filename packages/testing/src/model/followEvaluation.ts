@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { ListName, ListQuery, ListRows } from "@tocsin/core/kernel/model/ListDefinitions"
+import type { ListName, ListQuery, ListRows } from "@tocsin/core/lists/ListDefinitions"
 import { type Page, readPage } from "@tocsin/core/kernel/engine/lists/readPage"
 import { Duration, Effect } from "effect"
 import type { Look } from "./EvaluationView.ts"

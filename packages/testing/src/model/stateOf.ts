@@ -11,7 +11,7 @@ import { keyName } from "./commandOf.ts"
 import { observe } from "../observe.ts"
 import { atMost, keyHashOf } from "../records.ts"
 import type { Replica } from "../Replica.ts"
-import { listNames } from "@tocsin/core/kernel/model/ListDefinitions"
+import { listNames } from "@tocsin/core/lists/ListDefinitions"
 import { rowsOf } from "../rowsOf.ts"
 
 const agentIds = AGENTS.map((name) => AgentId.make(name))

@@ -1,8 +1,8 @@
 import { layer } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { listTables, type ListName } from "@tocsin/core/kernel/model/ListDefinitions"
+import { listTables, type ListName } from "@tocsin/core/lists/ListDefinitions"
 import type { AnyShape, ColumnType } from "@tocsin/core/kernel/model/TableShape"
-import { agedNames, agedTables } from "@tocsin/core/kernel/retention/RetentionRules"
+import { agedNames, agedTables } from "@tocsin/core/lists/retention/RetentionRules"
 import type { RowRequest } from "@tocsin/core/kernel/unitOfWork/RowRequest"
 import {
   type Groups,

@@ -26,7 +26,7 @@ import {
   defaultRetention,
   Retention,
   type RetentionOptions,
-} from "@tocsin/core/kernel/engine/commits/retentionChores"
+} from "@tocsin/core/kernel/engine/commits/Retention"
 import { OutboxSignal } from "@tocsin/core/heart/notifications/OutboxSignal"
 import { PolicySource } from "@tocsin/core/heart/usecases/PolicySource"
 import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"

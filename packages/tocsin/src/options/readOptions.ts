@@ -30,7 +30,7 @@ import {
 } from "@tocsin/core/kernel/ports/RuleSettings"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { defaultDelivery } from "@tocsin/core/heart/usecases/Delivery"
-import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/retentionChores"
+import type { RetentionOptions } from "@tocsin/core/kernel/engine/commits/Retention"
 import { Duration, Redacted, Result } from "effect"
 import { secretProblems } from "@tocsin/adapter-notify/receiverSecrets"
 import type { HttpOptions } from "../http/HttpApp.ts"

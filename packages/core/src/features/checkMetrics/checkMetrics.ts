@@ -10,12 +10,7 @@ import type { CheckRecord } from "../../heart/model/CheckRecord.ts"
 import { incidentRefOf } from "../../heart/model/IncidentRecord.ts"
 import { ALL_AGENTS, ALL_CHECKS, firstRows } from "../../kernel/engine/lists/readPage.ts"
 import type { CheckRef } from "../../kernel/model/CheckRef.ts"
-import {
-  type ListQuery,
-  type ListRows,
-  orderColumns,
-  type Position,
-} from "../../kernel/model/ListDefinitions.ts"
+import { type ListQuery, type ListRows, type Position } from "../../lists/ListDefinitions.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 
 /** The last result of a check. `measured_at` is its own time: it may have waited on its agent. */
@@ -78,7 +73,7 @@ const rowsInOrder = <L extends "agents" | "checks" | "labelled" | "overdue">(
     isEnd = rows.length < PIECE
     const last = rows.at(-1)
     from = last && {
-      values: orderColumns(query.list, query.sort).map(({ of }) => of(last)),
+      values: storage.orderOf(query.list, query.sort).map(({ of }) => of(last)),
       isInclusive: false,
     }
     yield* Effect.yieldNow

@@ -1,6 +1,6 @@
 import type { IncidentOptions } from "../../heart/incidents/incidentOptions.ts"
 import type { Chore, ChoreServices } from "../../kernel/engine/commits/Chore.ts"
-import { expiryPause, type RetentionOptions } from "../../kernel/engine/commits/retentionChores.ts"
+import { expiryPause, type RetentionOptions } from "../../kernel/engine/commits/Retention.ts"
 import { NumberMemory } from "./NumberMemory.ts"
 import { numbersMetrics } from "./numbersMetrics.ts"
 import { recordNumbers } from "./recordNumbers.ts"

@@ -17,7 +17,7 @@ import { createSilence, editSilence, expireSilence, silenceTimes } from "./silen
 import { NotFound, refusalError, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { toSilence } from "../../heart/model/SilenceRecord.ts"
 import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
-import type { ListQuery } from "../../kernel/model/ListDefinitions.ts"
+import type { ListQuery } from "../../lists/ListDefinitions.ts"
 import { listReaders } from "../../kernel/engine/lists/listReaders.ts"
 import { ALL_AGENTS, eachPage, PENDING_FIRINGS } from "../../kernel/engine/lists/readPage.ts"
 import { loneCommandOf, type LoneDecision, readRow } from "../../kernel/unitOfWork/Decision.ts"

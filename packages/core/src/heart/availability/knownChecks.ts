@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { comparing } from "../../kernel/engine/comparing.ts"
-import type { Pages } from "../../kernel/engine/lists/readPage.ts"
+import type { ListReads, Pages } from "../../kernel/engine/lists/readPage.ts"
 import { type CheckRef, findByCheck } from "../../kernel/model/CheckRef.ts"
-import type { PageRequest } from "../../kernel/model/ListDefinitions.ts"
+import type { PageRequest } from "../../lists/ListDefinitions.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import type { CheckRecord } from "../model/CheckRecord.ts"
 import type { ExpectationRecord } from "../model/ExpectationRecord.ts"
@@ -26,7 +26,8 @@ const fromExpectation = ({
 }: ExpectationRecord): KnownCheck => ({ agent_id, check_id, registration_id, received_at: expected_from })
 
 /** Pages of the checks that are late and never reported (docs/rules.md#late-checks). */
-export const neverReported = (storage: Pick<Storage["Service"], "page">): Pages<"checks", KnownCheck> => ({
+export const neverReported = (storage: ListReads): Pages<"checks", KnownCheck> => ({
+  orderOf: storage.orderOf,
   page: ({ filter, ...request }: PageRequest<"checks">) =>
     Effect.map(
       storage.page<"overdue">({ ...request, list: "overdue", filter: { ...filter, neverReported: true } }),
@@ -35,9 +36,10 @@ export const neverReported = (storage: Pick<Storage["Service"], "page">): Pages<
 })
 
 /** Pages of the checks that have reported, and of those that are late without having done so, by name. */
-export const knownChecks = (storage: Pick<Storage["Service"], "page">): Pages<"checks", KnownCheck> => {
+export const knownChecks = (storage: ListReads): Pages<"checks", KnownCheck> => {
   const late = neverReported(storage)
   return {
+    orderOf: storage.orderOf,
     page: Effect.fnUntraced(function* (request: PageRequest<"checks">) {
       const more = yield* late.page(request)
       const reported: ReadonlyArray<KnownCheck> = yield* storage.page(request)

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { noSuch } from "../../kernel/engine/OperationErrors.ts"
 import { hasWords, searchedOf } from "../../kernel/engine/lists/searchWords.ts"
-import { matchingPages, pagesAt, readPage } from "../../kernel/engine/lists/readPage.ts"
+import { type ListReads, matchingPages, pagesAt, readPage } from "../../kernel/engine/lists/readPage.ts"
 import type { FiringOptions } from "../firings/gatherFacts.ts"
 import { mayBeHeld } from "../firings/Hold.ts"
 import { EVALUATED_TOGETHER, piecesOf } from "../firings/loudMembers.ts"
@@ -57,7 +57,7 @@ const foundIncidents = (
         ),
       )
 
-const foundItems = (all: Pick<Storage["Service"], "page">, receiver: NotifierName | undefined) =>
+const foundItems = (all: ListReads, receiver: NotifierName | undefined) =>
   receiver === undefined
     ? all
     : matchingPages<"outbox">(all, (rows) => Effect.succeed(rows.filter((row) => row.receiver === receiver)))

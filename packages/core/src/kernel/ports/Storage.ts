@@ -7,7 +7,7 @@ import type { AgentId, CheckId, IncidentId, KeyHash } from "@tocsin/contract/for
 import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { Labels } from "@tocsin/contract/labels/Labels"
 import type { CheckStatus, NotifierName, OutboxState, Severity } from "@tocsin/contract/formats/Status"
-import type { ListName, ListRows, PageRequest } from "../model/ListDefinitions.ts"
+import type { ListName, ListRows, orderColumns, PageRequest } from "../../lists/ListDefinitions.ts"
 import type { Command, Outcome } from "../unitOfWork/Decision.ts"
 import type {
   IncidentChangeRecord,
@@ -21,7 +21,7 @@ import type { OutboxRecord } from "../../heart/model/OutboxRecord.ts"
 import type { OperatorRecord } from "../../heart/model/OperatorRecord.ts"
 import type { PolicyVersionRecord } from "../../heart/model/PolicyVersionRecord.ts"
 import type { ReplicaRecord } from "../../heart/model/ReplicaRecord.ts"
-import type { RetentionPiece, RetentionResult } from "../retention/retentionPiece.ts"
+import type { RetentionPiece, RetentionResult } from "../../lists/retention/retentionPiece.ts"
 import type { Topics } from "../topics/Topics.ts"
 import type { AnyShape, CopiedRow } from "../model/TableShape.ts"
 import type { SettledReads } from "./SettledReads.ts"
@@ -99,6 +99,8 @@ export class Storage extends Context.Service<
     readonly page: <L extends ListName>(
       request: PageRequest<L>,
     ) => Effect.Effect<ReadonlyArray<ListRows[L]>, StorageError>
+    /** The columns of an order of a list: `orderColumns`, on every storage. */
+    readonly orderOf: typeof orderColumns
     readonly agent: (agentId: AgentId) => Effect.Effect<AgentRecord | undefined, StorageError>
     /**
      * Counts for the summary, all of one moment; `aliveSince` parts online from offline. Passes over agents, unless

@@ -2,6 +2,7 @@ import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
 import type { AuditRecord } from "../../heart/model/AuditRecord.ts"
 import type { ChangeStampRecord } from "../model/ChangeStampRecord.ts"
 import type { CheckRecord, HistoryRecord } from "../../heart/model/CheckRecord.ts"
+import type { CheckRef } from "../model/CheckRef.ts"
 import type { AgentId, IncidentId } from "@tocsin/contract/formats/Identifiers"
 import type { OutboxState } from "@tocsin/contract/formats/Status"
 import type {
@@ -13,43 +14,32 @@ import type {
 import { cutOf, type TimelineCut } from "../model/timelineCut.ts"
 import { fromMicros, type Instant } from "@tocsin/contract/formats/Instant"
 import type { MemberRecord } from "../../heart/model/MemberRecord.ts"
-import { compareMembers } from "../model/compareMembers.ts"
-import { Heap } from "./TimerQueue.ts"
+import { isPresent, Standings } from "./Standings.ts"
 import type { AlertRecord, OutboxRecord } from "../../heart/model/OutboxRecord.ts"
 import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.ts"
 import type { KeyedName } from "../../lists/StoredTables.ts"
 import type { NumberInput } from "../model/NumberInput.ts"
 import type { LoadedRanking } from "./RowRequest.ts"
 import { KnownEvents } from "./KnownEvents.ts"
-import { type KeyedTable, KeyedTables, UnitOfWorkTables } from "./KeyedTables.ts"
+import { type KeyedTable, KeyedTables, type OpenIncident, type UnitTables } from "./KeyedTables.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES, Table, type WriteCount } from "./Table.ts"
 
 const CHECKS = topic("checks")
 const INCIDENTS = topic("incidents")
 
-/**
- * The members of one incident, worst first, and how many of its loaded ones are among them. A changed member
- * is added again, and its old version dropped at the top: no change costs more in an incident of many.
- */
-interface Standings {
-  readonly heap: Heap<MemberRecord>
-  taken: number
-}
-const isWorse = (a: MemberRecord, b: MemberRecord): boolean => compareMembers(a, b) < 0
-
 /** The rows of one transaction: as loaded, and as decided. A storage persists exactly its {@link UnitOfWork.changes}. */
 export class UnitOfWork {
   readonly #count: WriteCount = { writes: 0, topics: NO_TOPICS }
-  readonly agents = new Table(UnitOfWorkTables.agents, this.#count)
-  readonly keyed = new KeyedTables(this.#count)
-  readonly checks = new Table(UnitOfWorkTables.checks, this.#count)
-  readonly incidents = new Table(UnitOfWorkTables.incidents, this.#count)
+  readonly agents: Table<AgentId, AgentRecord>
+  readonly keyed: KeyedTables
+  readonly checks: Table<CheckRef, CheckRecord>
+  readonly incidents: Table<IncidentId, IncidentRecord>
   /** Which incident is open for a key. */
-  readonly openIncidents = new Table(UnitOfWorkTables.openIncidents, this.#count)
+  readonly openIncidents: Table<IncidentRef, OpenIncident>
   readonly knownEvents = new KnownEvents()
   #found: Map<string, unknown> | undefined
   #rankings: Map<IncidentId, LoadedRanking> | undefined
-  #standings: Map<IncidentId, Standings> | undefined
+  #standings: Standings | undefined
   readonly #removedChecks: Array<CheckRecord> = []
   readonly #incidentChanges: Array<IncidentChangeRecord> = []
   readonly #incidentLog: Array<IncidentLogRecord> = []
@@ -66,6 +56,14 @@ export class UnitOfWork {
   #deliveriesBefore = 0
   /** The moment of the present command. */
   now = fromMicros(0n)
+
+  constructor(tables: UnitTables) {
+    this.agents = new Table(tables.agents, this.#count)
+    this.keyed = new KeyedTables(tables, this.#count)
+    this.checks = new Table(tables.checks, this.#count)
+    this.incidents = new Table(tables.incidents, this.#count)
+    this.openIncidents = new Table(tables.openIncidents, this.#count)
+  }
 
   /** This unit of work, for a command of a moment. */
   at(now: Instant): this {
@@ -202,17 +200,11 @@ export class UnitOfWork {
 
   putMember(member: MemberRecord): void {
     this.members.put(member)
-    if (isPresent(member)) this.#standings?.get(member.incident_id)?.heap.push(member)
+    this.#standings?.put(member)
   }
 
   worstOf(incidentId: IncidentId): MemberRecord | undefined {
-    this.#standings ??= new Map()
-    const standings = this.#standings.get(incidentId) ?? { heap: new Heap(isWorse), taken: 0 }
-    this.#standings.set(incidentId, standings)
-    const loaded = this.members.group(`incident/${incidentId}`, standings.taken)
-    for (const member of loaded) standings.heap.push(member)
-    standings.taken += loaded.length
-    return standings.heap.firstThat((member) => isPresent(member) && this.members.get(member) === member)
+    return (this.#standings ??= new Standings(this.members)).worstOf(incidentId)
   }
 
   /** The present memberships of an agent. Needs the group of the agent. */
@@ -296,4 +288,3 @@ const isForAnyone: ReadonlySet<OutboxState> = new Set(["pending", "retry", "disc
 
 const pendingCount = (agent: AgentRecord | undefined): number =>
   agent?.admission_state === "pending" ? 1 : 0
-const isPresent = (member: MemberRecord): boolean => member.left_at === undefined

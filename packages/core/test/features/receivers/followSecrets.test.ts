@@ -9,6 +9,7 @@ import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
 import { Storage } from "../../../src/kernel/ports/Storage.ts"
 import { namedSecretsReader } from "../../../src/features/receivers/Secrets.ts"
 import { followStoredPolicy } from "../../../src/heart/usecases/followStoredPolicy.ts"
+import { orderColumns } from "../../../src/lists/ListDefinitions.ts"
 
 const CHAT = NotifierName.make("chat")
 
@@ -53,6 +54,7 @@ it.effect("receivers are made again once the rows that the policy names have cha
     const receivers: Array<string> = []
     let rows: ReadonlyArray<SecretRecord> = []
     const storage = Layer.mock(Storage, {
+      orderOf: orderColumns,
       policyVersions: (after) =>
         Effect.succeed(
           versions.slice(after).map((text, n) => ({

@@ -7,6 +7,7 @@ import type { ReplicaRecord } from "../../../src/heart/model/ReplicaRecord.ts"
 import { ReplicaVersion } from "../../../src/heart/usecases/Replicas.ts"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Effect, Layer, Redacted } from "effect"
+import { orderColumns } from "../../../src/lists/ListDefinitions.ts"
 
 const replicaOf = (version: string, seen_at: Instant.Instant): ReplicaRecord => ({
   id: version,
@@ -33,7 +34,9 @@ const sealBeside = Effect.fnUntraced(function* (version: string) {
   const page = () => Effect.succeed([])
   const sealing = Effect.flatMap(watchSecrets, ({ seal }) => Effect.result(seal))
   return yield* sealing.pipe(
-    Effect.provide(Layer.mergeAll(Layer.mock(Storage, { page, replicas }), Layer.mock(Commits, {}))),
+    Effect.provide(
+      Layer.mergeAll(Layer.mock(Storage, { orderOf: orderColumns, page, replicas }), Layer.mock(Commits, {})),
+    ),
     Effect.provideService(SecretCipher, cipher),
     Effect.provideService(ReplicaVersion, "0.4.0"),
   )

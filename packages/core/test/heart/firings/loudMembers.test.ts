@@ -3,7 +3,8 @@ import { incidentRecord, memberRecord } from "@tocsin/testing/records"
 import { loudFacts, readLoudMembers } from "../../../src/heart/firings/loudMembers.ts"
 import { decideSync } from "../../../src/kernel/unitOfWork/Decision.ts"
 import { isSearch } from "../../../src/kernel/unitOfWork/Search.ts"
-import { UnitOfWork } from "../../../src/kernel/unitOfWork/UnitOfWork.ts"
+import type { UnitOfWork } from "../../../src/kernel/unitOfWork/UnitOfWork.ts"
+import { openUnit } from "../../../src/lists/openUnit.ts"
 
 const incident = incidentRecord("shared", { members_critical: 900, member_changes: 900 })
 const members = Array.from({ length: 900 }, (_, n) =>
@@ -26,7 +27,7 @@ const readIn = (unit: UnitOfWork) => {
 }
 
 it("250 changes of a locked incident see each of them, and 200 read its loud members once", () => {
-  const unit = new UnitOfWork()
+  const unit = openUnit()
   unit.loadIncident(incident, [], [])
   const read = readIn(unit)
   for (const member of members.slice(0, 200)) {
@@ -51,7 +52,7 @@ it("an incident of 500 members is compared by each of them, and a larger one by 
 })
 
 it("an incident that is not locked is read each time", () => {
-  const read = readIn(new UnitOfWork())
+  const read = readIn(openUnit())
   read()
   assert.strictEqual(read().reads, 2)
 })

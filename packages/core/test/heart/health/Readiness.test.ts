@@ -2,12 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Storage, StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import { type Command, decideSync } from "@tocsin/core/kernel/unitOfWork/Decision"
-import { UnitOfWork } from "@tocsin/core/kernel/unitOfWork/UnitOfWork"
+import { openUnit } from "@tocsin/core/lists/openUnit"
 import { Context, Effect, Layer } from "effect"
 import { Commits } from "../../../src/kernel/engine/commits/Commits.ts"
 import { TestClock } from "effect/testing"
 import { Readiness } from "../../../src/heart/health/Readiness.ts"
 import { testsFrom } from "@tocsin/testing/testsFrom"
+import { orderColumns } from "../../../src/lists/ListDefinitions.ts"
 
 const failure = (reason: StorageFailure) => new StorageError({ reason, message: reason })
 
@@ -18,11 +19,12 @@ const watched = Effect.gen(function* () {
     refusal: undefined,
   }
   const storage = Layer.mock(Storage, {
+    orderOf: orderColumns,
     probe: Effect.suspend(() => told.probe),
     transact: (command) =>
       Effect.suspend(() => {
         if (told.refusal !== undefined) return Effect.fail(failure(told.refusal))
-        const unit = new UnitOfWork()
+        const unit = openUnit()
         const load = () => unit.of("service_heartbeat").load("service", undefined)
         return Effect.succeed(decideSync(command(unit, Instant.fromMicros(0n)), load).committed())
       }),

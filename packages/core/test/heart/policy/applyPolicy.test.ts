@@ -5,12 +5,12 @@ import { signedBy } from "@tocsin/testing/signedBy"
 import { applyPolicy } from "../../../src/heart/policy/applyPolicy.ts"
 import { decideSync } from "../../../src/kernel/unitOfWork/Decision.ts"
 import { isSearch } from "../../../src/kernel/unitOfWork/Search.ts"
-import { UnitOfWork } from "../../../src/kernel/unitOfWork/UnitOfWork.ts"
+import { openUnit } from "../../../src/lists/openUnit.ts"
 
 it("applying a policy reads the newest of a hundred texts, and the one that goes", () => {
   const now = Instant.fromMicros(1n)
   const newest = { version: 203, hash: "old", text: "{}", applied_at: now, applied_by: "ann" }
-  const unit = new UnitOfWork()
+  const unit = openUnit()
   const versions = unit.of("policy_version")
   const policy = { hash: "new", text: "routes: []", replaces: undefined }
   const read: Array<number> = []
@@ -37,7 +37,7 @@ it.each([
     const newest = { version: 7, hash: "same", text: "{}", applied_at: now, applied_by: "ann" }
     const receiver = { name: NotifierName.make("chat"), action: "receiver.changed" } as const
     const policy = { hash: "new", of, text: "routes: []", replaces: "same", receiver }
-    const unit = new UnitOfWork()
+    const unit = openUnit()
     const applied = decideSync(applyPolicy(policy, "none", signedBy("ann"))(unit, now), (step) => {
       if (isSearch(step, "newestPolicy")) return newest
       assert("rows" in step)

@@ -9,6 +9,7 @@ import { PolicyInForce } from "../../../src/heart/policy/PolicyInForce.ts"
 import { Storage } from "../../../src/kernel/ports/Storage.ts"
 import { ALL_TOPICS, namesOf, topicsNamed, type Topics } from "../../../src/kernel/topics/Topics.ts"
 import { TopicFeed, type UnreadTopics } from "../../../src/heart/usecases/TopicFeed.ts"
+import { orderColumns } from "../../../src/lists/ListDefinitions.ts"
 
 /** A feed whose commits and other processes a test plays. */
 const played = Effect.gen(function* () {
@@ -17,7 +18,7 @@ const played = Effect.gen(function* () {
   const services = yield* Layer.build(
     TopicFeed.layer.pipe(
       Layer.provideMerge(PolicyInForce.layer),
-      Layer.provide(Layer.mock(Storage, { remoteChanges: Stream.fromPubSub(others) })),
+      Layer.provide(Layer.mock(Storage, { orderOf: orderColumns, remoteChanges: Stream.fromPubSub(others) })),
       Layer.provide(
         Layer.mock(Commits, { listen: (listener) => Effect.sync(() => void listeners.push(listener)) }),
       ),

@@ -6,6 +6,7 @@ import { refusedHere } from "@tocsin/core/heart/notifications/Notifiers"
 import { PolicySource } from "../../../src/heart/usecases/PolicySource.ts"
 import { Storage } from "../../../src/kernel/ports/Storage.ts"
 import { followStoredPolicy, invalidPolicy } from "../../../src/heart/usecases/followStoredPolicy.ts"
+import { orderColumns } from "../../../src/lists/ListDefinitions.ts"
 
 const versionOf = (version: number, text: string): PolicyVersionRecord => ({
   version,
@@ -33,6 +34,7 @@ it.effect("a version that a process cannot read is refused once, and a later one
       unavailable: () => Effect.succeed(new Map()),
     })
     const storage = Layer.mock(Storage, {
+      orderOf: orderColumns,
       policyVersions: (after, limit) =>
         Effect.sync(() =>
           versions

@@ -1,5 +1,5 @@
 import type { SortColumn, SortValue } from "../../model/ListPlan.ts"
-import { type ListName, type ListQuery, orderColumns, type Position } from "../../model/ListDefinitions.ts"
+import type { ListName, ListQuery, Position } from "../../../lists/ListDefinitions.ts"
 import { Result, Schema } from "effect"
 import { decodeBase64Url, encodeBase64Url } from "../base64Url.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
@@ -74,6 +74,7 @@ const fromWire = (column: SortColumn<never>, value: string | number | undefined)
 /** Reads a cursor. Fails if it is malformed, changed, or of another query or direction. */
 export const decodeCursor = <L extends ListName>(
   query: ListQuery<L>,
+  columns: ReadonlyArray<SortColumn<never>>,
   side: CursorSide,
   cursor: string,
   sha256: (text: string) => string,
@@ -81,7 +82,7 @@ export const decodeCursor = <L extends ListName>(
   const decoded = Result.flatMap(decodeBase64Url(cursor), decodeContent)
   if (Result.isFailure(decoded)) return Result.fail(REFUSED)
   const [, , isInclusive, wire] = decoded.success
-  const values = orderColumns(query.list, query.sort).map((column, index) => fromWire(column, wire[index]))
+  const values = columns.map((column, index) => fromWire(column, wire[index]))
   if (values.includes(undefined)) return Result.fail(REFUSED)
   const position = { values: values.filter((value) => value !== undefined), isInclusive }
   // Several texts decode to this position; only the canonical one is accepted.

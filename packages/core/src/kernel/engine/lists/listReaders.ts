@@ -1,8 +1,7 @@
 import { Effect } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../../model/ListDefinitions.ts"
-import type { Storage } from "../../ports/Storage.ts"
-import { type PageParameters, pageReader, pagesAt } from "./readPage.ts"
+import type { ListFilters, ListName, ListQuery, ListRows, ListSort } from "../../../lists/ListDefinitions.ts"
+import { type ListReads, type PageParameters, pageReader, pagesAt } from "./readPage.ts"
 
 type Narrowed<L extends ListName> = PageParameters & ListFilters[L]
 
@@ -17,7 +16,7 @@ type PlannedName = {
 }[ListName]
 
 /** Readers of pages of a list: in the asked order, in one order, or by the state at that moment. */
-export const listReaders = (storage: Pick<Storage["Service"], "page">, sha256: (text: string) => string) => {
+export const listReaders = (storage: ListReads, sha256: (text: string) => string) => {
   const page = pageReader(storage, sha256)
   const sorted =
     <L extends ListName, Item>(list: L, toItem: (row: ListRows[L], now: Instant.Instant) => Item) =>

@@ -9,10 +9,9 @@ import {
   type ListQuery,
   type ListRows,
   type ListSort,
-  orderColumns,
   type PageRequest,
   type Position,
-} from "../../model/ListDefinitions.ts"
+} from "../../../lists/ListDefinitions.ts"
 
 /** How much one piece of background work takes; the same for all work, so that a test can make pieces small. */
 export const PieceSizes = Context.Reference<{
@@ -76,16 +75,17 @@ export const PENDING_FIRINGS = {
 } as const satisfies ListQuery<"outbox">
 
 /** Reads pages of a list, or of more rows in its order. */
-export interface Pages<L extends ListName, Row = ListRows[L]> {
+export interface Pages<L extends ListName, Row = ListRows[L]> extends Pick<Storage["Service"], "orderOf"> {
   readonly page: (request: PageRequest<L>) => Effect.Effect<ReadonlyArray<Row>, StorageError>
 }
 
 const positionAfter = <L extends ListName>(
+  { orderOf }: Pick<Storage["Service"], "orderOf">,
   { list, sort }: ListQuery<L>,
   row: Partial<ListRows[L]>,
 ): Position => ({
   // Each row of a list has the columns of its order.
-  values: orderColumns(list, sort).map((column) => column.of(row as ListRows[L])),
+  values: orderOf(list, sort).map((column) => column.of(row as ListRows[L])),
   isInclusive: false,
 })
 
@@ -102,7 +102,10 @@ const readPiece = Effect.fnUntraced(function* <L extends ListName, Row extends P
 ): Effect.fn.Return<Piece<Row>, StorageError> {
   const rows = yield* storage.page({ ...query, from, isBackward: false, limit })
   const last = rows.at(-1)
-  return { rows, next: last === undefined || rows.length < limit ? undefined : positionAfter(query, last) }
+  return {
+    rows,
+    next: last === undefined || rows.length < limit ? undefined : positionAfter(storage, query, last),
+  }
 })
 
 /** As {@link eachPage}, of rows in the order of a list. */
@@ -127,11 +130,12 @@ export const eachPage: <L extends ListName>(
   ...of: Parameters<typeof eachPageOf<L, ListRows[L]>>
 ) => Effect.Effect<void, StorageError> = (...of) => eachPageOf(...of)
 
+/** A storage as readers of lists need it. */
+export type ListReads = Pick<Storage["Service"], "orderOf" | "page">
+
 /** Reads pages whose filter speaks of a moment, to which no cursor is bound. */
-export const pagesAt = (
-  { page }: Pick<Storage["Service"], "page">,
-  at: Instant.Instant,
-): Pick<Storage["Service"], "page"> => ({
+export const pagesAt = ({ orderOf, page }: ListReads, at: Instant.Instant): ListReads => ({
+  orderOf,
   page: (request) => page({ ...request, filter: { ...request.filter, at } }),
 })
 
@@ -147,6 +151,7 @@ export const matchingPages = <
   storage: Pages<L, Row>,
   matching: (rows: ReadonlyArray<Row>) => Effect.Effect<ReadonlyArray<Found>, StorageError>,
 ): Pages<L, Found> => ({
+  orderOf: storage.orderOf,
   page: Effect.fnUntraced(function* (request: PageRequest<L>) {
     const piece = SEARCHED_TOGETHER
     const found: Array<Found> = []
@@ -157,7 +162,7 @@ export const matchingPages = <
       const last = rows.at(-1)
       if (last === undefined || rows.length < piece || found.length >= request.limit)
         return found.slice(0, request.limit)
-      from = positionAfter(request, last)
+      from = positionAfter(storage, request, last)
       yield* Effect.yieldNow
     }
   }),
@@ -175,7 +180,11 @@ export const readPageOf = Effect.fnUntraced(function* <L extends ListName, Row e
   const isBackward = back === true && cursor !== undefined
   const side = back === true ? "prev" : "next"
   const from =
-    cursor === undefined ? start : yield* Effect.fromResult(decodeCursor(query, side, cursor, sha256))
+    cursor === undefined
+      ? start
+      : yield* Effect.fromResult(
+          decodeCursor(query, storage.orderOf(query.list, query.sort), side, cursor, sha256),
+        )
   const found = yield* storage.page({ ...query, from, isBackward, limit: limit + 1 })
   const hasMore = found.length > limit
   const nearest = found.slice(0, limit)
@@ -184,7 +193,7 @@ export const readPageOf = Effect.fnUntraced(function* <L extends ListName, Row e
     // An empty page leads back to where it was requested, that place included.
     row === undefined
       ? from && { values: from.values, isInclusive: !from.isInclusive }
-      : positionAfter(query, row)
+      : positionAfter(storage, query, row)
   const cursorAt = (cursorSide: "next" | "prev", position: Position | undefined) =>
     position === undefined ? null : encodeCursor(query, cursorSide, position, sha256)
   const hasNext = isBackward || hasMore
@@ -207,7 +216,7 @@ export const readPage: <L extends ListName>(
 
 /** Reads pages of lists, each row as it is shown at that moment. */
 export const pageReader =
-  (storage: Pick<Storage["Service"], "page">, sha256: (text: string) => string) =>
+  (storage: ListReads, sha256: (text: string) => string) =>
   <L extends ListName, Item>(
     query: ListQuery<L>,
     parameters: PageParameters,

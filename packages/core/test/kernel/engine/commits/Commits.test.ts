@@ -4,20 +4,20 @@ import { Commits } from "../../../../src/kernel/engine/commits/Commits.ts"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Storage, StorageError } from "../../../../src/kernel/ports/Storage.ts"
 import { type Command, decideSync } from "../../../../src/kernel/unitOfWork/Decision.ts"
-import { UnitOfWork } from "../../../../src/kernel/unitOfWork/UnitOfWork.ts"
+import { openUnit } from "../../../../src/lists/openUnit.ts"
+import { orderColumns } from "../../../../src/lists/ListDefinitions.ts"
 
 /** Commits to a storage that keeps nothing and fails on request, and what a listener heard. */
 const observed = Effect.gen(function* () {
   const heard: Array<string> = []
   const control = { isFull: false }
   const storage = Layer.mock(Storage, {
+    orderOf: orderColumns,
     transact: (command) =>
       Effect.suspend(() =>
         control.isFull
           ? Effect.fail(new StorageError({ reason: "full", message: "full" }))
-          : Effect.succeed(
-              decideSync(command(new UnitOfWork(), Instant.fromMicros(0n)), () => {}).committed(),
-            ),
+          : Effect.succeed(decideSync(command(openUnit(), Instant.fromMicros(0n)), () => {}).committed()),
       ),
   })
   const commits = Context.get(yield* Layer.build(Commits.layer.pipe(Layer.provide(storage))), Commits)

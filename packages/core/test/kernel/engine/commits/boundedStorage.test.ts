@@ -6,11 +6,14 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { CurrentOperator, libraryOperator } from "../../../../src/kernel/ports/CurrentOperator.ts"
 import { boundedStorage } from "../../../../src/kernel/engine/commits/storageStack.ts"
 import { Storage, StorageError } from "../../../../src/kernel/ports/Storage.ts"
+import { orderColumns } from "../../../../src/lists/ListDefinitions.ts"
 
 const LIMIT = Duration.seconds(10)
 
 const bound = (storage: Partial<Storage["Service"]>, limit = LIMIT) =>
-  Effect.provide(boundedStorage(limit).pipe(Layer.provide(Layer.mock(Storage, storage))))
+  Effect.provide(
+    boundedStorage(limit).pipe(Layer.provide(Layer.mock(Storage, { orderOf: orderColumns, ...storage }))),
+  )
 
 /** The service heartbeat of a bounded storage whose own does `serviceHeartbeat`. */
 const boundedMark = (serviceHeartbeat: Storage["Service"]["serviceHeartbeat"]) =>

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { OperatorRecord } from "@tocsin/core/heart/model/OperatorRecord"
 import type { Storage } from "@tocsin/core/kernel/ports/Storage"
+import { orderColumns } from "@tocsin/core/lists/ListDefinitions"
 import { Effect, Fiber } from "effect"
 import { eachPage, matchingPages } from "../../../../src/kernel/engine/lists/readPage.ts"
 
@@ -34,7 +35,7 @@ describe("a long list lets others have their turn between its pieces", () => {
   it.effect("while it is searched, and finds what matches behind them", () =>
     Effect.gen(function* () {
       const { beside, page } = openList()
-      const pages = matchingPages<"operators">({ page }, (rows) =>
+      const pages = matchingPages<"operators">({ orderOf: orderColumns, page }, (rows) =>
         Effect.succeed(rows.filter(({ name }) => name === String(ROWS))),
       )
       const found = yield* beside(pages.page({ ...LIST, from: undefined, isBackward: false, limit: 10 }))
@@ -50,7 +51,7 @@ describe("a long list lets others have their turn between its pieces", () => {
       const { beside, page } = openList()
       const names: Array<string> = []
       // It reads pages alone.
-      const storage = { page } as unknown as Storage["Service"]
+      const storage = { orderOf: orderColumns, page } as unknown as Storage["Service"]
       yield* beside(eachPage(storage, LIST, (rows) => void names.push(...rows.map(({ name }) => name))))
       assert.deepStrictEqual(
         names,

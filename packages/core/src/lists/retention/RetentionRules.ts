@@ -1,6 +1,6 @@
 import type { Instant } from "@tocsin/contract/formats/Instant"
-import { forNames, type StoredName, storedTables } from "../../lists/StoredTables.ts"
-import type { Expiry } from "../model/TableShape.ts"
+import { forNames, type StoredName, storedTables } from "../StoredTables.ts"
+import type { Expiry } from "../../kernel/model/TableShape.ts"
 
 type Shapes = typeof storedTables
 

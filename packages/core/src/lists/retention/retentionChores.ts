@@ -1,31 +1,11 @@
-import { Context, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { Chore, ChoreServices } from "./Chore.ts"
-import { idlePause } from "../../ports/IdlePause.ts"
-import { agedNames, agedTables, type RetentionName, RetentionRules } from "../../retention/RetentionRules.ts"
-
-/** The defaults of docs/rules.md#retention. */
-export const defaultRetention = {
-  history: Duration.days(93),
-  incidents: Duration.days(365),
-  outbox: Duration.days(30),
-  pending: Duration.days(7),
-  audit: Duration.days(400),
-  numbers: Duration.days(93),
-}
-
-/** How long ended rows are kept; without a time, forever (docs/rules.md#retention). */
-export type RetentionOptions = Readonly<Record<keyof typeof defaultRetention, Duration.Duration | undefined>>
-
-export const Retention = Context.Reference<RetentionOptions>("@tocsin/core/kernel/engine/commits/Retention", {
-  defaultValue: () => defaultRetention,
-})
+import type { Chore, ChoreServices } from "../../kernel/engine/commits/Chore.ts"
+import { expiryPause, type RetentionOptions } from "../../kernel/engine/commits/Retention.ts"
+import { idlePause } from "../../kernel/ports/IdlePause.ts"
+import { agedNames, agedTables, type RetentionName, RetentionRules } from "./RetentionRules.ts"
 
 const PURGE_EVERY = Duration.seconds(10)
-const EXPIRE_EVERY = Duration.minutes(10)
-
-/** Between two looks for rows whose time is over. */
-export const expiryPause = Effect.sleep(EXPIRE_EVERY)
 
 /**
  * Removes the rows of every rule whose time is known. Incidents, and what tells of them, stay at least as long as

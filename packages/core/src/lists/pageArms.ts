@@ -1,5 +1,5 @@
-import type { SortValue, Fixed, ListPart } from "../../model/ListPlan.ts"
-import { type ListName, orderColumns, type PageRequest, type Position } from "../../model/ListDefinitions.ts"
+import type { SortValue, Fixed, ListPart } from "../kernel/model/ListPlan.ts"
+import { type ListName, orderColumns, type PageRequest, type Position } from "./ListDefinitions.ts"
 
 /** The order of a page, in the direction of reading. */
 export interface Order {

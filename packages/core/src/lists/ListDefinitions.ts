@@ -1,7 +1,13 @@
 import { Record } from "effect"
-import { forNames, type StoredName, storedTables, type Variants } from "../../lists/StoredTables.ts"
-import { type Listing, type ListPlan, one, type SortColumn, type SortValue } from "./ListPlan.ts"
-import type { AnyShape, ColumnType, TableShape } from "./TableShape.ts"
+import { forNames, type StoredName, storedTables, type Variants } from "./StoredTables.ts"
+import {
+  type Listing,
+  type ListPlan,
+  one,
+  type SortColumn,
+  type SortValue,
+} from "../kernel/model/ListPlan.ts"
+import type { AnyShape, ColumnType, TableShape } from "../kernel/model/TableShape.ts"
 
 type Shapes = typeof storedTables
 
