@@ -7,7 +7,7 @@ import type { CheckRef } from "@tocsin/core/kernel/model/CheckRef"
 import { FOLDED_AFTER, MOST_SERVERS, PART_KINDS, startsIn } from "@tocsin/core/features/numbers/NumberPart"
 import type { PartKind, NumberStorage } from "@tocsin/core/kernel/ports/NumberStorage"
 import { Storage, StorageError } from "@tocsin/core/kernel/ports/Storage"
-import { NumberMemory } from "@tocsin/core/features/numbers/NumberMemory"
+import { NumberMemory, numbersMetrics } from "@tocsin/core/features/numbers/NumberMemory"
 import { forAll } from "@tocsin/testing/forAll"
 import { sum } from "@tocsin/testing/numbers"
 import { agentRecord, checkRecord } from "@tocsin/testing/records"
@@ -17,7 +17,6 @@ import { START_MILLIS } from "@tocsin/testing/samples"
 import { Context, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { numbersMetrics } from "@tocsin/core/features/numbers/numbersMetrics"
 
 const agent = agentRecord("a")
 const checks = ["cpu", "disk"].map((name) => checkRecord(agent, name))

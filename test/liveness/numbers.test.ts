@@ -7,7 +7,7 @@ import type { PartKind } from "@tocsin/core/kernel/ports/NumberStorage"
 import { Duration, Effect } from "effect"
 import { AGENT, enroll, report } from "../service/agents.ts"
 import { openService, type Process, whileTimePasses } from "../service/Service.ts"
-import { numbersMetrics } from "@tocsin/core/features/numbers/numbersMetrics"
+import { numbersMetrics } from "@tocsin/core/features/numbers/NumberMemory"
 
 /** A service with two servers, whose check `disk` reports each minute to one of them. */
 const open = Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { AnnouncementId } from "@tocsin/contract/publicPages/Announcements"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
-import { announcedMaintenance } from "@tocsin/core/features/publicPages/announcedMaintenance"
+import { announcedMaintenance } from "@tocsin/core/features/publicPages/PublicPages"
 import {
   createAnnouncement,
   endAnnouncement,

@@ -2,7 +2,7 @@ import { createHmac, hash } from "node:crypto"
 import type { KeyFingerprint, KeyHash } from "@tocsin/contract/formats/Identifiers"
 import { Hashing, type KeyIdentity } from "@tocsin/core/kernel/ports/Hashing"
 import { Layer, Redacted } from "effect"
-import { decrypt, encrypt } from "./aesGcm.ts"
+import { decrypt, encrypt } from "./AesSecretCipher.ts"
 
 const FINGERPRINT_DIGITS = 16
 

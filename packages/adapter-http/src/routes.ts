@@ -19,7 +19,6 @@ export interface KnownRoute {
   readonly path: FindMyWay.PathInput
 }
 
-/** The endpoints of an API, each with the name of its group. */
 export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
 ) => {

@@ -24,7 +24,7 @@ import {
   keyText,
 } from "@tocsin/core/lists/StoredTables"
 import type { MemberRecord } from "@tocsin/core/heart/model/MemberRecord"
-import { compareMembers } from "@tocsin/core/kernel/model/compareMembers"
+import { compareMembers } from "@tocsin/core/kernel/unitOfWork/Standings"
 import {
   type AlertRecord,
   isBehind,

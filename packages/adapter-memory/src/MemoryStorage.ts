@@ -9,7 +9,7 @@ import { orderColumns } from "@tocsin/core/lists/ListDefinitions"
 import { type EvaluatedName, type KeyedName, type KeyedRows, keyText } from "@tocsin/core/lists/StoredTables"
 import { LAST_VERSION } from "@tocsin/core/heart/model/PolicyVersionRecord"
 import type { LastResult, MemberCheck } from "@tocsin/core/kernel/model/LastResult"
-import { compareMembers } from "@tocsin/core/kernel/model/compareMembers"
+import { compareMembers } from "@tocsin/core/kernel/unitOfWork/Standings"
 import { inOrder } from "@tocsin/core/heart/model/OutboxRecord"
 import {
   type DueRequest,

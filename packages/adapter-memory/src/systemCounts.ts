@@ -13,7 +13,6 @@ import {
 } from "@tocsin/core/kernel/ports/Storage"
 import type { MemoryTables } from "./MemoryTables.ts"
 
-/** The counts of the summary. */
 export const counts = (tables: MemoryTables, aliveSince: Instant.Instant): SummaryCounts => {
   const agents = Array.from(tables.agents.values())
   const accepted = agents.filter((agent) => agent.admission_state === "accepted")

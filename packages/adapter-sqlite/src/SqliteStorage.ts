@@ -14,7 +14,6 @@ import { makePageReads } from "./lists/pageReads.ts"
 import { openDatabase } from "./connection/openDatabase.ts"
 import { RowCache, rowSource } from "./cache/RowCache.ts"
 import { makeMetricCounts, makeCounts } from "./reads/systemCounts.ts"
-import { makeSettledHistory } from "./reads/settledHistory.ts"
 import { makeStaleAgents } from "./reads/staleAgents.ts"
 import { fileMetrics, makeSyncDurations, timedSync } from "./fileMetrics.ts"
 import { sqliteNumbers } from "./numbers/sqliteNumbers.ts"
@@ -32,6 +31,28 @@ import {
 } from "./connection/SqliteFailures.ts"
 import { idlePause } from "@tocsin/core/kernel/ports/IdlePause"
 import { ALL_TOPICS, type Topics } from "@tocsin/core/kernel/topics/Topics"
+import type { SettledHistory, SettledReads } from "@tocsin/core/kernel/ports/SettledReads"
+
+/** An index has the rows that retention removes by their time; those that it keeps are few. */
+const within = (isKept: 0 | 1): string => `SELECT min(seq + 0) AS first, max(seq + 0) AS last FROM check_event
+  WHERE is_kept = ${isKept} AND received_at >= ?1 AND received_at < ?2 AND seq > ?3`
+
+/** Finds the history rows of a span. Their numbers are those of the order in which transactions ended. */
+const makeSettledHistory = (connection: SqliteConnection) => {
+  const newest = connection.query<[seq: bigint | null]>("SELECT max(seq) FROM check_event")
+  const bounds = connection.query<[first: bigint | null, last: bigint | null]>(
+    `SELECT min(first), max(last) FROM (${within(0)} UNION ALL ${within(1)})`,
+  )
+  return (...[{ from, to }, after = 0]: Parameters<SettledReads["settledHistory"]>): SettledHistory => {
+    const [settled] = newest.get() ?? []
+    const [first, last] = bounds.get(from, to, after) ?? []
+    return {
+      first: Number(first ?? 0),
+      last: Number(last ?? 0),
+      settled: Math.max(after, Number(settled ?? 0)),
+    }
+  }
+}
 
 /** With the second between two events of a stream, a change is visible within 2 s. */
 const POLL_EVERY = Duration.millis(500)

@@ -8,7 +8,7 @@ import {
   MAX_UPDATES,
   updateAnnouncement,
 } from "@tocsin/core/features/publicPages/announcementDecisions"
-import { readAnnouncements } from "@tocsin/core/features/publicPages/readAnnouncements"
+import { readAnnouncements } from "@tocsin/core/features/publicPages/PublicPages"
 import type {
   AnnouncementRecord,
   AnnouncementState,

@@ -104,7 +104,6 @@ const schemaNames = (schema: JsonObject): ReadonlyArray<string> => {
   return Array.isArray(anyOf) ? (anyOf as ReadonlyArray<JsonObject>).flatMap(schemaNames) : []
 }
 
-/** The names of an error's schemas, without "Error". */
 const errorNames = ({ content }: OpenApi.OpenApiSpecResponse): ReadonlyArray<string> =>
   Object.values(content ?? {})
     .flatMap(({ schema }) => schemaNames(schema))

@@ -125,7 +125,6 @@ export const v1 = group(TocsinApi, "operators", v1UseCases)
 
 type OpsServices = ServicesOf<(typeof opsUseCases)[number]["make"]> | Commits | Hashing
 
-/** The operators' groups of /ops/v1. */
 export const ops = opsUseCases.map(({ group: name, make }) =>
   group(OpsApi, name, (services: Context.Context<OpsServices>) => make(services)),
 )

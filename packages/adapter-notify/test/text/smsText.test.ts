@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { septetsOf } from "@tocsin/core/heart/notifications/phoneLetters"
-import { smsText } from "../../src/text/smsText.ts"
+import { smsText } from "../../src/services/sms.ts"
 import { anyCharacter } from "@tocsin/testing/anyCharacter"
 
 /** GSM 03.38 by its rows of the standard: those that take one septet, and those behind an escape. */

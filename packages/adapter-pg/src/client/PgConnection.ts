@@ -132,7 +132,6 @@ export class PgConnection implements SqlConnection.Connection {
     return Effect.asVoid(this.#run("execute", this.#session.query("SELECT", [], true), SOUND_MILLIS))
   }
 
-  /** Returns the connection. */
   get close(): Effect.Effect<void> {
     return this.#lease.close
   }

@@ -268,7 +268,6 @@ const comparison = (
 
 const directionOf = ({ order }: Page): string => (order.isAscending ? "ASC" : "DESC")
 
-/** The first rows in the order, without the columns that are fixed. */
 const firstRows = (page: Page, part: ListPart, fixed: ListPart["fixed"]): string => {
   const columns = page.order.columns
     .filter((column) => !fixed.some((one) => one.column === column))

@@ -37,7 +37,6 @@ interface Occurring {
   readonly notifiers: ReadonlyArray<string>
 }
 
-/** The table of each list, the columns of its rows, and how they are read. */
 interface Listed<Row> {
   readonly table: string
   readonly columns: ReadonlyArray<string>

@@ -50,7 +50,6 @@ const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 const itemsOf = (state: BacklogState): string =>
   `outbox INDEXED BY outbox_by_created_at WHERE listed_state = '${state}'`
 
-/** Prepares the count of each notifier's items in a state. */
 const makeBacklog = (connection: SqliteConnection, state: BacklogState) => {
   const items = itemsOf(state)
   const next = connection.query<[NotifierName]>(

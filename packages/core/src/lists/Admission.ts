@@ -90,7 +90,6 @@ export class Admission extends Context.Service<Admission>()("@tocsin/core/lists/
         all("accept_all", (by, agents) =>
           actions.actOnEach("accept", agents, { ...options, includeRotation }, by),
         ),
-      /** Blocks all pending keys, replacement keys included. */
       blockAll: all("block_all", (by, agents) => actions.actOnEach("block", agents, options, by)),
       /** Removes all pending agents; replacement keys stay. */
       removeAll: all("remove_all", (by, agents) => actions.actOnEach("remove", agents, options, by)),

@@ -42,7 +42,6 @@ export type ListRows = {
   readonly [L in ListName]: L extends keyof Variants ? Variants[L] : RowOf<Shapes[ListTables[L]]>
 }
 
-/** The shape of the rows of a list. */
 export const listShape = <L extends ListName>(list: L) =>
   // TypeScript does not relate the declaration to the rows of the list.
   storedTables[listTables[list]] as unknown as TableShape<ListRows[L]>
@@ -67,7 +66,6 @@ type Named<All> = { readonly [Name in keyof All as string extends Name ? never :
 
 export type ListSort<L extends ListName> = keyof Named<ListingOf<L>["orders"]> & string
 
-/** The names of the orders of each list. */
 export const sortsOf = <L extends ListName>(list: L) =>
   // An object has its own names.
   Object.keys(listingOf(list).orders) as ReadonlyArray<unknown> as ReadonlyArray<ListSort<L>>

@@ -1,9 +1,15 @@
-import { Context, Duration, Effect, Exit, Layer } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Struct } from "effect"
 import { agentNotFound } from "../heart/admission/AdmissionErrors.ts"
-import type { AgentId } from "@tocsin/contract/formats/Identifiers"
+import { type AgentId, isAgentId, isCheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { listReaders } from "../kernel/engine/lists/listReaders.ts"
-import { ALL_AGENTS, firstRows, type PageParameters, readPage } from "../kernel/engine/lists/readPage.ts"
+import {
+  ALL_AGENTS,
+  firstRows,
+  type Page,
+  type PageParameters,
+  readPage,
+} from "../kernel/engine/lists/readPage.ts"
 import { countStates } from "../heart/overdue/shownState.ts"
 import { findAgents, type FoundAgentParameters } from "../heart/liveness/findAgents.ts"
 import { aliveSince, toAgent } from "../heart/liveness/agentStatus.ts"
@@ -16,13 +22,44 @@ import { ALL_INTEGRATIONS } from "../features/integrations/seeIntegrations.ts"
 import { Hashing } from "../kernel/ports/Hashing.ts"
 import { RuleSettings } from "../kernel/ports/RuleSettings.ts"
 import { Storage, type StorageError } from "../kernel/ports/Storage.ts"
-import { withSubjectTitles } from "../heart/usecases/subjectTitles.ts"
 import { toAuditEntry } from "../heart/model/AuditRecord.ts"
-import { toBlacklistItem } from "../heart/model/blacklist.ts"
 import { toIncident } from "../heart/usecases/shownIncidents.ts"
 import { toOutboxItem } from "../heart/model/OutboxRecord.ts"
-import type { SystemSummary } from "@tocsin/contract/v1/Resources"
+import type { AgentBlacklistItem, SystemSummary } from "@tocsin/contract/v1/Resources"
 import { toCheckState, toStoredEvent } from "../heart/model/CheckRecord.ts"
+import type { BlockedKeyRecord } from "../heart/model/AgentRecord.ts"
+import type { AuditEntry } from "@tocsin/contract/audit/Audit"
+import { HEARTBEAT } from "../heart/model/MemberRecord.ts"
+import { openerTitles } from "../heart/notifications/incidentTitles.ts"
+
+/** The check or the agent that a change is about, by its first subject. */
+const aboutOf = ({ id, subjects: [first] }: AuditEntry) => {
+  if (first === undefined || (first.kind !== "check" && first.kind !== "agent")) return []
+  const [agent, check = HEARTBEAT] = first.id.split("/")
+  const isOfCheck = isCheckId(check)
+  if (!isAgentId(agent) || (check !== HEARTBEAT && !isOfCheck)) return []
+  return [{ id, opener_agent_id: agent, opener_check_id: isOfCheck ? check : HEARTBEAT }]
+}
+
+/** Changes with the titles that their first subjects have now (docs/rules.md#audit). */
+const withSubjectTitles = (storage: Pick<Storage["Service"], "agent" | "rows">) => (page: Page<AuditEntry>) =>
+  Effect.map(openerTitles(storage, page.items.flatMap(aboutOf)), (titles) => ({
+    ...page,
+    items: page.items.map((item) => {
+      const title = titles.get(item.id)
+      const [first, ...others] = item.subjects
+      return title === undefined || first === undefined
+        ? item
+        : { ...item, subjects: [{ ...first, title }, ...others] }
+    }),
+  }))
+
+const toBlacklistItem = (record: BlockedKeyRecord): AgentBlacklistItem => ({
+  id: record.blacklist_id,
+  ...Struct.pick(record, ["key_fingerprint", "agent_id", "hostname"]),
+  created_at: record.blocked_at,
+  last_seen_at: record.last_seen_at,
+})
 
 // Reading the service heartbeat once a second is enough: its effects last minutes.
 const HEARTBEAT_KEPT_FOR = Duration.seconds(1)

@@ -13,7 +13,6 @@ export class StoredSecrets extends Context.Service<StoredSecrets>()("@tocsin/cor
     const push = yield* Push
     return {
       ...secrets,
-      /** The states of header fields of watches here. */
       watchStates: watches.states,
       /** Encrypts by the first key what only the second one opens, and header fields in clear. */
       encryptAgain: Effect.andThen(

@@ -35,7 +35,6 @@ interface Page {
   readonly incident?: string
 }
 
-/** The console's colours. */
 const STYLE = `:root{color-scheme:light dark;--ground:#f4f2ed;--card:#fffdf9;--ink:#1d2228;--line:#ddd8cd;--accent:#33291c;--on:#fffdf9;--critical:#b01d1d;--warning:#8a5300;--unknown:#63409b}
 @media(prefers-color-scheme:dark){:root{--ground:#13161a;--card:#1b1f25;--ink:#e9e6df;--line:#30353d;--accent:#efe3cf;--on:#1b1408;--critical:#ff8f85;--warning:#f2bd5c;--unknown:#c3a8f2}}
 body{margin:0;padding:1rem;background:var(--ground);color:var(--ink);font:1.0625rem/1.45 system-ui,sans-serif;overflow-wrap:anywhere}

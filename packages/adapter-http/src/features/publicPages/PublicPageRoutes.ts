@@ -20,7 +20,6 @@ export const routes: ReadonlyArray<KnownRoute> = [PAGE, FILE].map(
 
 const PATH = /^\/status\/([a-z0-9][a-z0-9-]{0,62})(\.json|\.atom|\/[a-z0-9-]{1,63}\.svg)?$/
 
-/** The name of a page and its file that a path is of. */
 export const statusFileOf = (path: string) => {
   const [, name, file = ""] = PATH.exec(path) ?? []
   return name === undefined ? undefined : { name, file }

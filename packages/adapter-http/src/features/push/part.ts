@@ -5,8 +5,41 @@ import { CurrentOperator, systemOperator } from "@tocsin/core/kernel/ports/Curre
 import { Context, Effect } from "effect"
 import { counted, example, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
-import * as ShownRoutes from "./ShownRoutes.ts"
 import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { FailedAuthentications } from "../../request/authentication.ts"
+import { errorResponse, failureOfCause } from "../../response/failures.ts"
+import { RequestId } from "../../response/headerFields.ts"
+import { type KnownRoute, pathOf } from "../../routes.ts"
+
+const PATH = "/a/:token/shown"
+
+const shownRoutes: ReadonlyArray<KnownRoute> = (["GET", "POST"] as const).map((method) => ({
+  method,
+  path: PATH,
+}))
+
+const NOT_ALLOWED = HttpServerResponse.text("A browser posts here once it has shown a notification.\n", {
+  status: 405,
+  headers: { allow: "POST", "cache-control": "no-store" },
+})
+
+/** Notes that a browser has shown a notification; its token acknowledges nothing (docs/rules.md#browsers). */
+const shownLayer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const { shown } = yield* Push
+    const { noteToken } = yield* FailedAuthentications
+    const answer = Effect.gen(function* () {
+      const { url } = yield* HttpServerRequest.HttpServerRequest
+      const [, , token = ""] = pathOf(url).split("/")
+      yield* Effect.tapErrorTag(shown(token), "NotFound", () => noteToken)
+      return HttpServerResponse.empty({ status: 204 })
+    }).pipe(Effect.catchCause((cause) => Effect.zipWith(failureOfCause(cause), RequestId, errorResponse)))
+    yield* router.add("POST", PATH, answer)
+    // Programs open addresses that they find.
+    yield* router.add("GET", PATH, NOT_ALLOWED)
+  }),
+)
 
 const KEY = "BGg1c2F4c1ZlcnlTZWNyZXRQb2ludE9mUDI1NkluNjVCeXRlc0FzQmFzZTY0dXJsLU5vdEFSZWFsT25lISE"
 
@@ -93,6 +126,6 @@ const pushUseCases = (services: Context.Context<Policies | Push>) => {
 
 export const push = {
   tags: [["Browsers", "Browsers that get notifications.", operations]],
-  beside: { routes: ShownRoutes.routes, layer: ShownRoutes.layer },
+  beside: { routes: shownRoutes, layer: shownLayer },
   useCases: { group: "push", make: pushUseCases },
 } satisfies HttpPart

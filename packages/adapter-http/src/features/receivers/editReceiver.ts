@@ -21,7 +21,6 @@ import { openPolicyText, type PolicyText } from "../../policy/readPolicyText.ts"
 const LIST = "receivers"
 const NO_RULES = "{}"
 
-/** The edits of the receivers of one text. */
 class ReceiverEditor extends PolicyTextEditor {
   readonly #root: YAMLMap
 

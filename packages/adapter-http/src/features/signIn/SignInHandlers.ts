@@ -16,7 +16,7 @@ import { AgentIntake } from "../../request/Intake.ts"
 import { announcedBytes, readBody } from "../../request/RequestBody.ts"
 import { fail, toApiError } from "../../response/failures.ts"
 import { RequestId } from "../../response/headerFields.ts"
-import { signInMetrics } from "@tocsin/core/features/signIn/signInMetrics"
+import { signInMetrics } from "@tocsin/core/features/signIn/part"
 
 /** The answer to a refused sign-in: of the issuer's faults, 502. */
 const answerTo = Effect.fnUntraced(function* ({ message, refusal }: RefusedSignIn) {

@@ -54,7 +54,6 @@ const urlsOf = (
   return paths(key, options).map((path) => `${publicUrlOf(rules) ?? ""}/in/${kind}${path}`)
 }
 
-/** Adds the key of an integration to what is shown of it. */
 const showingKey = (record: IntegrationRecord, secret: Redacted.Redacted, rules: RuleOptions) => {
   const key = Redacted.value(secret)
   const urls = urlsOf(record, key, rules)

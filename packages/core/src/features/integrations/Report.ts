@@ -120,7 +120,6 @@ export const refusalOfFull = (most: number): Refusal => ({
   message: `this integration has ${most === 1 ? "1 check" : `${most} checks`}, the most that it may have`,
 })
 
-/** A report as the result of a check. */
 export const eventOf = (report: Report, now: Instant.Instant): CheckResult => {
   const { incident_key, output = report.otherwise } = report
   return {

@@ -52,7 +52,6 @@ export interface DerivedCheck {
   /** Its labels without empty ones, which count as absent. */
   readonly texts: Texts
   readonly check_id: CheckId
-  /** The labels of its check. */
   readonly labels: Labels
 }
 

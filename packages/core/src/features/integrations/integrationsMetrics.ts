@@ -1,6 +1,5 @@
 import { counter, gauge } from "../../kernel/engine/metrics/Counters.ts"
 
-/** Metrics of integrations. */
 export const integrationsMetrics = {
   integrationRequests: counter(
     "tocsin_integration_requests_total",

@@ -129,7 +129,6 @@ const aboutAlert = ({ method, path }: Pick<SenderRequest, "method" | "path">) =>
   return Object.entries(ALERT_REQUESTS).find(([each, [by]]) => each === name && by === method)
 }
 
-/** A request about an alert that its path names. */
 const readAbout = (
   { alert, path, query }: SenderRequest,
   [name, [, trigger, outcome]]: NonNullable<ReturnType<typeof aboutAlert>>,

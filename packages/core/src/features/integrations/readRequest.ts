@@ -13,7 +13,6 @@ interface Asked {
   readonly mail?: MailInput | undefined
 }
 
-/** Reads a request, or a mail, by the options of its integration. */
 export const readRequest = (
   { incidents: { sha256 }, kind, mail, request }: Asked,
   { name, options }: Pick<IntegrationRecord, "name" | "options">,

@@ -17,7 +17,6 @@ export const PART_KINDS = {
   late: { length: DAY, span: HOUR },
 } as const satisfies Readonly<Record<PartKind, object>>
 
-/** The number of spans in a part. */
 export const placesOf = (kind: PartKind): number => PART_KINDS[kind].length / PART_KINDS[kind].span
 
 /** For how long hours take values, and are kept. */

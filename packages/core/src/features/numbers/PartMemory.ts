@@ -91,7 +91,6 @@ export class PartMemory {
     return part.recording.count - part.written
   }
 
-  /** The part leaves the memory. */
   leave(part: Part): void {
     const { parts, open } = part.series
     this.#waiting.delete(part)

@@ -1,6 +1,5 @@
 import type { Span, Spans } from "../../kernel/ports/NumberStorage.ts"
 
-/** The span of one value. */
 export const spanOf = (value: number, lastAt: number): Span => ({
   count: 1,
   least: value,

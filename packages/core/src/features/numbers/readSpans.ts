@@ -86,7 +86,6 @@ export interface Asked {
   readonly to: number
 }
 
-/** A series as it is read. */
 export type ReadSeries = NumbersAnswer["series"][number]
 
 /** Reads the spans of the series of one check, in the order of time. */

@@ -15,7 +15,6 @@ import { signing } from "../../heart/audit/recordAudit.ts"
 import { comparing } from "../../kernel/engine/comparing.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { overrideState, type RotaOverrideRecord } from "../../heart/model/RotaOverrideRecord.ts"
-import { turnsInPieces } from "./turnsInPieces.ts"
 import type { OutboxRecord } from "../../heart/model/OutboxRecord.ts"
 import { refusingReceivers } from "../../heart/notifications/refusingReceivers.ts"
 import { Receivers } from "../../heart/notifications/Receivers.ts"
@@ -37,7 +36,7 @@ import { publicUrlOf, type RuleOptions, RuleSettings } from "../../kernel/ports/
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import { servedReceivers } from "../../heart/replicas/listedReceivers.ts"
 import { NotFound, refusalError, StateConflict } from "../../kernel/engine/OperationErrors.ts"
-import { type CalendarPorts, readCalendar } from "./readCalendar.ts"
+import { type CalendarPorts, readCalendar, turnsInPieces } from "./readCalendar.ts"
 
 const SPAN = Duration.days(31)
 const LONGEST_SPAN = Duration.days(366)

@@ -3,14 +3,39 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { overridesEndingAfter } from "./overrideDecisions.ts"
 import { compileGiven, type Policy } from "../../heart/policy/compilePolicy.ts"
-import { firstTurn, type Turn, turnsSince, wholeTurns } from "../../heart/policy/onCall.ts"
+import {
+  addTurns,
+  firstTurn,
+  type Turn,
+  turnsBetween,
+  turnsSince,
+  wholeTurns,
+} from "../../heart/policy/onCall.ts"
 import type { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import type { Hashing, LinkTokens } from "../../kernel/ports/Hashing.ts"
 import type { PolicySource } from "../../heart/usecases/PolicySource.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
-import { turnsInPieces } from "./turnsInPieces.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
+
+/** Days that are computed in one turn of the event loop: some milliseconds, where a rota changes each hour. */
+const DAYS_TOGETHER = Duration.days(8)
+
+/** {@link turnsBetween}, in pieces between which results pass. */
+export const turnsInPieces = Effect.fnUntraced(function* (
+  ...[rotas, name, overrides, { from, most, to }]: Parameters<typeof turnsBetween>
+) {
+  const turns: Array<Turn> = []
+  for (let at = from; at < to;) {
+    const until = Instant.min(Instant.plus(at, DAYS_TOGETHER), to)
+    const following = turnsBetween(rotas, name, overrides, { from: at, to: until, most })
+    addTurns(turns, following ?? [])
+    if (following === undefined || turns.length > most) return undefined
+    at = until
+    yield* Effect.yieldNow
+  }
+  return turns
+})
 
 /** A moment of a calendar: in UTC, to the second. */
 const moment = (at: Instant.Instant): string => `${Instant.format(at).slice(0, 19).replaceAll(/[-:]/g, "")}Z`
@@ -97,7 +122,6 @@ const CALENDAR = { back: Duration.days(31), ahead: Duration.days(94), beyond: Du
 const MOST_EVENTS = 20_000
 const DAY_MICROS = 86_400_000_000n
 
-/** The services that a calendar is read from. */
 export interface CalendarPorts {
   readonly transact: Commits["Service"]["transact"]
   readonly storage: Storage["Service"]

@@ -4,7 +4,6 @@ import { LINE_STATES, type LineState } from "@tocsin/contract/publicPages/Public
 import type { Span } from "../../heart/availability/availability.ts"
 import type { StatePhase } from "./lineStates.ts"
 
-/** A day of a line. */
 export interface FoldedDay {
   /** The worst state of the day, and how long it lasted in all. */
   readonly state: LineState

@@ -8,8 +8,6 @@ import {
   type PublicPage,
   type PublicPageBody,
 } from "@tocsin/contract/publicPages/PublicPages"
-import { announcedMaintenance } from "./announcedMaintenance.ts"
-import { readAnnouncements } from "./readAnnouncements.ts"
 import type { Severity } from "@tocsin/contract/formats/Status"
 import type { CheckRecord } from "../../heart/model/CheckRecord.ts"
 import { findByCheck } from "../../kernel/model/CheckRef.ts"
@@ -26,6 +24,28 @@ import type { LineCheck } from "./lineChecks.ts"
 import { stateNow, worstOf } from "./lineStates.ts"
 import { type FeedEntry, feedOf, pageBody, type ReadPage } from "./pageBody.ts"
 import { type FoldedToday, PageHistory, type Sources, withNeverReported } from "./PageHistory.ts"
+import type { Instant } from "@tocsin/contract/formats/Instant"
+import { type AnnouncementRecord, announcementState } from "./AnnouncementRecord.ts"
+import { firstRows } from "../../kernel/engine/lists/readPage.ts"
+import { MAX_UNENDED_ANNOUNCEMENTS } from "./announcementDecisions.ts"
+
+/** All that have not ended, and as many that have: more than a page or a feed shows. */
+const MOST = 2 * MAX_UNENDED_ANNOUNCEMENTS
+
+/** The announcements of a public page, by one query: those that have not ended first, then the latest ended. */
+export const readAnnouncements = (storage: Storage["Service"], page: string) =>
+  firstRows(storage, { list: "announcements", filter: { page }, sort: "ends_at", direction: "desc" }, MOST)
+
+/** The lines, by their LINE, that open announcements put in maintenance at a moment (docs/rules.md#announcements). */
+export const announcedMaintenance = (
+  announcements: ReadonlyArray<Pick<AnnouncementRecord, "ends_at" | "kind" | "lines" | "starts_at">>,
+  at: Instant,
+): ReadonlySet<string> =>
+  new Set(
+    announcements
+      .filter((one) => one.kind === "maintenance" && announcementState(one, at) === "open")
+      .flatMap(({ lines }) => lines),
+  )
 
 /** The shortest time between two reads of one page. */
 const READ_EVERY = Duration.seconds(15)

@@ -36,7 +36,6 @@ export const openRow = (
   return { state: opened?.isFormer === true ? "former" : "readable", values: values.success }
 }
 
-/** Opens the secrets of these names. */
 export const openSecrets = (
   names: Iterable<NotifierName>,
   rows: ReadonlyArray<SecretRecord>,

@@ -7,7 +7,6 @@ import { at, problemIf, type Problems } from "../../heart/policy/problemsAt.ts"
 const FOREIGN =
   "has characters before the @ that only a mail server with SMTPUTF8 takes; write an address of ASCII there unless yours does"
 
-/** Warnings of the addresses of receivers. */
 export const receiverWarnings = ({ receivers = {} }: PolicyDocument): Problems =>
   Object.entries(receivers).flatMap(([name, receiver]) => at(addressWarnings(receiver), "receivers", name))
 

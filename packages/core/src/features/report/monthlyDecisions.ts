@@ -1,7 +1,7 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { cleanOutput } from "@tocsin/contract/formats/outputText"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import type { Duration } from "effect"
+import { type Duration, Result } from "effect"
 import {
   type AttemptResult,
   LONGEST_RETRY,
@@ -10,7 +10,35 @@ import {
 } from "../../heart/notifications/recordResults.ts"
 import { commandOf, type Decision, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import { type MonthlyReportRecord, reportName } from "./MonthlyReportRecord.ts"
-import { monthsAround, type ReportMonth } from "./reportMonths.ts"
+import { zonedText } from "@tocsin/contract/formats/zonedText"
+import type { Span } from "../../heart/availability/availability.ts"
+import { latestUntil, nextAfter, parseSchedule } from "../../heart/policy/Schedule.ts"
+
+/** A month that a report is about. */
+interface ReportMonth extends Span {
+  /** Such as `2026-11`. */
+  readonly month: string
+  readonly due_at: Instant.Instant
+}
+
+/** The schedule of a zone of a document that was read. */
+const scheduleOf = (cron: string, tz: string) => Result.getOrThrow(parseSchedule({ cron, tz }))
+
+const dueBy = (tz: string, due_at: Instant.Instant): ReportMonth => {
+  const begins = scheduleOf("0 0 1 * *", tz)
+  const to = latestUntil(begins, due_at)
+  const from = latestUntil(begins, Instant.fromMicros(to - 1n))
+  return { month: zonedText(from, tz).slice(0, "2026-11".length), due_at, from, to }
+}
+
+/** The month whose report was due last by the clock of a zone, and the one whose report is next (docs/rules.md#monthly-reports). */
+export const monthsAround = (
+  tz: string,
+  now: Instant.Instant,
+): { readonly last: ReportMonth; readonly next: ReportMonth } => {
+  const due = scheduleOf("0 8 1 * *", tz)
+  return { last: dueBy(tz, latestUntil(due, now)), next: dueBy(tz, nextAfter(due, now)) }
+}
 
 const MISSED = "no server that can use this receiver ran within 24 h: look at tocsin doctor"
 

@@ -11,10 +11,16 @@ import { newId } from "../../kernel/ports/Ids.ts"
 import { idlePause } from "../../kernel/ports/IdlePause.ts"
 import { publicUrlOf } from "../../kernel/ports/RuleSettings.ts"
 import type { StorageError } from "../../kernel/ports/Storage.ts"
-import { isReportDue, recordReport, renewReport, type TakenReport, takeReport } from "./monthlyDecisions.ts"
+import {
+  isReportDue,
+  monthsAround,
+  recordReport,
+  renewReport,
+  type TakenReport,
+  takeReport,
+} from "./monthlyDecisions.ts"
 import { reportName } from "./MonthlyReportRecord.ts"
 import { reportOperations } from "./readReport.ts"
-import { monthsAround } from "./reportMonths.ts"
 
 /** Reports and their retries are late by this at most. */
 const LOOK_EVERY = Duration.seconds(5)

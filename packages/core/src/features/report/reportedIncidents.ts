@@ -55,7 +55,6 @@ const toReported = (
   }
 }
 
-/** An incident of a report, with its log if that was read. */
 interface Wanted {
   readonly record: IncidentRecord
   readonly log?: IncidentTimeline["log"]

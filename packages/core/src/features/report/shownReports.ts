@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Policy } from "../../heart/policy/compilePolicy.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
 import { reportName } from "./MonthlyReportRecord.ts"
-import { monthsAround } from "./reportMonths.ts"
+import { monthsAround } from "./monthlyDecisions.ts"
 import { receiversOfReports } from "./monthlyReports.ts"
 
 /** Adds to the receivers of a policy how the last report of a month went that was due. */

@@ -18,7 +18,7 @@ import {
   AgentTransitions,
   newAgent,
 } from "../model/AgentRecord.ts"
-import { isSameReport } from "../model/isSameReport.ts"
+import { isSameReport } from "../model/CheckRecord.ts"
 import { declaredLabels, titled, type Titles } from "../model/titles.ts"
 import type { HeartbeatOutcome } from "../model/admissionOutcomes.ts"
 import { acceptKey, pendingKeyOf, recognise } from "./agentKeys.ts"

@@ -9,8 +9,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { AgentKeyTransitions, type AgentRecord } from "../model/AgentRecord.ts"
 import { acceptKey, pendingKeyOf } from "./agentKeys.ts"
 import { skipLockedAgents } from "../../kernel/engine/commits/lockedAgents.ts"
-import { forgetMails } from "./forgetMails.ts"
-import { removeAgent } from "./removeAgent.ts"
+import { forgetMails, removeAgent } from "./removeAgent.ts"
 
 /** The options of blocking and removing. */
 export interface OperatorOptions extends IncidentOptions {

@@ -13,10 +13,22 @@ import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { HEARTBEAT, type MemberRecord, type MemberRef } from "../model/MemberRecord.ts"
-import { compareMembers } from "../../kernel/model/compareMembers.ts"
+import { compareMembers } from "../../kernel/unitOfWork/Standings.ts"
 import { SYSTEM } from "../../kernel/ports/CurrentOperator.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
 import { AgentKeyTransitions, type AgentRecord, AgentTransitions, uncount } from "../model/AgentRecord.ts"
+import type { ShownKind } from "@tocsin/contract/integrations/Integrations"
+
+/** Deletes the kept mails of an integration that is deleted. Other kinds have none. */
+export function* forgetMails(
+  unit: UnitOfWork,
+  { kind, name }: { readonly kind: ShownKind; readonly name: AgentId },
+): Decision<void> {
+  if (kind !== "mail") return
+  yield* load(unit, { groups: { kept_mail: [name] } })
+  const kept = unit.of("kept_mail")
+  for (const { id } of kept.group(name)) kept.delete(id)
+}
 
 /**
  * The most severe member leaves last: what a resolved incident shows must not depend on the order

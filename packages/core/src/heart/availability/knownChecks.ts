@@ -52,7 +52,6 @@ export const knownChecks = (storage: ListReads): Pages<"checks", KnownCheck> => 
   }
 }
 
-/** Finds the checks of these that are known. */
 export const findKnown = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   refs: ReadonlyArray<CheckRef>,

@@ -106,7 +106,6 @@ function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput
   return outcomes
 }
 
-/** The status as which its agent counts a check. */
 const countedAs = (check: CheckRecord | undefined) =>
   check?.withdrawn_at === undefined ? check?.status : undefined
 

@@ -5,7 +5,7 @@ import type { Chore, ChoreServices } from "../../kernel/engine/commits/Chore.ts"
 import type { RetentionOptions } from "../../kernel/engine/commits/Retention.ts"
 import { type CheckRef, checksOf } from "../../kernel/model/CheckRef.ts"
 import { SYSTEM } from "../../kernel/ports/CurrentOperator.ts"
-import { commandOf, type Decision, load } from "../../kernel/unitOfWork/Decision.ts"
+import { commandOf, type Decision, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { Incidents } from "../incidents/Incidents.ts"
 import { uncount } from "../model/AgentRecord.ts"
@@ -14,6 +14,8 @@ import { withdrawExpectation } from "../overdue/changeExpectation.ts"
 import { type EvaluateInput, evaluationOfDue } from "../overdue/evaluateExpectations.ts"
 import { hasReported } from "../overdue/listedChecks.ts"
 import { removeFound } from "./checkActions.ts"
+import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
+import type { CheckRecord } from "../model/CheckRecord.ts"
 
 /** A check that its agent no longer runs leaves its incidents, and nothing expects it. Needs its rows. */
 function* withdraw(incidents: Incidents, ref: CheckRef): Decision<void> {
@@ -83,3 +85,18 @@ export const withdrawnChore = (
   evaluationOfDue(services, { name: "withdrawing checks", table: "listed_check", incidents }, (input) =>
     evaluateListed(input, history),
   )
+
+/** A check becomes that of a place: it leaves its incident, and nothing expects it (docs/rules.md#places). */
+export function* leaveAlone(
+  { incidents, unit }: { readonly incidents: Incidents; readonly unit: UnitOfWork },
+  check: CheckRecord | undefined,
+): Decision<undefined> {
+  if (check === undefined || check.is_of_place) return undefined
+  const resolution = { reason: "withdrawn", of: "check" } as const
+  const expectation = yield* loadRow(unit, "expectation", check)
+  if (expectation !== undefined) yield* withdrawExpectation(incidents, expectation, resolution)
+  const { agent_id, check_id, incident_id } = check
+  if (incident_id !== undefined)
+    yield* incidents.leave({ incident_id, agent_id, check_id }, { by: "event", notify: true, resolution })
+  return undefined
+}

@@ -8,7 +8,7 @@ import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { CheckName } from "../../kernel/model/CheckRef.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { memberCount, type MemberRecord } from "../model/MemberRecord.ts"
-import { compareMembers } from "../../kernel/model/compareMembers.ts"
+import { compareMembers } from "../../kernel/unitOfWork/Standings.ts"
 
 /** An incident with more present members than this is evaluated by this many (docs/rules.md#mutes). */
 export const MOST_MEMBERS = 500

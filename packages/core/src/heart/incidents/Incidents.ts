@@ -33,7 +33,7 @@ import {
   isBelow,
   worstSeverity,
 } from "../model/MemberRecord.ts"
-import { compareMembers } from "../../kernel/model/compareMembers.ts"
+import { compareMembers } from "../../kernel/unitOfWork/Standings.ts"
 import { recordLogEntry } from "../audit/recordAudit.ts"
 
 const FIRST_LOOK = 8

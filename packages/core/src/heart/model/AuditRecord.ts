@@ -84,7 +84,6 @@ export const audit_subject = storedTable({
   },
 })
 
-/** The subjects of rows, each once a row. */
 export const subjectRowsOf = (
   rows: ReadonlyArray<AuditRecord>,
 ): ReadonlyArray<RecordOf<typeof audit_subject>> =>

@@ -3,7 +3,6 @@ import { counter, histogram } from "../../kernel/engine/metrics/Counters.ts"
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 const DELAY_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-/** Metrics of notifications. */
 export const deliveryMetrics = {
   attempts: counter(
     "tocsin_notifier_attempts_total",

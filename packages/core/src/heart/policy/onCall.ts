@@ -27,7 +27,6 @@ export const compileRotas = (
   return byName.size === 0 ? undefined : { byName, receivers }
 }
 
-/** Who is on call. */
 export interface OnCall {
   readonly receivers: ReadonlyArray<NotifierName>
   readonly by: "override" | "otherwise" | "turn"

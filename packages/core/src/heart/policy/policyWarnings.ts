@@ -44,7 +44,6 @@ export const matchersOf = (policy: PolicyDocument) =>
     matchersIn(rule).map(({ matcher, path }) => ({ matcher, path: [...place, ...path] })),
   )
 
-/** Warnings of all matchers. */
 export const matcherWarnings = (policy: PolicyDocument): Problems =>
   rulesIn(policy).flatMap(({ place, rule }) => at(ruleWarnings(rule), ...place))
 

@@ -78,7 +78,6 @@ export interface ListPlan {
   readonly occurring?: "notifier"
 }
 
-/** A plan of one part. */
 export const one = (part: Partial<ListPart>): ListPlan => ({ parts: [{ fixed: [], ...part }] })
 
 export const constant = (sql: string): Fragment => ({ sql, values: [] })

@@ -39,7 +39,6 @@ export interface NumberPart extends PartRef {
   readonly spans: Spans
 }
 
-/** A part to write. */
 export interface WrittenPart extends NumberPart {
   /** When its server took the first value of it, in milliseconds since 1970. */
   readonly since: number

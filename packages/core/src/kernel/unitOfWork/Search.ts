@@ -126,14 +126,12 @@ export interface Searches {
     readonly silences: ReadonlyArray<KeyedRows["silence"]>
     readonly serviceHeartbeat: ServiceHeartbeatRecord | undefined
   }
-  /** The silences that end after a moment. */
   readonly silencesEndingAfter: (moment: Instant) => ReadonlyArray<KeyedRows["silence"]>
   /**
    * The silences that end after `now`. Transactions that count them wait for one another from here on, so that
    * their limit is exact.
    */
   readonly unendedSilences: (asked: undefined) => ReadonlyArray<KeyedRows["silence"]>
-  /** The overrides of rotas that end after a moment. */
   readonly overridesEndingAfter: (moment: Instant) => ReadonlyArray<KeyedRows["rota_override"]>
   /** How many rows of a table have not ended at `now`, as exactly as {@link Searches.unendedSilences} says. */
   readonly unended: (table: CountedName) => number

@@ -20,8 +20,13 @@ import { NO_TOPICS, topic, type Topics, topicsOfAction } from "../topics/Topics.
 import type { KeyedName } from "../../lists/StoredTables.ts"
 import type { NumberInput } from "../model/NumberInput.ts"
 import type { LoadedRanking } from "./RowRequest.ts"
-import { KnownEvents } from "./KnownEvents.ts"
-import { type KeyedTable, KeyedTables, type OpenIncident, type UnitTables } from "./KeyedTables.ts"
+import {
+  type KeyedTable,
+  KeyedTables,
+  KnownEvents,
+  type OpenIncident,
+  type UnitTables,
+} from "./KeyedTables.ts"
 import { type CommandChanges, NO_CHANGES, OTHER_CHANGES, Table, type WriteCount } from "./Table.ts"
 
 const CHECKS = topic("checks")

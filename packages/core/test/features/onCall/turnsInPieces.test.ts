@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Effect, Result } from "effect"
-import { turnsInPieces } from "../../../src/features/onCall/turnsInPieces.ts"
+import { turnsInPieces } from "../../../src/features/onCall/readCalendar.ts"
 import { compilePolicy } from "../../../src/heart/policy/compilePolicy.ts"
 import { type RotaOverride, turnsBetween } from "../../../src/heart/policy/onCall.ts"
 import { readPolicy } from "../../../src/lists/readPolicy.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { monthsAround } from "../../../src/features/report/reportMonths.ts"
+import { monthsAround } from "../../../src/features/report/monthlyDecisions.ts"
 
 const at = (text: string) => Instant.parse(text) ?? assert.fail(text)
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Role } from "@tocsin/contract/operators/Operators"
 import type { Claims, SignInRules } from "@tocsin/core/features/signIn/IdentityProvider"
-import { actorName } from "@tocsin/core/features/signIn/actorName"
-import { decideRole, isComplete } from "@tocsin/core/features/signIn/decideRole"
+import { actorName } from "@tocsin/core/features/signIn/sessionDecisions"
+import { decideRole, isComplete } from "@tocsin/core/features/signIn/Sessions"
 import * as fc from "fast-check"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 

@@ -3,7 +3,7 @@ import { type PolicyNotifiers, receiversGiven } from "@tocsin/core/heart/policy/
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { HeldCount, TriedReceiver } from "@tocsin/contract/trial/PolicyTrial"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
-import { policyTrial } from "@tocsin/core/features/trial/policyTrial"
+import { policyTrial } from "@tocsin/core/features/trial/PolicyTrials"
 import { Duration, Effect } from "effect"
 import { usageFailure } from "../../CommandFailure.ts"
 import { placeOfSettings, requireSchema } from "../../storage.ts"

@@ -7,7 +7,6 @@ export const COMMIT_SECONDS = [
 ]
 const GROUP_COMMANDS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
-/** Metrics of the storage. */
 export const storageMetrics = {
   storageUp: gauge("tocsin_storage_up", "Whether the storage answers and takes writes: 1 or 0"),
   storageFailures: counter(
