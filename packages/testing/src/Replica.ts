@@ -2,6 +2,8 @@ import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
 import { defaultRules, RuleSettings, type RuleOptions } from "@tocsin/core/kernel/ports/RuleSettings"
 import { type IncidentOptions, incidentOptions } from "@tocsin/core/heart/incidents/incidentOptions"
+import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
+import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { Ingest } from "@tocsin/core/heart/usecases/Ingest"
 import { Hashing } from "@tocsin/core/kernel/ports/Hashing"
@@ -47,6 +49,8 @@ const useCases = Layer.mergeAll(
   Watches.layer,
 ).pipe(Layer.provideMerge(NodeHashing.layer()))
 
+const noReceivers = Layer.provide(Receivers.layer, Layer.succeed(Notifiers, new Map()))
+
 const UNLIMITED = { perMinute: 0, burst: 0 }
 
 /** Makes a new place, empty. What it returns opens a client there each time it is run. */
@@ -61,6 +65,7 @@ export const newPlace = Effect.fnUntraced(function* <Place>(
     opened += 1
     const layer = useCases.pipe(
       Layer.provideMerge(PolicyInForce.layer),
+      Layer.provideMerge(noReceivers),
       Layer.provideMerge(Commits.layer),
       Layer.provideMerge(subject.client),
       Layer.provide(Layer.succeedContext(place)),

@@ -1,22 +1,18 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { enrolmentOperations } from "../features/enrolment/enrolmentOperations.ts"
 import { firstRows } from "../kernel/engine/lists/readPage.ts"
-import { Commits } from "../kernel/engine/commits/Commits.ts"
+import type { Commits } from "../kernel/engine/commits/Commits.ts"
 import { agentNotFound } from "../heart/admission/AdmissionErrors.ts"
 import type { AgentRecord } from "../heart/model/AgentRecord.ts"
 import { finishLocked, type ManyAgents, type WorkOnMany } from "../kernel/engine/commits/lockedAgents.ts"
 import * as actions from "../heart/admission/operatorActions.ts"
 import { withdrawFailing } from "../heart/admission/removeAgent.ts"
-import { currentSignature, type Signature, signing } from "../heart/audit/recordAudit.ts"
+import { currentSignature, type Signature } from "../heart/audit/recordAudit.ts"
 import { type AgentId, BlacklistId } from "@tocsin/contract/formats/Identifiers"
 import { CurrentInstruments, type Instruments } from "../kernel/engine/metrics/Instruments.ts"
 import type { Command } from "../kernel/unitOfWork/Decision.ts"
-import { incidentOptions } from "../heart/incidents/incidentOptions.ts"
-import { Hashing } from "../kernel/ports/Hashing.ts"
-import { RuleSettings } from "../kernel/ports/RuleSettings.ts"
-import { Ids } from "../kernel/ports/Ids.ts"
-import { PolicyInForce } from "../heart/policy/PolicyInForce.ts"
-import { Storage } from "../kernel/ports/Storage.ts"
+import type { Storage } from "../kernel/ports/Storage.ts"
+import { operationPorts } from "../heart/usecases/operationPorts.ts"
 
 /** Agents per transaction of a bulk action: heartbeats in between wait only milliseconds. */
 const PIECE = 200
@@ -34,17 +30,13 @@ const BLACKLIST = { list: "blacklist", filter: {}, sort: "stored", direction: "d
  */
 export class Admission extends Context.Service<Admission>()("@tocsin/core/lists/Admission", {
   make: Effect.gen(function* () {
-    const storage = yield* Storage
-    const commits = yield* Commits
-    const hashing = yield* Hashing
+    const { commits, ids, options: incidents, sha256, signed, storage } = yield* operationPorts
     const instruments = yield* CurrentInstruments
-    const ids = yield* Ids
     const options: actions.OperatorOptions = {
-      ...incidentOptions(ids, yield* PolicyInForce, yield* RuleSettings, hashing),
-      blacklistIdOf: (keyHash) => BlacklistId.make(hashing.sha256(`bl1:${keyHash}`)),
+      ...incidents,
+      blacklistIdOf: (keyHash) => BlacklistId.make(sha256(`bl1:${keyHash}`)),
     }
     const signature = currentSignature(ids)
-    const signed = signing(commits, ids)
 
     const one = Effect.fnUntraced(function* (name: "accept" | "block" | "remove", agentId: AgentId) {
       const count = yield* signed((by) => actions.actOnOne(name, agentId, options, by))

@@ -4,33 +4,24 @@ import { idlePendingChores } from "../heart/admission/removeAgent.ts"
 import { openingsCountFor } from "../heart/policy/compilePolicy.ts"
 import { Retention } from "../kernel/engine/commits/Retention.ts"
 import { retentionChores } from "./retention/retentionChores.ts"
-import { Storage } from "../kernel/ports/Storage.ts"
 import { serviceHeartbeatChore } from "../heart/clock/repairClocks.ts"
-import { Commits } from "../kernel/engine/commits/Commits.ts"
 import { PieceSizes } from "../kernel/engine/lists/readPage.ts"
 import { overdueChore } from "../heart/overdue/evaluateExpectations.ts"
 import { withdrawnChore } from "../heart/checks/withdrawChecks.ts"
 import { freshnessChore } from "../heart/overdue/followPolicy.ts"
-import { incidentOptions } from "../heart/incidents/incidentOptions.ts"
 import { evaluationChore } from "../heart/evaluation/evaluateIncidents.ts"
 import { countParentChanges, evaluationPassChore } from "../heart/evaluation/evaluationPass.ts"
 import { deadAgentsChore } from "../heart/deadAgents/heartbeatIncident.ts"
 import { unclaimedChore } from "../heart/notifications/discardUnclaimed.ts"
 import { followLabels } from "../heart/policy/followLabels.ts"
-import { PolicyInForce } from "../heart/policy/PolicyInForce.ts"
-import { Hashing } from "../kernel/ports/Hashing.ts"
-import { Ids } from "../kernel/ports/Ids.ts"
-import { Receivers } from "../heart/notifications/Receivers.ts"
-import { RuleSettings } from "../kernel/ports/RuleSettings.ts"
 import { features } from "./features.ts"
+import { operationPorts } from "../heart/usecases/operationPorts.ts"
 
 /** Runs all background work until the layer closes. Safe with several replicas. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const rules = yield* RuleSettings
-    const policy = yield* PolicyInForce
-    const services = { storage: yield* Storage, commits: yield* Commits, rules, pieces: yield* PieceSizes }
-    const incidents = incidentOptions(yield* Ids, policy, rules, yield* Hashing)
+    const { commits, options: incidents, policy, receivers, rules, storage } = yield* operationPorts
+    const services = { storage, commits, rules, pieces: yield* PieceSizes }
     const retention = yield* Retention
     const labels = followLabels(services.commits)
     const parentChanges = yield* countParentChanges(services)
@@ -44,7 +35,7 @@ export const layer = Layer.effectDiscard(
       freshnessChore(services, { inForce: policy, labels }, incidents),
       ...retentionChores(services, retention, () => openingsCountFor(policy.current())),
       ...idlePendingChores(services, retention, incidents),
-      unclaimedChore(services, yield* Receivers),
+      unclaimedChore(services, receivers),
       ...features.flatMap((part) => ("chores" in part ? part.chores(services, incidents, retention) : [])),
     ]
     for (const chore of chores) yield* Effect.forkScoped(repeatChore(chore))

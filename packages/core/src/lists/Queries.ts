@@ -15,13 +15,10 @@ import { findAgents, type FoundAgentParameters } from "../heart/liveness/findAge
 import { aliveSince, toAgent } from "../heart/liveness/agentStatus.ts"
 import { keptCounts } from "../heart/liveness/keptCounts.ts"
 import { sharing } from "../kernel/engine/sharing.ts"
-import { Commits } from "../kernel/engine/commits/Commits.ts"
 import { serviceHeartbeatEvery } from "../heart/liveness/outage.ts"
 import { MOST_INTEGRATIONS } from "../features/integrations/integrationDecisions.ts"
 import { ALL_INTEGRATIONS } from "../features/integrations/seeIntegrations.ts"
-import { Hashing } from "../kernel/ports/Hashing.ts"
-import { RuleSettings } from "../kernel/ports/RuleSettings.ts"
-import { Storage, type StorageError } from "../kernel/ports/Storage.ts"
+import type { Storage, StorageError } from "../kernel/ports/Storage.ts"
 import { toAuditEntry } from "../heart/model/AuditRecord.ts"
 import { toIncident } from "../heart/usecases/shownIncidents.ts"
 import { toOutboxItem } from "../heart/model/OutboxRecord.ts"
@@ -31,6 +28,7 @@ import type { BlockedKeyRecord } from "../heart/model/AgentRecord.ts"
 import type { AuditEntry } from "@tocsin/contract/audit/Audit"
 import { HEARTBEAT } from "../heart/model/MemberRecord.ts"
 import { openerTitles } from "../heart/notifications/incidentTitles.ts"
+import { operationPorts } from "../heart/usecases/operationPorts.ts"
 
 /** The check or the agent that a change is about, by its first subject. */
 const aboutOf = ({ id, subjects: [first] }: AuditEntry) => {
@@ -94,14 +92,11 @@ const overviewOf = Effect.fnUntraced(function* (
 /** Operators' reads (docs/rules.md#lists). */
 export class Queries extends Context.Service<Queries>()("@tocsin/core/lists/Queries", {
   make: Effect.gen(function* () {
-    const storage = yield* Storage
-    const rules = yield* RuleSettings
-    const commits = yield* Commits
+    const { commits, rules, sha256, storage } = yield* operationPorts
     const counts = yield* keptCounts(storage, commits)
     const summarise = Effect.flatMap(Instant.now, (now) =>
       Effect.map(counts(aliveSince(now, rules)), (found) => ({ ...found, generated_at: now })),
     )
-    const { sha256 } = yield* Hashing
     const serviceHeartbeat = yield* Effect.cachedWithTTL(storage.serviceHeartbeat, (exit) =>
       Exit.isSuccess(exit) ? Duration.min(HEARTBEAT_KEPT_FOR, serviceHeartbeatEvery(rules)) : 0,
     )

@@ -21,9 +21,7 @@ const NO_DOWNLOAD = new NotFound({
 /** The files that this server hands out, with the address at which hosts reach it (docs/rules.md#agent-downloads). */
 export class AgentDownloads extends Context.Service<AgentDownloads>()(
   "@tocsin/core/features/enrolment/AgentDownloads",
-  {
-    make: downloads,
-  },
+  { make: downloads },
 ) {
   static readonly layer = Layer.effect(AgentDownloads, AgentDownloads.make)
 }

@@ -1,20 +1,17 @@
 import { Duration, Effect, Redacted } from "effect"
 import type { CreateEnrolmentRequest, Enrolment, EnrolmentId } from "@tocsin/contract/enrolment/Enrolments"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { recordAudit, type Signature, signing } from "../../heart/audit/recordAudit.ts"
+import { recordAudit, type Signature } from "../../heart/audit/recordAudit.ts"
 import {
   type EnrolmentRecord,
   enrolmentState,
   EnrolmentTransitions,
 } from "../../heart/model/EnrolmentRecord.ts"
 import { enrolmentIdOf, tokenOf } from "../../heart/operators/tokens.ts"
-import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { type PageParameters, pageReader } from "../../kernel/engine/lists/readPage.ts"
-import { Hashing } from "../../kernel/ports/Hashing.ts"
-import { Ids } from "../../kernel/ports/Ids.ts"
-import { Storage } from "../../kernel/ports/Storage.ts"
 import { move } from "@tocsin/contract/formats/TransitionTable"
 import { commandOf, load, loadRow } from "../../kernel/unitOfWork/Decision.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 
 type NewEnrolment = Pick<EnrolmentRecord, "id" | "agent_id" | "uses" | "expires_at">
 
@@ -54,10 +51,8 @@ const toEnrolment = (record: EnrolmentRecord, now: Instant.Instant): Enrolment =
 
 /** Operators' decisions about enrolments (docs/rules.md#enrolment). */
 export const enrolmentOperations = Effect.gen(function* () {
-  const hashing = yield* Hashing
-  const ids = yield* Ids
-  const signed = signing(yield* Commits, ids)
-  const page = pageReader(yield* Storage, hashing.sha256)
+  const { hashing, ids, signed, storage } = yield* operationPorts
+  const page = pageReader(storage, hashing.sha256)
   return {
     list: (parameters: PageParameters) =>
       page(

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Redacted } from "effect"
-import { type Signature, signing } from "../../heart/audit/recordAudit.ts"
+import type { Signature } from "../../heart/audit/recordAudit.ts"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import { AgentId, type RegistrationId } from "@tocsin/contract/formats/Identifiers"
 import type {
@@ -12,22 +12,21 @@ import type {
 } from "@tocsin/contract/integrations/Integrations"
 import { integrationNames } from "@tocsin/contract/integrations/integrationNames"
 import type { RotateOperatorRequest } from "@tocsin/contract/operators/Operators"
-import { Commits } from "../../kernel/engine/commits/Commits.ts"
+import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { readRow } from "../../kernel/unitOfWork/Decision.ts"
 import { type PageParameters, readPage } from "../../kernel/engine/lists/readPage.ts"
 import { CurrentInstruments } from "../../kernel/engine/metrics/Instruments.ts"
-import { type IncidentOptions, incidentOptions } from "../../heart/incidents/incidentOptions.ts"
+import type { IncidentOptions } from "../../heart/incidents/incidentOptions.ts"
 import * as decisions from "./integrationDecisions.ts"
 import { withOnlyLogs } from "./onlyLogs.ts"
 import { isKnownKind, KINDS } from "./kinds.ts"
 import { ALL_INTEGRATIONS } from "./seeIntegrations.ts"
 import type { IntegrationRecord } from "./IntegrationRecord.ts"
 import { makeSenderCalls } from "./senderCalls.ts"
-import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
-import { Hashing } from "../../kernel/ports/Hashing.ts"
-import { Ids, newId } from "../../kernel/ports/Ids.ts"
-import { publicUrlOf, type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
-import { Storage } from "../../kernel/ports/Storage.ts"
+import type { Hashing } from "../../kernel/ports/Hashing.ts"
+import { type Ids, newId } from "../../kernel/ports/Ids.ts"
+import { publicUrlOf, type RuleOptions } from "../../kernel/ports/RuleSettings.ts"
+import type { Storage } from "../../kernel/ports/Storage.ts"
 import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { USUAL_GRACE } from "../../heart/usecases/Operators.ts"
 import { TITLES_OF_AGENTS } from "../../heart/replicas/knownNames.ts"
@@ -37,6 +36,7 @@ import { shownIntegrations } from "./shownIntegrations.ts"
 import { tokenOf } from "../../heart/operators/tokens.ts"
 import { mailing } from "./mail/mailing.ts"
 import { noSuchIntegration } from "./mail/tryingMails.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 
 const CONFLICTS = {
   name_in_use: "an agent or an integration has this name; choose another name",
@@ -111,14 +111,8 @@ export class Integrations extends Context.Service<Integrations>()(
   "@tocsin/core/features/integrations/Integrations",
   {
     make: Effect.gen(function* () {
-      const commits = yield* Commits
-      const hashing = yield* Hashing
-      const ids = yield* Ids
-      const rules = yield* RuleSettings
-      const incidents = incidentOptions(ids, yield* PolicyInForce, rules, hashing)
-      const signed = signing(commits, ids)
-      const { sha256 } = hashing
-      const storage = yield* Storage
+      const { commits, hashing, ids, rules, sha256, signed, storage, ...ports } = yield* operationPorts
+      const incidents = ports.options
       const { fullness, nearlyFull, noteworthy, ofMail, show, showAll, unknown } = shownIntegrations(
         storage,
         sha256,

@@ -58,9 +58,7 @@ const resolveOperations = Effect.map(operationPorts, ({ options, signed }) => ({
 /** Operators' actions on checks of integrations. */
 export class ResolvedChecks extends Context.Service<ResolvedChecks>()(
   "@tocsin/core/features/integrations/resolveCheck",
-  {
-    make: resolveOperations,
-  },
+  { make: resolveOperations },
 ) {
   static readonly layer = Layer.effect(ResolvedChecks, ResolvedChecks.make)
 }

@@ -4,10 +4,9 @@ import { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { AgentId, KeyHash, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IntegrationKind } from "@tocsin/contract/integrations/Integrations"
-import { Commits, repeatingUnsettled } from "../../kernel/engine/commits/Commits.ts"
+import { type Commits, repeatingUnsettled } from "../../kernel/engine/commits/Commits.ts"
 import { TokenBuckets } from "../../kernel/engine/limits/TokenBuckets.ts"
 import { CurrentInstruments } from "../../kernel/engine/metrics/Instruments.ts"
-import { incidentOptions } from "../../heart/incidents/incidentOptions.ts"
 import { applyReports, MOST_REPORTS, type SenderInput } from "./applyReports.ts"
 import { readRequest } from "./readRequest.ts"
 import { KINDS } from "./kinds.ts"
@@ -21,16 +20,14 @@ import {
 import { isRefusal } from "./sources.ts"
 import { type Answer, type Refusal, type SenderRequest, withoutKeysIn } from "./Report.ts"
 import { confirmed, Subscriptions } from "./Subscriptions.ts"
-import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
-import { Hashing } from "../../kernel/ports/Hashing.ts"
-import { Ids } from "../../kernel/ports/Ids.ts"
-import { type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
-import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
+import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"
+import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { isTokenOf } from "../../heart/operators/tokens.ts"
 import { integrationsMetrics } from "./integrationsMetrics.ts"
 import type { MailInput } from "./mail/MailInput.ts"
 import { ALL_CHECKS, eachPage } from "../../kernel/engine/lists/readPage.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 
 /** Finds the check of an alert, page by page: senders seldom name an alert by its ID. */
 const findAlert = Effect.fnUntraced(function* (
@@ -145,15 +142,10 @@ const answered = (
 
 /** Makes the calls of senders that do not speak the API (docs/rules.md#integrations). */
 export const makeSenderCalls = Effect.gen(function* () {
-  const commits = yield* Commits
-  const hashing = yield* Hashing
-  const rules = yield* RuleSettings
-  const incidents = incidentOptions(yield* Ids, yield* PolicyInForce, rules, hashing)
-  const storage = yield* Storage
+  const { commits, hashing, options: incidents, rules, sha256, storage } = yield* operationPorts
   const { integrationRequests } = (yield* CurrentInstruments).of(integrationsMetrics)
   const limit = limiting(rules)
   const { longestAcknowledgement } = rules
-  const { sha256 } = hashing
   const subscriptions = yield* Subscriptions
   // The integrations that had a key; the transaction of a report decides whether they still have it.
   const known = new Map<KeyHash, KnownIntegration>()

@@ -1,14 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import type { AuditId } from "@tocsin/contract/audit/Audit"
 import { followCall, type FollowedLink, followLink } from "../../heart/acknowledgements/acknowledge.ts"
-import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
-import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
 import type { Command } from "../../kernel/unitOfWork/Decision.ts"
 import { LinkTokens } from "../../kernel/ports/Hashing.ts"
-import { Ids, newId } from "../../kernel/ports/Ids.ts"
-import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
+import { newId } from "../../kernel/ports/Ids.ts"
 import { acknowledgesFor } from "../../heart/notifications/messageLinks.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 
 export interface FollowedToken {
   readonly token: string
@@ -18,11 +16,9 @@ export interface FollowedToken {
 
 /** Operations of links in messages (docs/rules.md#links). */
 const linkOperations = Effect.gen(function* () {
-  const { transact } = yield* Commits
+  const { commits, ids, policy, rules } = yield* operationPorts
   const tokens = yield* LinkTokens
-  const policy = yield* PolicyInForce
-  const { longestAcknowledgement } = yield* RuleSettings
-  const newAuditId = newId<AuditId>(yield* Ids)
+  const newAuditId = newId<AuditId>(ids)
   /** A link with the reader of its message. */
   const forReader = (link: FollowedLink): FollowedLink => {
     const { readerOf } = policy.current()
@@ -37,9 +33,9 @@ const linkOperations = Effect.gen(function* () {
     const id = tokens?.idOf(token)
     if (id === undefined) return yield* new NotFound({ message: "no message has this link" })
     const inForce = policy.current()
-    const lengthOf = (receiver: string) => acknowledgesFor(inForce, receiver, longestAcknowledgement)
+    const lengthOf = (receiver: string) => acknowledgesFor(inForce, receiver, rules.longestAcknowledgement)
     const by = { via: "link", request_id: requestId, newAuditId } as const
-    return yield* transact(command({ id, isPressed, lengthOf }, by))
+    return yield* commits.transact(command({ id, isPressed, lengthOf }, by))
   })
   return {
     /**

@@ -11,13 +11,11 @@ import type {
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { includesRole } from "@tocsin/contract/operators/Operators"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { signing } from "../../heart/audit/recordAudit.ts"
 import { comparing } from "../../kernel/engine/comparing.ts"
-import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { overrideState, type RotaOverrideRecord } from "../../heart/model/RotaOverrideRecord.ts"
 import type { OutboxRecord } from "../../heart/model/OutboxRecord.ts"
 import { refusingReceivers } from "../../heart/notifications/refusingReceivers.ts"
-import { Receivers } from "../../heart/notifications/Receivers.ts"
+import type { Receivers } from "../../heart/notifications/Receivers.ts"
 import {
   createOverride,
   endOverride,
@@ -27,16 +25,16 @@ import {
 import type { Policy } from "../../heart/policy/compilePolicy.ts"
 import { nextOccurrences } from "../../heart/policy/occurrences.ts"
 import { missingReceivers, type Rotas, stayFrom, type Turn } from "../../heart/policy/onCall.ts"
-import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import { CurrentOperator } from "../../kernel/ports/CurrentOperator.ts"
-import { Hashing, LinkTokens } from "../../kernel/ports/Hashing.ts"
-import { Ids, newId } from "../../kernel/ports/Ids.ts"
+import { LinkTokens } from "../../kernel/ports/Hashing.ts"
+import { newId } from "../../kernel/ports/Ids.ts"
 import { PolicySource } from "../../heart/usecases/PolicySource.ts"
-import { publicUrlOf, type RuleOptions, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
-import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
+import { publicUrlOf, type RuleOptions } from "../../kernel/ports/RuleSettings.ts"
+import type { StorageError } from "../../kernel/ports/Storage.ts"
 import { servedReceivers } from "../../heart/replicas/listedReceivers.ts"
 import { NotFound, refusalError, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { type CalendarPorts, readCalendar, turnsInPieces } from "./readCalendar.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 
 const SPAN = Duration.days(31)
 const LONGEST_SPAN = Duration.days(366)
@@ -246,19 +244,13 @@ const checkReceivers = Effect.fnUntraced(function* (ports: RotaPorts, names: Rea
 
 /** Operators' actions on rotas (docs/rules.md#on-call). */
 const onCallOperations = Effect.gen(function* () {
-  const ids = yield* Ids
+  const { commits, ids, signed, ...others } = yield* operationPorts
   const newOverrideId = newId<OverrideId>(ids)
-  const commits = yield* Commits
-  const signed = signing(commits, ids)
   const ports: RotaPorts = {
+    ...others,
     transact: commits.transact,
-    storage: yield* Storage,
-    receivers: yield* Receivers,
-    policy: yield* PolicyInForce,
     source: yield* PolicySource,
     tokens: yield* LinkTokens,
-    rules: yield* RuleSettings,
-    sha256: (yield* Hashing).sha256,
   }
   return {
     rotas: readRotas(ports),

@@ -98,9 +98,7 @@ const announcing = Effect.gen(function* () {
 /** Operators' actions on announcements, and their list (docs/rules.md#announcements). */
 export class Announcements extends Context.Service<Announcements>()(
   "@tocsin/core/features/publicPages/Announcements",
-  {
-    make: announcing,
-  },
+  { make: announcing },
 ) {
   static readonly layer = Layer.effect(Announcements, Announcements.make)
 }

@@ -24,7 +24,6 @@ import type { LineCheck } from "./lineChecks.ts"
 import { stateNow, worstOf } from "./lineStates.ts"
 import { type FeedEntry, feedOf, pageBody, type ReadPage } from "./pageBody.ts"
 import { type FoldedToday, PageHistory, type Sources, withNeverReported } from "./PageHistory.ts"
-import type { Instant } from "@tocsin/contract/formats/Instant"
 import { type AnnouncementRecord, announcementState } from "./AnnouncementRecord.ts"
 import { firstRows } from "../../kernel/engine/lists/readPage.ts"
 import { MAX_UNENDED_ANNOUNCEMENTS } from "./announcementDecisions.ts"
@@ -39,7 +38,7 @@ export const readAnnouncements = (storage: Storage["Service"], page: string) =>
 /** The lines, by their LINE, that open announcements put in maintenance at a moment (docs/rules.md#announcements). */
 export const announcedMaintenance = (
   announcements: ReadonlyArray<Pick<AnnouncementRecord, "ends_at" | "kind" | "lines" | "starts_at">>,
-  at: Instant,
+  at: Instant.Instant,
 ): ReadonlySet<string> =>
   new Set(
     announcements

@@ -9,16 +9,12 @@ import {
   SubscriptionId,
   type SubscriptionRequest,
 } from "@tocsin/contract/push/Push"
-import { signing } from "../../heart/audit/recordAudit.ts"
 import { isPerson, type SubscriptionRecord } from "../../heart/model/SubscriptionRecord.ts"
 import { toNotifierTest } from "../../heart/notifications/Notifiers.ts"
-import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
 import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { eachPage, type PageParameters, pageReader } from "../../kernel/engine/lists/readPage.ts"
 import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { CurrentOperator } from "../../kernel/ports/CurrentOperator.ts"
-import { Hashing } from "../../kernel/ports/Hashing.ts"
-import { Ids } from "../../kernel/ports/Ids.ts"
 import { NO_KEY, SecretCipher } from "../../kernel/ports/SecretCipher.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import { PushService } from "./PushService.ts"
@@ -27,6 +23,7 @@ import { reachingBrowsers, shownBy } from "./reachingBrowsers.ts"
 import { openAddress, openKey, sealAddress, sealKey } from "./sealedPush.ts"
 import { sealAgain } from "../../kernel/unitOfWork/sealAgain.ts"
 import * as decisions from "./subscriptionDecisions.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 
 /** Browsers by a word of their User-Agent, the more special ones first. */
 const BROWSERS: ReadonlyArray<readonly [word: RegExp, name: string]> = [
@@ -85,11 +82,9 @@ const ALL = { list: "subscriptions", filter: {}, sort: "created_at", direction: 
 
 /** The key by which browsers subscribe. */
 const keyOperations = Effect.fnUntraced(function* (found: FindingBrowsers) {
-  const storage = yield* Storage
+  const { policy, signed, storage } = yield* operationPorts
   const cipher = yield* SecretCipher
   const service = yield* PushService
-  const policy = yield* PolicyInForce
-  const signed = signing(yield* Commits, yield* Ids)
   return {
     state: Effect.gen(function* (): Effect.fn.Return<PushState, StorageError> {
       const { name } = yield* CurrentOperator
@@ -116,10 +111,9 @@ const keyOperations = Effect.fnUntraced(function* (found: FindingBrowsers) {
 
 /** The act by which a browser gets notifications. */
 const adding = Effect.fnUntraced(function* (found: FindingBrowsers) {
-  const { sha256 } = yield* Hashing
+  const { sha256, signed } = yield* operationPorts
   const cipher = yield* SecretCipher
   const service = yield* PushService
-  const signed = signing(yield* Commits, yield* Ids)
   return {
     /** Stores the browser of the present operator; one that it had already keeps its row. */
     create: Effect.fn("Push.create")(function* (
@@ -201,13 +195,9 @@ const sealing = Effect.gen(function* () {
 /** Browsers that get the notifications of their operators (docs/rules.md#browsers). */
 export class Push extends Context.Service<Push>()("@tocsin/core/features/push/Push", {
   make: Effect.gen(function* () {
-    const storage = yield* Storage
-    const commits = yield* Commits
-    const { sha256 } = yield* Hashing
+    const { commits, policy, sha256, signed, storage } = yield* operationPorts
     const cipher = yield* SecretCipher
     const service = yield* PushService
-    const policy = yield* PolicyInForce
-    const signed = signing(commits, yield* Ids)
     const page = pageReader(storage, sha256)
     const found = yield* findingBrowsers
     const reaching = yield* reachingBrowsers(found)

@@ -30,9 +30,7 @@ const testOperations = Effect.map(operationPorts, ({ commits, options, policy, r
 /** Operators' tests of receivers in force. */
 export class ReceiverTests extends Context.Service<ReceiverTests>()(
   "@tocsin/core/features/receivers/ReceiverTests",
-  {
-    make: testOperations,
-  },
+  { make: testOperations },
 ) {
   static readonly layer = Layer.effect(ReceiverTests, ReceiverTests.make)
 }

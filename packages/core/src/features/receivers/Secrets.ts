@@ -1,20 +1,17 @@
 import { Effect, Result, Struct } from "effect"
 import type { PutSecretsRequest, StoredSecrets } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { signing } from "../../heart/audit/recordAudit.ts"
-import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
 import { secretMark, type SecretRecord } from "./SecretRecord.ts"
-import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
-import { Ids } from "../../kernel/ports/Ids.ts"
 import { PolicySource } from "../../heart/usecases/PolicySource.ts"
-import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
+import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import { namedSecrets, type ReadSecrets } from "../../heart/policy/namedSecrets.ts"
 import { encryptSecrets, openRow, openSecrets } from "./openSecrets.ts"
 import { removeSecrets, storeSecrets, TOO_MANY } from "./secretDecisions.ts"
 import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { sealAgain } from "../../kernel/unitOfWork/sealAgain.ts"
 import { SecretCipher, type SecretState, NO_KEY } from "../../kernel/ports/SecretCipher.ts"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 
 const BY_NAME = { list: "secrets", filter: {}, sort: "name", direction: "asc" } as const
 
@@ -45,12 +42,10 @@ type Names = ReturnType<typeof namedSecrets>
 
 /** The stored secrets of receivers, for operators (docs/rules.md#stored-secrets). */
 export const secretOperations = Effect.fnUntraced(function* (followedVersion: () => number | undefined) {
-  const storage = yield* Storage
-  const commits = yield* Commits
+  const { commits, policy, signed, storage } = yield* operationPorts
+  const { current } = policy
   const cipher = yield* SecretCipher
-  const { current } = yield* PolicyInForce
   const { follow } = yield* PolicySource
-  const signed = signing(commits, yield* Ids)
 
   const eachRow = (
     use: (row: SecretRecord, opened: ReturnType<typeof openRow>) => Effect.Effect<void, StorageError>,

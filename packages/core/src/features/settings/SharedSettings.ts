@@ -118,9 +118,7 @@ const settingOperations = Effect.gen(function* () {
 /** Operators' settings, which every server follows (docs/rules.md#stored-settings). */
 export class SharedSettings extends Context.Service<SharedSettings>()(
   "@tocsin/core/features/settings/SharedSettings",
-  {
-    make: settingOperations,
-  },
+  { make: settingOperations },
 ) {
   static readonly layer = Layer.effect(SharedSettings, SharedSettings.make)
 }

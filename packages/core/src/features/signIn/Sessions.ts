@@ -1,8 +1,6 @@
 import { Context, Effect, Layer, Redacted, Struct } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { type Session, type SignInOptions, type SignInRequest } from "@tocsin/contract/signIn/Sessions"
-import { signing } from "../../heart/audit/recordAudit.ts"
-import { Commits } from "../../kernel/engine/commits/Commits.ts"
+import type { Session, SignInOptions, SignInRequest } from "@tocsin/contract/signIn/Sessions"
 import { type PageParameters, pageReader } from "../../kernel/engine/lists/readPage.ts"
 import { isOver, OF_OPERATOR, type SessionRecord } from "./SessionRecord.ts"
 import { invitationOperations } from "./invitationOperations.ts"
@@ -12,7 +10,6 @@ import { OperatorName, Role } from "@tocsin/contract/operators/Operators"
 import { isUseNotable, noteUse } from "../../heart/operators/operatorDecisions.ts"
 import { tokenOf } from "../../heart/operators/tokens.ts"
 import { CurrentOperator, type OperatorIdentity } from "../../kernel/ports/CurrentOperator.ts"
-import { Hashing } from "../../kernel/ports/Hashing.ts"
 import {
   type Claims,
   IdentityProvider,
@@ -20,12 +17,11 @@ import {
   RefusedSignIn,
   type SignInRules,
 } from "./IdentityProvider.ts"
-import { Ids } from "../../kernel/ports/Ids.ts"
-import { Storage } from "../../kernel/ports/Storage.ts"
 import { actorName, beginSession, endSession, hasName, sessionIdOf } from "./sessionDecisions.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
 import { pathOfPointer, valueAt } from "@tocsin/contract/formats/jsonPointer"
 import type { SignInRefusal } from "@tocsin/contract/signIn/SignInRefusals"
+import { operationPorts } from "../../heart/usecases/operationPorts.ts"
 
 const EVERYONE = "*"
 
@@ -136,13 +132,14 @@ const identify = Effect.fnUntraced(function* ({ exchange, rules }: Provider, req
 /** People who sign in by OpenID Connect, and their sessions (docs/rules.md#sign-in). */
 export class Sessions extends Context.Service<Sessions>()("@tocsin/core/features/signIn/Sessions", {
   make: Effect.gen(function* () {
-    const storage = yield* Storage
-    const hashing = yield* Hashing
-    const ids = yield* Ids
+    const {
+      commits: { transact },
+      hashing,
+      ids,
+      signed,
+      storage,
+    } = yield* operationPorts
     const provider = yield* IdentityProvider
-    const commits = yield* Commits
-    const { transact } = commits
-    const signed = signing(commits, ids)
     const page = pageReader(storage, hashing.sha256)
 
     const begin = Effect.fnUntraced(function* (from: Provider, request: SignInRequest) {

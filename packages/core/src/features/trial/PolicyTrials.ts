@@ -9,7 +9,6 @@ import { StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { HistoryTrial, type PolicyCounts, type TrialCounts } from "./HistoryTrial.ts"
-import type * as Instant from "@tocsin/contract/formats/Instant"
 import type { PolicyTrial, TriedReceiver } from "@tocsin/contract/trial/PolicyTrial"
 
 /** The gaps in the tables' knowledge; part of every report. */

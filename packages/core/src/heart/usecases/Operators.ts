@@ -1,5 +1,4 @@
 import { Context, Duration, Effect, Layer, Redacted, Struct } from "effect"
-import { signing } from "../audit/recordAudit.ts"
 import { durationText } from "@tocsin/contract/formats/durationMillis"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import * as Instant from "@tocsin/contract/formats/Instant"
@@ -10,17 +9,13 @@ import type {
   OperatorName,
   RotateOperatorRequest,
 } from "@tocsin/contract/operators/Operators"
-import { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { type PageParameters, pageReader } from "../../kernel/engine/lists/readPage.ts"
 import { CurrentOperator, type OperatorIdentity } from "../../kernel/ports/CurrentOperator.ts"
 import * as decisions from "../operators/operatorDecisions.ts"
 import { isValidToken, type OperatorRecord } from "../model/OperatorRecord.ts"
-import { Hashing } from "../../kernel/ports/Hashing.ts"
-import { Ids } from "../../kernel/ports/Ids.ts"
-import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
-import { Storage } from "../../kernel/ports/Storage.ts"
 import { noSuch, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import { tokenOf } from "../operators/tokens.ts"
+import { operationPorts } from "./operationPorts.ts"
 
 /** How long a former token stays valid after a rotation. */
 export const USUAL_GRACE = Duration.hours(24)
@@ -48,14 +43,9 @@ const refusePast = Effect.fnUntraced(function* (expires_at: Instant.Instant | nu
 /** Named operators and their tokens (docs/rules.md#operators). */
 export class Operators extends Context.Service<Operators>()("@tocsin/core/heart/usecases/Operators", {
   make: Effect.gen(function* () {
-    const storage = yield* Storage
-    const commits = yield* Commits
-    const hashing = yield* Hashing
-    const ids = yield* Ids
-    const signed = signing(commits, ids)
+    const { commits, hashing, ids, rules, signed, storage } = yield* operationPorts
     const page = pageReader(storage, hashing.sha256)
-    const { acknowledgedFor } = yield* RuleSettings
-    const acknowledges_for = durationText(Duration.toMillis(acknowledgedFor))
+    const acknowledges_for = durationText(Duration.toMillis(rules.acknowledgedFor))
 
     const newToken = Effect.sync(() => {
       const token = tokenOf("operator", ids.secret())

@@ -12,14 +12,16 @@ import { PolicyInForce } from "../policy/PolicyInForce.ts"
 /** The ports of operators' operations, of which each names its part. */
 export const operationPorts = Effect.gen(function* () {
   const commits = yield* Commits
-  const { sha256 } = yield* Hashing
+  const hashing = yield* Hashing
+  const { sha256 } = hashing
   const ids = yield* Ids
   const policy = yield* PolicyInForce
   const receivers = yield* Receivers
   const rules = yield* RuleSettings
   const storage = yield* Storage
-  const options = incidentOptions(ids, policy, rules, { sha256 })
-  return { commits, ids, options, policy, receivers, rules, sha256, signed: signing(commits, ids), storage }
+  const options = incidentOptions(ids, policy, rules, hashing)
+  const signed = signing(commits, ids)
+  return { commits, hashing, ids, options, policy, receivers, rules, sha256, signed, storage }
 })
 
 export type OperationPorts = Effect.Success<typeof operationPorts>

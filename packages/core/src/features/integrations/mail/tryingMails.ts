@@ -1,6 +1,6 @@
 import { Duration, Effect, Result, Schema, SchemaParser } from "effect"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
-import { type AgentId } from "@tocsin/contract/formats/Identifiers"
+import type { AgentId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IntegrationOptions } from "@tocsin/contract/integrations/Integrations"
 import {
@@ -10,14 +10,11 @@ import {
   type TriedMail,
   type TryMailRequest,
 } from "@tocsin/contract/integrations/Mails"
-import { Commits } from "../../../kernel/engine/commits/Commits.ts"
 import { NotFound, StateConflict } from "../../../kernel/engine/OperationErrors.ts"
 import { commandOf, load, readRow } from "../../../kernel/unitOfWork/Decision.ts"
-import { Hashing } from "../../../kernel/ports/Hashing.ts"
-import { Ids, newId } from "../../../kernel/ports/Ids.ts"
-import { RuleSettings } from "../../../kernel/ports/RuleSettings.ts"
+import { newId } from "../../../kernel/ports/Ids.ts"
 import { checkCount } from "../applyReports.ts"
-import { type IntegrationRecord } from "../IntegrationRecord.ts"
+import type { IntegrationRecord } from "../IntegrationRecord.ts"
 import { KINDS, optionProblem } from "../kinds.ts"
 import { refusalOfFull } from "../Report.ts"
 import type { MailDecision } from "./decideMail.ts"
@@ -26,6 +23,7 @@ import { type Mail, MailReader } from "./Mail.ts"
 import { mailInput } from "./MailInput.ts"
 import type { SeenMail } from "./SeenMail.ts"
 import { isLate, newestFirst } from "./takeMail.ts"
+import { operationPorts } from "../../../heart/usecases/operationPorts.ts"
 
 /** The kept mails of an integration, and whether there is one of this name. Changes nothing. */
 const readMails = commandOf(function* (unit, name: AgentId) {
@@ -81,10 +79,7 @@ const readCheck = commandOf(function* (
 
 /** Kept mails of integrations, and trials of mails (docs/rules.md#mail). */
 export const tryingMails = Effect.gen(function* () {
-  const commits = yield* Commits
-  const ids = yield* Ids
-  const { sha256 } = yield* Hashing
-  const rules = yield* RuleSettings
+  const { commits, ids, rules, sha256 } = yield* operationPorts
   const usualReader = yield* MailReader
   const newMailId = newId<MailId>(ids)
 
