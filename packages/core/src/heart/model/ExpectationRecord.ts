@@ -43,7 +43,7 @@ const UNREADABLE: Terms = {
   notifications_enabled: false,
 }
 
-interface LateFilter extends CheckFilter {
+export interface LateFilter extends CheckFilter {
   /** Lists those alone that never reported. */
   readonly neverReported?: true | undefined
 }
