@@ -41,9 +41,6 @@ export const token = signal(stored())
 
 export const me = signal<Me | undefined>(undefined)
 
-/** Whose token the server has refused; empty while an operator is signed in, and after a sign-out. */
-export const lostName = signal("")
-
 export const notice = signal("")
 
 const ROLES: ReadonlyArray<Me["role"]> = ["read", "respond", "admin"]
@@ -57,10 +54,9 @@ const known: KnownAnswers = new Map()
 const unanswered: UnansweredActs = new Map()
 
 /** Ends what the token gave. The address stays, so that the next sign-in leads back. */
-const leave = (reason: string, lost = ""): void => {
+const leave = (reason: string): void => {
   known.clear()
   unanswered.clear()
-  lostName.value = lost
   token.value = ""
   me.value = undefined
   notice.value = reason
@@ -89,7 +85,7 @@ const leaving: Array<(send: Send) => Promise<unknown>> = []
 export const whenSignedOut = (does: (send: Send) => Promise<unknown>): void => void leaving.push(does)
 
 /** Forgets a token: of a wall, the one that it keeps, also while the server refuses it. */
-export const signOut = (reason = "", lost = ""): void => {
+export const signOut = (reason = ""): void => {
   const forgotten = token.peek() === "" ? wallToken() : token.peek()
   forget("sessionStorage", KEY)
   // Another tab may have kept another token since.
@@ -101,7 +97,7 @@ export const signOut = (reason = "", lost = ""): void => {
     const left = Promise.allSettled(leaving.map((does) => does(send)))
     if (isOfSession(given)) void left.then(() => endSession(given)).catch(() => undefined)
   }
-  leave(reason, lost)
+  leave(reason)
 }
 
 /** Signs out with the tab that removes a kept token, which all tabs share. */
@@ -149,7 +145,6 @@ export const call = async <Answer>(
         else
           signOut(
             `Your ${isOfSession(used) ? "session is over" : "token is no longer valid"}. Sign in again.`,
-            me.peek()?.name,
           )
       }
     }
@@ -178,6 +173,5 @@ export const signIn = async (given: string, keeping: Keeping): Promise<void> => 
   keepText(keeping === "tab" ? "sessionStorage" : "localStorage", keeping === "wall" ? WALL_KEY : KEY, given)
   notice.value = ""
   me.value = found
-  lostName.value = ""
   token.value = given
 }

@@ -3,7 +3,7 @@ import { type JudgedExpectation, SimulationReport } from "@tocsin/simulation/Sim
 import { simulate } from "@tocsin/simulation/simulate"
 import { Effect, Option, Result, Schema, Struct } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { failure } from "../../CommandFailure.ts"
+import { failure as commandFailure } from "../../CommandFailure.ts"
 import { writeResult } from "../../output/Output.ts"
 import { plural, sectionsText, timeText } from "../../output/texts.ts"
 import { isOfLacked } from "@tocsin/core/heart/policy/readPolicy"
@@ -221,6 +221,6 @@ export const testPolicy = command({
       return peopleText(points, `${points.length - failed} of ${all} hold by ${policy ?? "no policy"}`)
     })
     if (failed === 0) return
-    return yield* failure(`the policy fails its test: ${failed} of ${all}`)
+    return yield* commandFailure(`the policy fails its test: ${failed} of ${all}`)
   }),
 })
