@@ -59,127 +59,136 @@ const TELL_OF_SHOWN = `
   let shown
   globalThis.toShow = () => void (globalThis.isShown = new Promise((resolve) => (shown = resolve)))
   ServiceWorkerRegistration.prototype.showNotification = function (...told) {
-    return show.apply(this, told).then(() => shown())
+    return show.apply(this, told).finally(() => shown())
   }`
 
 /** A push service that a network keeps away, for which a browser waits without end. */
 const SILENT = "PushManager.prototype.subscribe = () => (pushServiceAsked(), new Promise(() => {}))"
 
+/** A worker that shows nothing fails by its name. */
+const WITHIN = 300_000
+
 describe.skipIf(chromium === undefined)(`the worker in Chromium${skipped}`, () => {
-  it.live("where no push service answers, the console says so after 30 s", () =>
-    Effect.gen(function* () {
-      const server = yield* startPushing
-      const made = yield* operate(server, "POST", "/ops/v1/operators", {
-        json: { name: "ann", role: "read" },
-      })
-      const { token } = JSON.parse(made.text) as { readonly token: string }
-      const context = yield* contextOf(yield* browserWithNotifications)
-      let onAsked = () => {}
-      const asked = new Promise<void>((resolve) => (onAsked = resolve))
-      yield* Effect.promise(async () => {
-        await context.grantPermissions(["notifications"], { origin: server.baseUrl })
-        await context.exposeFunction("pushServiceAsked", () => onAsked())
-        await context.addInitScript(SILENT)
-        await context.clock.install()
-        const { page } = await openConsole(context, `${server.baseUrl}/#/receivers`)
-        await signIn(page, token)
-        await page.getByRole("button", { name: "Notify this browser" }).click()
-        await asked
-        await page.getByText("Asking this browser and its push service…").waitFor()
-        await context.clock.fastForward("31")
-        await page.getByText("This browser has no push service: none answered within 30 s.").waitFor()
-      })
-    }),
+  it.live(
+    "where no push service answers, the console says so after 30 s",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* startPushing
+        const made = yield* operate(server, "POST", "/ops/v1/operators", {
+          json: { name: "ann", role: "read" },
+        })
+        const { token } = JSON.parse(made.text) as { readonly token: string }
+        const context = yield* contextOf(yield* browserWithNotifications)
+        let onAsked = () => {}
+        const asked = new Promise<void>((resolve) => (onAsked = resolve))
+        yield* Effect.promise(async () => {
+          await context.grantPermissions(["notifications"], { origin: server.baseUrl })
+          await context.exposeFunction("pushServiceAsked", () => onAsked())
+          await context.addInitScript(SILENT)
+          await context.clock.install()
+          const { page } = await openConsole(context, `${server.baseUrl}/#/receivers`)
+          await signIn(page, token)
+          await page.getByRole("button", { name: "Notify this browser" }).click()
+          await asked
+          await page.getByText("Asking this browser and its push service…").waitFor()
+          await context.clock.fastForward("31")
+          await page.getByText("This browser has no push service: none answered within 30 s.").waitFor()
+        })
+      }),
+    WITHIN,
   )
 
-  it.live("shows what it gets, replaces it, and says what became of an acknowledgement", () =>
-    Effect.gen(function* () {
-      const server = yield* startPushing
-      const context = yield* contextOf(yield* browserWithNotifications)
-      const page = yield* Effect.promise(() => context.newPage())
-      const { deliver, press, shown } = yield* Effect.promise(async () => {
-        await context.grantPermissions(["notifications"], { origin: server.baseUrl })
-        const session = await context.newCDPSession(page)
-        const registered = new Promise<string>((resolve) => {
-          session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
-            const [first] = registrations
-            if (first !== undefined) resolve(first.registrationId)
-          })
-        })
-        await session.send("ServiceWorker.enable")
-        await page.goto(server.baseUrl)
-        await page.evaluate(
-          `navigator.serviceWorker.register(trustedTypes.createPolicy("t", { createScriptURL: (a) => a }).createScriptURL("sw.js")).then(() => navigator.serviceWorker.ready).then(() => true)`,
-        )
-        const registrationId = await registered
-        const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"))
-        await worker.evaluate(TELL_OF_SHOWN)
-        return {
-          deliver: async (message: object) => {
-            await worker.evaluate("toShow()")
-            await session.send("ServiceWorker.deliverPushMessage", {
-              origin: `${server.baseUrl}/`,
-              registrationId,
-              data: JSON.stringify(message),
+  it.live(
+    "shows what it gets, replaces it, and says what became of an acknowledgement",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* startPushing
+        const context = yield* contextOf(yield* browserWithNotifications)
+        const page = yield* Effect.promise(() => context.newPage())
+        const { deliver, press, shown } = yield* Effect.promise(async () => {
+          await context.grantPermissions(["notifications"], { origin: server.baseUrl })
+          const session = await context.newCDPSession(page)
+          const registered = new Promise<string>((resolve) => {
+            session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
+              const [first] = registrations
+              if (first !== undefined) resolve(first.registrationId)
             })
-            await worker.evaluate("isShown")
-          },
-          press: async (action: string) => {
-            await worker.evaluate("toShow()")
-            await worker.evaluate(`registration.getNotifications().then(([notification]) =>
+          })
+          await session.send("ServiceWorker.enable")
+          await page.goto(server.baseUrl)
+          await page.evaluate(
+            `navigator.serviceWorker.register(trustedTypes.createPolicy("t", { createScriptURL: (a) => a }).createScriptURL("sw.js")).then(() => navigator.serviceWorker.ready).then(() => true)`,
+          )
+          const registrationId = await registered
+          const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"))
+          await worker.evaluate(TELL_OF_SHOWN)
+          return {
+            deliver: async (message: object) => {
+              await worker.evaluate("toShow()")
+              await session.send("ServiceWorker.deliverPushMessage", {
+                origin: `${server.baseUrl}/`,
+                registrationId,
+                data: JSON.stringify(message),
+              })
+              await worker.evaluate("isShown")
+            },
+            press: async (action: string) => {
+              await worker.evaluate("toShow()")
+              await worker.evaluate(`registration.getNotifications().then(([notification]) =>
                 dispatchEvent(new NotificationEvent("notificationclick", { notification, action: ${JSON.stringify(action)} })))`)
-            await worker.evaluate("isShown")
-          },
-          shown: () => page.evaluate<ReadonlyArray<Shown>>(SHOWN),
-        }
-      })
-      const until = (what: string, holds: (all: ReadonlyArray<Shown>) => boolean) =>
-        Effect.promise(async () => {
-          for (let look = 0; look < 600; look += 1) {
-            const all = await shown()
-            if (holds(all)) return all
-            await page.waitForTimeout(100)
+              await worker.evaluate("isShown")
+            },
+            shown: () => page.evaluate<ReadonlyArray<Shown>>(SHOWN),
           }
-          throw new Error(`${what}: ${JSON.stringify(await shown())}`)
         })
-      yield* Effect.promise(() => deliver(MESSAGE))
-      const [first] = yield* until("it is shown", (all) => all.length === 1)
-      assert.deepStrictEqual(first, {
-        tag: "one",
-        title: MESSAGE.title,
-        body: "disk full",
-        silent: false,
-        requireInteraction: true,
-        actions: ["acknowledge", "open"],
-      })
+        const until = (what: string, holds: (all: ReadonlyArray<Shown>) => boolean) =>
+          Effect.promise(async () => {
+            for (let look = 0; look < 600; look += 1) {
+              const all = await shown()
+              if (holds(all)) return all
+              await page.waitForTimeout(100)
+            }
+            throw new Error(`${what}: ${JSON.stringify(await shown())}`)
+          })
+        yield* Effect.promise(() => deliver(MESSAGE))
+        const [first] = yield* until("it is shown", (all) => all.length === 1)
+        assert.deepStrictEqual(first, {
+          tag: "one",
+          title: MESSAGE.title,
+          body: "disk full",
+          silent: false,
+          requireInteraction: true,
+          actions: ["acknowledge", "open"],
+        })
 
-      // A newer message takes its place; another incident's does not.
-      yield* Effect.promise(() => deliver({ ...MESSAGE, body: "disk fuller" }))
-      yield* until("it is replaced", (all) => all.length === 1 && all[0]?.body === "disk fuller")
-      yield* Effect.promise(() =>
-        deliver({ ...MESSAGE, tag: "two", renotify: false, silent: true, link: undefined }),
-      )
-      const both = yield* until("both are shown", (all) => all.length === 2)
-      assert.isTrue(both.find(({ tag }) => tag === "two")?.silent)
+        // A newer message takes its place; another incident's does not.
+        yield* Effect.promise(() => deliver({ ...MESSAGE, body: "disk fuller" }))
+        yield* until("it is replaced", (all) => all.length === 1 && all[0]?.body === "disk fuller")
+        yield* Effect.promise(() =>
+          deliver({ ...MESSAGE, tag: "two", renotify: false, silent: true, link: undefined }),
+        )
+        const both = yield* until("both are shown", (all) => all.length === 2)
+        assert.isTrue(both.find(({ tag }) => tag === "two")?.silent)
 
-      yield* Effect.promise(() => press("acknowledge"))
-      const said = yield* until("it says so", (all) => all.some(({ body }) => body.startsWith("This link")))
-      const unknown = said.find(({ tag }) => tag === "one")
-      assert.include(unknown?.body, "This link is not known. Nothing is acknowledged.\ndisk fuller")
-      assert.deepStrictEqual(unknown?.actions, ["open"])
-      assert.isTrue(unknown?.silent)
+        yield* Effect.promise(() => press("acknowledge"))
+        const said = yield* until("it says so", (all) => all.some(({ body }) => body.startsWith("This link")))
+        const unknown = said.find(({ tag }) => tag === "one")
+        assert.include(unknown?.body, "This link is not known. Nothing is acknowledged.\ndisk fuller")
+        assert.deepStrictEqual(unknown?.actions, ["open"])
+        assert.isTrue(unknown?.silent)
 
-      // Without an answer, the button stays.
-      yield* Effect.promise(() => deliver(MESSAGE))
-      yield* until("it is back", (all) =>
-        all.some(({ actions, tag }) => tag === "one" && actions.length === 2),
-      )
-      yield* server.stop
-      yield* Effect.promise(() => press("acknowledge"))
-      const failed = yield* until("it says so too", (all) =>
-        all.some(({ body }) => body.startsWith(MESSAGE.failed)),
-      )
-      assert.deepStrictEqual(failed.find(({ tag }) => tag === "one")?.actions, ["acknowledge", "open"])
-    }),
+        // Without an answer, the button stays.
+        yield* Effect.promise(() => deliver(MESSAGE))
+        yield* until("it is back", (all) =>
+          all.some(({ actions, tag }) => tag === "one" && actions.length === 2),
+        )
+        yield* server.stop
+        yield* Effect.promise(() => press("acknowledge"))
+        const failed = yield* until("it says so too", (all) =>
+          all.some(({ body }) => body.startsWith(MESSAGE.failed)),
+        )
+        assert.deepStrictEqual(failed.find(({ tag }) => tag === "one")?.actions, ["acknowledge", "open"])
+      }),
+    WITHIN,
   )
 })

@@ -40,7 +40,7 @@ export const storageHttpSuite = <Place, E>(
     endpointSuite(subject)
     replicaSuite(subject)
     secretSuite(subject, dump)
-    // Each run has the rest on one of both storages, as each takes many calls of the same code.
+    // An ordinary run has each of the rest on one storage, always the same; a run at length has all on both.
     if (AT_LENGTH || isSQLite) {
       walkSuite(subject)
       titleSuite(subject)

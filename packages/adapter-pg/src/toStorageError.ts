@@ -185,7 +185,13 @@ const raced = keyedNames.filter((name) => {
   return locks === "rows" && key[0] !== "id"
 })
 
-const racedConstraints = new Set(["agent_pkey", "incident_open", ...raced.map((name) => `${name}_pkey`)])
+/** The ID of a browser's subscription is made of its address, which two operators may give at once. */
+const racedConstraints = new Set([
+  "agent_pkey",
+  "incident_open",
+  "push_subscription_pkey",
+  ...raced.map((name) => `${name}_pkey`),
+])
 
 /** Unique indexes on what a sequence gives. */
 const sequencedConstraints = new Set(["check_event_pkey", "number_series_pkey"])

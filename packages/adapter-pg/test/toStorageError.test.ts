@@ -41,6 +41,7 @@ const cases: ReadonlyArray<readonly [name: string, error: SqlError.SqlError, rea
   ["deadlock, again and again", answer("40P01", "DeadlockError"), "timed_out"],
   ["race lost, again and again", violation("incident_open"), "timed_out"],
   ["race lost for the report of a month", violation("monthly_report_pkey"), "timed_out"],
+  ["race lost for a browser", violation("push_subscription_pkey"), "timed_out"],
   ["a row that is there twice", violation("outbox_pkey"), "other"],
   ["damaged page", answer("XX001"), "damaged"],
   ["damaged index", answer("XX002"), "damaged"],

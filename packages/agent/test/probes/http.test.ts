@@ -455,7 +455,7 @@ describe("an endless answer", () => {
     // Not the 3 s for which the rest was awaited.
     assert.match(output, /time=[0-2]\b/)
     await closed
-  })
+  }, 60_000)
 
   it("is none where it ends late", async () => {
     const slow = (socket: Socket): void => {

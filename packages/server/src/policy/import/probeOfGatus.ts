@@ -42,7 +42,7 @@ const sent = (endpoint: Options): Options => {
 }
 
 /** The settings of an endpoint's client that a watch has, too. The others are named. */
-const clientOf = ({ client }: Options, kind: string, leave: Leave): Options => {
+const clientOf = ({ client, url }: Options, kind: string, leave: Leave): Options => {
   const options: Options = {}
   for (const [name, value] of Object.entries(isMap(client) ? client : {})) {
     const seconds = name === "timeout" ? secondsOf(value, 0) : 0
@@ -54,7 +54,8 @@ const clientOf = ({ client }: Options, kind: string, leave: Leave): Options => {
     } else if (value !== false) leave(`its setting client.${name}`)
   }
   if (options["verify"] === true) delete options["verify"]
-  else if ("verify" in options && kind !== "websocket") leave(EXPIRED)
+  // A websocket says nothing of days, nor has plain HTTP a certificate.
+  else if ("verify" in options && kind !== "websocket" && !text(url).startsWith("http:")) leave(EXPIRED)
   return options
 }
 

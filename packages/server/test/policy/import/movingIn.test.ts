@@ -545,7 +545,7 @@ endpoints:
   - { name: ws, url: "wss://a.example/", headers: { X-Key: k }, body: hi, alerts: [{ type: custom }] }
   - { name: mx, url: "8.8.8.8", dns: { query-name: a.example, query-type: MX }, conditions: ["[BODY] == mx.a.example"] }
   - { name: by name, url: dns.example, dns: { query-name: a.example }, conditions: ["[BODY] == any(10.0.0.1, 10.0.0.2)"] }
-  - { name: head, url: "https://a.example", method: HEAD, conditions: ["[BODY] == pat(*x*)"] }
+  - { name: head, url: "http://a.example", client: { insecure: true }, method: HEAD, conditions: ["[BODY] == pat(*x*)"] }
   - { name: trace, url: "https://a.example", method: TRACE }
 external-endpoints:
   - { name: job, group: core, token: t0ken, heartbeat: { interval: 30m }, alerts: [{ type: slack, failure-threshold: 2 }] }
