@@ -141,14 +141,14 @@ export const integrations = {
     ["Checks", undefined, checks],
   ],
   beside: { routes: SenderRoutes.routes, layer: SenderRoutes.layer },
-  useCases: useCasesOf("integrations", Integrations, (integrations) => ({
-    listIntegrations: ({ query }) => integrations.list(query),
-    getIntegration: ({ params }) => integrations.get(params.name),
-    createIntegration: ({ payload }) => integrations.create(payload),
-    changeIntegration: ({ params, payload }) => integrations.change(params.name, payload),
-    listMails: ({ params }) => integrations.mails(params.name),
-    tryMail: ({ params, payload }) => integrations.tryMail(params.name, payload),
-    rotateIntegration: ({ params, payload }) => integrations.rotate(params.name, payload),
-    removeIntegration: ({ params }) => integrations.remove(params.name),
+  useCases: useCasesOf("integrations", Integrations, (calls) => ({
+    listIntegrations: ({ query }) => calls.list(query),
+    getIntegration: ({ params }) => calls.get(params.name),
+    createIntegration: ({ payload }) => calls.create(payload),
+    changeIntegration: ({ params, payload }) => calls.change(params.name, payload),
+    listMails: ({ params }) => calls.mails(params.name),
+    tryMail: ({ params, payload }) => calls.tryMail(params.name, payload),
+    rotateIntegration: ({ params, payload }) => calls.rotate(params.name, payload),
+    removeIntegration: ({ params }) => calls.remove(params.name),
   })),
 } satisfies HttpPart

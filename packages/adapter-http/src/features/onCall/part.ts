@@ -93,11 +93,11 @@ const rotas: Operations = {
 export const onCall = {
   tags: [["On call", "Rotas of the policy, and receivers that stand in for a while.", rotas]],
   beside: { routes: CalendarRoutes.routes, layer: CalendarRoutes.layer },
-  useCases: useCasesOf("rotas", OnCall, (onCall) => ({
-    listRotas: () => onCall.rotas,
-    getRota: ({ params, query }) => onCall.rota(params.name, query),
-    listOverrides: ({ params, query }) => onCall.overrides(params.name, query),
-    createOverride: ({ params, payload }) => onCall.override(params.name, payload),
-    endOverride: ({ params }) => onCall.endOverride(params.name, params.id),
+  useCases: useCasesOf("rotas", OnCall, (calls) => ({
+    listRotas: () => calls.rotas,
+    getRota: ({ params, query }) => calls.rota(params.name, query),
+    listOverrides: ({ params, query }) => calls.overrides(params.name, query),
+    createOverride: ({ params, payload }) => calls.override(params.name, payload),
+    endOverride: ({ params }) => calls.endOverride(params.name, params.id),
   })),
 } satisfies HttpPart

@@ -74,12 +74,12 @@ const operations: Operations = {
 
 export const silences = {
   tags: [["Silences", "Hold the notifications of some agents or checks for a while.", operations]],
-  useCases: useCasesOf("silences", Silences, (silences) => ({
-    listSilences: ({ query }) => silences.silences(query),
-    getSilence: ({ params }) => silences.showSilence(params.id),
+  useCases: useCasesOf("silences", Silences, (calls) => ({
+    listSilences: ({ query }) => calls.silences(query),
+    getSilence: ({ params }) => calls.showSilence(params.id),
     createSilence: ({ payload, query }) =>
-      query.dry_run ? silences.previewSilence(payload) : silences.silence(payload),
-    changeSilence: ({ params, payload }) => silences.editSilence(params.id, payload),
-    expireSilence: ({ params }) => silences.expireSilence(params.id),
+      query.dry_run ? calls.previewSilence(payload) : calls.silence(payload),
+    changeSilence: ({ params, payload }) => calls.editSilence(params.id, payload),
+    expireSilence: ({ params }) => calls.expireSilence(params.id),
   })),
 } satisfies HttpPart
