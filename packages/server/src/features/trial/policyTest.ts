@@ -3,7 +3,7 @@ import { type JudgedExpectation, SimulationReport } from "@tocsin/simulation/Sim
 import { simulate } from "@tocsin/simulation/simulate"
 import { Effect, Option, Result, Schema, Struct } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { failure as commandFailure } from "../../CommandFailure.ts"
+import { failure } from "../../CommandFailure.ts"
 import { writeResult } from "../../output/Output.ts"
 import { plural, sectionsText, timeText } from "../../output/texts.ts"
 import { isOfLacked } from "@tocsin/core/heart/policy/readPolicy"
@@ -23,14 +23,16 @@ interface TestPoint {
   readonly failure?: string
 }
 
+const hasFailed = (point: TestPoint): boolean => point.failure !== undefined
+
 /** For people: a line each, with the reason below a failed one. */
 const peopleText = (points: ReadonlyArray<TestPoint>, summary: string): string =>
   sectionsText([
     points
-      .map(({ failure, file, line, name }) =>
-        failure === undefined
+      .map(({ failure: reason, file, line, name }) =>
+        reason === undefined
           ? `pass  ${plainLine(`${file}:${line}  ${name}`)}\n`
-          : `FAIL  ${plainLine(`${file}:${line}  ${name}`)}\n      ${plainLine(failure)}\n`,
+          : `FAIL  ${plainLine(`${file}:${line}  ${name}`)}\n      ${plainLine(reason)}\n`,
       )
       .join(""),
     `${summary}\n`,
@@ -62,16 +64,16 @@ const attribute = (text: string): string =>
     .replaceAll(/[&<>"]/g, (each) => ENTITIES[each] ?? "")}"`
 
 const counts = (points: ReadonlyArray<TestPoint>): string =>
-  `tests="${points.length}" failures="${points.filter(({ failure }) => failure !== undefined).length}"`
+  `tests="${points.length}" failures="${points.filter(hasFailed).length}"`
 
 /** The XML of JUnit, as systems of continuous integration read it: a suite for each file. */
 const junitText = (points: ReadonlyArray<TestPoint>, name: string): string => {
   const files = Array.from(new Set(points.map(({ file }) => file)))
-  const cases = ({ failure, file, line, name: of }: TestPoint) => {
+  const cases = ({ failure: reason, file, line, name: of }: TestPoint) => {
     const opening = `    <testcase classname=${attribute(file)} name=${attribute(`line ${line}: ${of}`)}`
-    return failure === undefined
+    return reason === undefined
       ? `${opening}/>\n`
-      : `${opening}>\n      <failure message=${attribute(failure)}/>\n    </testcase>\n`
+      : `${opening}>\n      <failure message=${attribute(reason)}/>\n    </testcase>\n`
   }
   return [
     `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name=${attribute(name)} ${counts(points)}>\n`,
@@ -142,8 +144,8 @@ const TIMES = Struct.pick(Result.getOrThrow(commandSettings({})), [
 ])
 
 /** Whether a policy fails because this shell lacks a receiver that it names, which a live server may give. */
-const isLacking = (failure: unknown): failure is BadPolicy =>
-  failure instanceof BadPolicy && failure.issues.some(isOfLacked)
+const isLacking = (reason: unknown): reason is BadPolicy =>
+  reason instanceof BadPolicy && reason.issues.some(isOfLacked)
 
 const ADVICE =
   "set SERVICE_EXTENSIONS if a module gives it, or, in a policy without receivers, name each that the settings of your servers give, such as --notifier messenger"
@@ -205,7 +207,7 @@ export const testPolicy = command({
       Effect.map(linesOf(file), (lines): PlayedFile => ({ file, report: simulate(lines, settings) })),
     )
     const points = stories.flatMap(pointsOf)
-    const failed = points.filter(({ failure }) => failure !== undefined).length
+    const failed = points.filter(hasFailed).length
     const all = plural(points.length, "expectation")
     const result = {
       policy: policy ?? null,
@@ -221,6 +223,6 @@ export const testPolicy = command({
       return peopleText(points, `${points.length - failed} of ${all} hold by ${policy ?? "no policy"}`)
     })
     if (failed === 0) return
-    return yield* commandFailure(`the policy fails its test: ${failed} of ${all}`)
+    return yield* failure(`the policy fails its test: ${failed} of ${all}`)
   }),
 })
