@@ -73,3 +73,29 @@ it.effect(
       assert.lengthOf(attempts, 4, "all have the present secrets")
     }).pipe(Effect.provide(HmacLinkTokens.layer(KEY))),
 )
+
+it.effect(
+  "without a link key too, secrets that differ once their files are read again bring what was refused",
+  () =>
+    Effect.gen(function* () {
+      const service = yield* openService({ notifiers: ["messenger"], policy: withUrl("URL") })
+      const { answerWith, attempts, marks } = service.receivers
+      marks.set("messenger", "former")
+      const process = yield* service.open("only", { keepsHouse: true, reports: true })
+      yield* enroll(process, AGENT)
+      answerWith(refused)
+      yield* Effect.orDie(report(process, criticalChecks(1)))
+      const passed = settled.pipe(Effect.andThen(service.passes("30 seconds")), Effect.andThen(settled))
+      yield* passed
+      for (const [mark, sent] of [
+        ["former", 1],
+        ["present", 2],
+        ["present", 2],
+      ] as const) {
+        marks.set("messenger", mark)
+        yield* process.sendsTo("messenger")
+        yield* passed
+        assert.lengthOf(attempts, sent, mark)
+      }
+    }),
+)

@@ -25,12 +25,27 @@ export interface ReplicaReport extends Pick<
   readonly isEmptyPolicy: boolean
 }
 
-/** The listings of a replica by its report, after those of its former row. */
+/** How a replica reaches, or last reached, a receiver. */
+const entryIn = ({ receivers }: ReplicaRecord, receiver: NotifierName): string | undefined =>
+  receivers.find(({ name }) => name === receiver)?.entry
+
+/** How the replica that was seen last reached a receiver. */
+const lastEntry = (rows: ReadonlyArray<ReplicaRecord>, receiver: NotifierName): string | undefined => {
+  const known = rows.filter((row) => entryIn(row, receiver) !== undefined)
+  const [last] = known.toSorted((a, b) => (a.seen_at > b.seen_at ? -1 : 1))
+  return last && entryIn(last, receiver)
+}
+
+/**
+ * The listings of a replica by its report, after those of its former row. How a receiver was reached is kept while the
+ * replica cannot use it, also from rows of others, which may be removed meanwhile.
+ */
 const listingsOf = (
-  former: ReadonlyArray<ReceiverListing>,
-  { entries = new Map(), given = [], receivers: current, unavailable = new Map() }: ReplicaReport,
+  rows: ReadonlyArray<ReplicaRecord>,
+  { entries = new Map(), given = [], id, receivers: current, unavailable = new Map() }: ReplicaReport,
   now: Instant.Instant,
 ): ReadonlyArray<ReceiverListing> => {
+  const former = rows.find((row) => row.id === id)?.receivers ?? []
   const nowMillis = Number(now / 1_000n)
   const oldest = nowMillis - Duration.toMillis(LISTED_FOR)
   const left = former
@@ -41,7 +56,7 @@ const listingsOf = (
   const present = current.map((name) => {
     const reason = unavailable.get(name)
     const before = formerOf.get(name)
-    const entry = reason === undefined ? entries.get(name) : before?.entry
+    const entry = reason === undefined ? entries.get(name) : (before?.entry ?? lastEntry(rows, name))
     const listing = {
       name,
       ...(given.includes(name) && { given: true as const }),
@@ -114,23 +129,25 @@ const isReplaced = (
 
 /**
  * The receivers of a report that are reached in another way than its replica reached them before; or, as it starts, than
- * another one does, which may have claimed the first attempt. One of an earlier version does not say how.
+ * another one does, which may have claimed the first attempt. One that ended before the present way was first reported
+ * can have claimed none since.
  */
 const changedReceivers = (
   rows: ReadonlyArray<ReplicaRecord>,
   { entries = new Map(), id, unavailable = new Map() }: ReplicaReport,
+  now: Instant.Instant,
 ): ReadonlyArray<NotifierName> => {
-  const entriesIn = (replicas: ReadonlyArray<ReplicaRecord>, receiver: NotifierName) =>
-    replicas.flatMap(({ receivers }) =>
-      receivers.flatMap(({ entry, name }) => (name === receiver ? (entry ?? []) : [])),
-    )
+  const own = rows.filter((row) => row.id === id)
   return Array.from(entries).flatMap(([receiver, entry]) => {
-    const own = entriesIn(
-      rows.filter((replica) => replica.id === id),
-      receiver,
-    )
-    const known = own.length > 0 ? own : entriesIn(rows, receiver)
-    return known.some((other) => other !== entry) && !unavailable.has(receiver) ? [receiver] : []
+    if (unavailable.has(receiver)) return []
+    const reaching = (among: ReadonlyArray<ReplicaRecord>) =>
+      among.filter((row) => entryIn(row, receiver) !== undefined)
+    const same = rows.filter((row) => entryIn(row, receiver) === entry)
+    const counts = (row: ReplicaRecord) =>
+      replicaState(row, now) === "live" ||
+      !same.some(({ started_at }) => started_at > (row.ended_at ?? row.seen_at))
+    const known = reaching(own).length > 0 ? reaching(own) : reaching(rows).filter(counts)
+    return known.every((row) => same.includes(row)) ? [] : [receiver]
   })
 }
 
@@ -152,13 +169,13 @@ export const reportReplica = commandOf(function* (unit, report: ReplicaReport, s
     ...row,
     agent_sha256: report.agent_sha256,
     known_names: report.known_names,
-    receivers: listingsOf(known?.receivers ?? [], report, unit.now),
+    receivers: listingsOf(rows, report, unit.now),
     seen_at: unit.now,
     ended_at: undefined,
   })
   const replicas = unit.of("replica").group("all")
   for (const { id } of outlivedReplicas(replicas, unit.now)) unit.of("replica").delete(id)
-  return { replicas, changed: changedReceivers(rows, report) }
+  return { replicas, changed: changedReceivers(rows, report, unit.now) }
 })
 
 export const endReplica = commandOf(function* (unit, replicaId: string): Decision<void> {

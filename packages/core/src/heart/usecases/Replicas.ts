@@ -82,6 +82,8 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
       // Hashing a large policy takes milliseconds.
       let hashed: { readonly document: PolicyDocument; readonly policy_hash: string } | undefined
       const changed = yield* Queue.unbounded<NotifierName>()
+      /** How this process last reached each receiver, for changes that no row shows. */
+      const reached = new Map<NotifierName, string>()
       const given = lastingReceivers(yield* RuleSettings).filter((name) => name !== ONLY_LOGS)
       const probes = (yield* WatchProbes) !== undefined
       const agent_sha256 = (yield* AgentDownload)?.sha256
@@ -101,15 +103,27 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
             const { policy_hash } = hashed
             const receivers = Array.from(all.keys())
             const process = { id, version, given, probes, agent_sha256, started_at, known_names: KNOWN_NAMES }
+            const whole = entriesOf(policy, notifiers)
             // A digest without a key would show whoever reads the database which secrets are guessed right.
             const entries = new Map(
-              Array.from(entriesOf(policy, tokens ? notifiers : new Map()), ([name, entry]) => [
+              Array.from(tokens ? whole : entriesOf(policy, new Map()), ([name, entry]) => [
                 name,
                 (tokens?.markOf ?? hashing.sha256)(entry).slice(0, DIGEST),
               ]),
             )
             const report = { ...process, policy_hash, receivers, entries, unavailable }
-            return transact(reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature))
+            const stored = transact(
+              reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature),
+            )
+            return Effect.map(stored, ({ changed: found, replicas }) => {
+              const changed = new Set(found)
+              for (const [name, entry] of whole) {
+                if (unavailable?.has(name) === true) continue
+                if ((reached.get(name) ?? entry) !== entry) changed.add(name)
+                reached.set(name, entry)
+              }
+              return { replicas, changed }
+            })
           }),
         end: transact(endReplica(id)),
       }
