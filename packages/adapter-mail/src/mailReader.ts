@@ -77,7 +77,9 @@ export const mailReader = Effect.fnUntraced(function* (
     yield* end(thread)
     return undefined
   })
-  const starting = Effect.forkIn(started, scope, { startImmediately: true })
+  // The system may have no thread to give: then this mail lacks it, and not each later one too.
+  const startedOrNot = Effect.catchCause(started, () => Effect.succeed(undefined))
+  const starting = Effect.forkIn(startedOrNot, scope, { startImmediately: true })
   const startSpare = Effect.gen(function* () {
     yield* Effect.sleep(SPARE_AFTER)
     spare ??= yield* starting

@@ -115,4 +115,16 @@ describe("a thread that reads mails", () => {
       assert.strictEqual(started, 2)
     }),
   )
+
+  it.effect("that cannot start fails one mail only", () =>
+    Effect.gen(function* () {
+      let started = 0
+      const read = yield* mailReader(() => {
+        if ((started += 1) === 1) throw new Error("ERR_WORKER_INIT_FAILED")
+        return asWorker(new Thread())
+      })
+      assert.match((yield* read(BYTES, "")).unread ?? "", /longer than 2 s/)
+      assert.strictEqual((yield* read(BYTES, "")).unread, "")
+    }),
+  )
 })
