@@ -91,14 +91,35 @@ describe("claimed ahead", () => {
       service.receivers.answerWith(answer)
       yield* Effect.orDie(report(process, criticalChecks(CHECKS)))
       yield* settled
-      // The firings, their claim, and their results.
-      assert.strictEqual(settlements, 3)
+      // The firings, their claim, and their results, singly where it throws.
+      if (answer === delivered) assert.strictEqual(settlements, 3)
       service.receivers.answerWith(delivered)
       yield* service.passes("1 minute")
       const items = Array.from(service.rows().outbox.values())
       assert.deepStrictEqual(new Set(items.map(({ state }) => state)), new Set(["sent"]))
       assert.deepStrictEqual(new Set(items.map((item) => item.attempts)), new Set([attempts]))
       assert.strictEqual(service.receivers.arrivals.length, CHECKS)
+    }),
+  )
+
+  it.effect("are attempted at once, and then singly, if the notifier throws over one of them", () =>
+    Effect.gen(function* () {
+      const seen = new Set<string>()
+      const service = yield* openService({
+        notifiers: ["webhook"],
+        sendsAll: true,
+        answerTo: ({ id }) => (Array.from(seen.add(id)).indexOf(id) === 4 ? throwing : delivered),
+      })
+      const process = yield* service.open("a", { concurrency: CHECKS })
+      yield* enroll(process, AGENT)
+      yield* Effect.orDie(report(process, criticalChecks(CHECKS)))
+      yield* settled
+      const states = Array.from(service.rows().outbox.values(), ({ state }) => state)
+      assert.lengthOf(
+        states.filter((state) => state === "sent"),
+        CHECKS - 1,
+      )
+      assert.include(states, "retry")
     }),
   )
 

@@ -251,13 +251,22 @@ export const makeAttempts = Effect.fnUntraced(function* (
     yield* settle(held.claims, result)
   })
 
-  /** Attempts items at once and settles them together, where none can wait. For a tracer, each is a span of its own. */
+  /**
+   * Attempts items at once and settles them together, where none can wait; singly where that fails, as one of them may be
+   * the reason. For a tracer, each is a span of its own.
+   */
   const attemptAll = (items: Items): Effect.Effect<void> | undefined => {
     const { kind: notifier, sendAll } = current() ?? {}
     if (notifier === undefined || sendAll === undefined || isTraced || items.length < 2) return undefined
     const claims = items.map(({ claim }) => ({ ...claim, notifier }))
-    const sending = timed(sendAll(items.map(({ notification }) => forReader(notification))))
-    return Effect.flatMap(makeAttempt(sending), (result) => settle(claims, result))
+    const sending = Effect.suspend(() =>
+      timed(sendAll(items.map(({ notification }) => forReader(notification)))),
+    )
+    return Effect.flatMap(makeAttempt(sending), (result) =>
+      result.outcome === "delivered" || result.outcome === "released"
+        ? settle(claims, result)
+        : Effect.forEach(items, (item) => attempt(item), { concurrency: "unbounded", discard: true }),
+    )
   }
 
   return {
