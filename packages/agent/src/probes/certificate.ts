@@ -117,6 +117,8 @@ const ownThresholds = ({ validFrom: begin, validTo: end }: X509Certificate): Thr
   return thresholdsOf(least(21, 3), least(7, 10))
 }
 
+const { critical: UNEXPIRED } = thresholdsOf(undefined, "0:")
+
 /** The days that the certificates of a server have left. */
 export const daysLeft = (
   { first, own }: Awaited<ReturnType<typeof shownCertificate>>,
@@ -125,11 +127,13 @@ export const daysLeft = (
 ): Measure => {
   const left = endOf(first) - now
   const of = first === own ? "" : ` of ${nameOf(first)}`
+  const bounds = givenOr(thresholds, ownThresholds(first))
   return {
     label: "days",
     value: Number.isNaN(left) ? -1 : left / MILLIS_PER_DAY,
     unit: "d",
-    thresholds: givenOr(thresholds, ownThresholds(first)),
+    // Who asks for an earlier warning does not ask for a milder end.
+    thresholds: { ...bounds, critical: bounds.critical ?? UNEXPIRED },
     words: `certificate${of} ${lifeText(first.validTo, left)}`,
   }
 }

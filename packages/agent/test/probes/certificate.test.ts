@@ -112,6 +112,15 @@ describe.skipIf(withoutOpenssl !== undefined)(`the days of a certificate${unless
     assert.throws(() => configured("tls", { host: "a", warning: "2GiB:" }), /units are m, h, d$/)
   })
 
+  it("are critical below none, whatever was asked for as a warning", async () => {
+    issue("server", "root", "leaf", [-84, -1])
+    const host = { host: "127.0.0.1", port: await serve("server"), ca: at("root.pem") }
+    for (const given of [{ warning: "30:" }, { days: { warning: "30:" }, verify: false }]) {
+      const { output, status } = await probed("tls", { ...host, ...given })
+      assert.strictEqual(status, "critical", output)
+    }
+  })
+
   it("are those of a certificate in between that expires first, with its name", async () => {
     issue("between", "root", "authority", [-300 * 24, 3 * 24 + 1])
     issue("server", "between", "leaf", [-1, 307 * 24])
