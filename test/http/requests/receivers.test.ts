@@ -204,13 +204,18 @@ describe("a receiver over HTTP", () => {
         assert.strictEqual((yield* operate("GET", "/ops/v1/policy/versions")).text, '{"items":[]}')
         // Its test, once it is stored as it was tried.
         const tested = Effect.map(operate("GET", "/ops/v1/policy"), ({ body }) =>
-          Object(body).receivers.map(({ tested_at }: { readonly tested_at?: string }) => typeof tested_at),
+          Object(body).receivers.map(({ tested_at }: { readonly tested_at?: string }) => tested_at),
         )
         const other = { ...receiver, url_file: "c" }
         assert.strictEqual((yield* change("PUT", "webhook", { receiver: other })).status, 200)
-        assert.deepStrictEqual(yield* tested, ["undefined"])
+        assert.deepStrictEqual(yield* tested, [undefined])
         assert.strictEqual((yield* change("PUT", "webhook", { receiver })).status, 200)
-        assert.deepStrictEqual(yield* tested, ["string"])
+        const [at] = yield* tested
+        assert.isString(at)
+        // Later, nothing has been sent to it.
+        for (const again of [other, receiver])
+          assert.strictEqual((yield* change("PUT", "webhook", { receiver: again })).status, 200)
+        assert.deepStrictEqual(yield* tested, [at])
       }),
     ),
   )

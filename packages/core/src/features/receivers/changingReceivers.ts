@@ -1,5 +1,6 @@
-import { Effect, Equal, Result } from "effect"
+import { Duration, Effect, Redacted, Result } from "effect"
 import { fieldPath } from "@tocsin/contract/formats/describeIssue"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import type { ValidationError } from "@tocsin/contract/formats/Errors"
 import type { PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { type SecretValues, storedNameOf } from "@tocsin/contract/receivers/ReceiverSecrets"
@@ -91,15 +92,33 @@ const REPEATABLE = 10
 const valuesOf = (row: NotifierName | undefined, values: SecretValues | undefined): OpenedSecrets =>
   row === undefined || values === undefined ? new Map() : new Map([[row, Result.succeed(values)]])
 
-/** The last receiver that took a test as it would be: once it is stored so, that test is its own. */
+/** After this, a test says nothing of a receiver that is stored. */
+const TESTED_FOR = Duration.minutes(10)
+
+/** The last receiver that took a test as it would be: once it is stored so, soon, that test is its own. */
 const keepingTests = Effect.gen(function* () {
   const commits = yield* Commits
   const ids = yield* Ids
-  let taken: ReceiverWithSecrets | undefined
+  const inForce = yield* PolicyInForce
+  const { sha256 } = yield* Hashing
+  let taken: { readonly digest: string; readonly at: Instant.Instant } | undefined
+  /** Of the entry and its secrets: those that are given with it, and which of the stored ones it names. */
+  const digestOf = ({ name, receiver, values = {} }: ReceiverWithSecrets): string => {
+    const { secrets = name } = Object(receiver)
+    const given = Object.entries(values).map(([key, value]) => [key, value && Redacted.value(value)])
+    return sha256(JSON.stringify([name, receiver, given, inForce.current().secretMarks?.get(secrets)]))
+  }
   return {
-    took: (given: ReceiverWithSecrets): void => void (taken = given),
-    stored: (given: ReceiverWithSecrets) =>
-      Equal.equals(given, taken) ? commits.transact(noteTested(given.name, newId(ids))) : Effect.void,
+    digestOf,
+    took: (digest: string) => Effect.map(Instant.now, (at) => void (taken = { digest, at })),
+    /** The receiver is stored already: it is not in vain if this cannot be noted. */
+    stored: Effect.fnUntraced(function* (digest: string, name: NotifierName) {
+      if (digest !== taken?.digest) return
+      const { at } = taken
+      taken = undefined
+      if (Instant.isRecent(at, TESTED_FOR, yield* Instant.now))
+        yield* Effect.ignore(commits.transact(noteTested(name, () => newId(ids)(at))))
+    }),
   }
 })
 
@@ -159,10 +178,11 @@ export const changingReceivers = Effect.fnUntraced(function* (
       const stores = encrypted && storing(encrypted)
       const by = { name: change.name, stores }
       const applying = { ...application, of: version }
+      const digest = tests.digestOf({ values, ...given })
       if (change.receiver !== undefined)
         return yield* Effect.tap(
           store(edited, applying, { ...by, action: "receiver.changed" }, valuesOf(row, values)),
-          tests.stored({ values, ...given }),
+          tests.stored(digest, change.name),
         )
       const dropped = secretsOf(inForce.current().document, change.name)
       const drops = dropped === undefined ? undefined : dropping(dropped)
@@ -177,8 +197,9 @@ export const changingReceivers = Effect.fnUntraced(function* (
       const row = secretsOf(document, change.name)
       yield* plainSecrets.prevent(document, values && row)
       const opened = yield* openWith(document, valuesOf(row, values))
+      const digest = tests.digestOf({ values, ...given })
       const receipt = yield* source.test(document, opened, bind)
-      if (receipt.result.outcome === "delivered") tests.took({ values, ...given })
+      if (receipt.result.outcome === "delivered") yield* tests.took(digest)
       return receipt
     }),
   }
