@@ -36,7 +36,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           return (await page.getByText("mkdir -p data/agent").textContent()) ?? ""
         })
         const host = agentHost(join(yield* scratchFolder, "agent"))
-        host.configure(`${/echo '(.*)' > data\/agent\/config\.yaml/.exec(shown)?.[1]}\n`)
+        host.configure(`${/echo '([^']*)' > data\/agent\/config\.yaml/.exec(shown)?.[1]}\n`)
         const agent = yield* host.start
         yield* Effect.promise(async () => {
           await page.getByRole("button", { name: "Accept" }).click()

@@ -139,8 +139,10 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           const said = /berlin is no place|1 of 2 places not counting/
           await page.locator('[data-id="discard"]').getByText(said).waitFor()
           // It says what to do, without a click.
-          await places.getByText("'$a place: { allow: [public] }'").waitFor()
-          await page.getByLabel("It may probe").selectOption("that, and its own host")
+          await places.getByText("sudo sed -i.old -e '$a place: { allow: [public] }'").waitFor()
+          await page
+            .getByLabel("It may probe")
+            .selectOption({ label: "public addresses, private networks and the host itself" })
           await places
             .getByText(/allow: \[public, 10\.0\.0\.0\/8, .*127\.0\.0\.0\/8, ::1\]/)
             .first()

@@ -8,7 +8,7 @@ const HOLDS: Readonly<Record<string, string>> = {
   after: "waiting for its route's delay",
   quiet: "quiet hours",
   parent_grace: "a parent may fail too",
-  not_owed: "nothing to tell now",
+  not_owed: "nothing to send now",
   notifications_off: "its checks notify nobody",
 }
 

@@ -22,9 +22,9 @@ const INSTALLED = "This line, valid for an hour, starts the agent on a host that
 const trialLine = (server: string, token: string): string =>
   `TOCSIN_ENROLMENT_TOKEN=${token} npm run -s agent -- start --server ${server} --state data/agent/state`
 
-const PLACES = [["", "nothing: it runs the checks of its host"], ...REACHES] as const
+const PLACES = [["", "nothing (no place)"], ...REACHES] as const
 
-const PLACE = "All but nothing makes it a place: watches can be probed from it, too."
+const PLACE = "With any of these, it is a place: watches can be probed from it."
 
 const shown = keptSecret()
 const trial = keptSecret()

@@ -11,13 +11,20 @@ interface CloneOptions {
   readonly allow?: string
 }
 
-/** The commands that run the agent of a clone, whose state is not that of an installed one. */
+/** Writes the line that makes a place into a configuration, in place of a former one. */
+const placeEdit = (allow: string, config: string): string =>
+  `sed -i.old -e '$a place: { allow: [${allow}] }' -e '/^place: *\\(true\\|false\\|{.*}\\) *$/d' ${config}`
+
+/** The commands that run the agent of a clone, whose state is not that of an installed one. A configuration that is there stays. */
 export const cloneCommand = (server: string, { allow, token }: CloneOptions = {}): string => {
-  const place = allow === undefined ? "" : ` place: { allow: [${allow}] },`
+  const config = "data/agent/config.yaml"
   const checks = "{ disk: { disk: {} }, load: { load: {} }, memory: { memory: {} } }"
+  const place = allow === undefined ? "" : `place: { allow: [${allow}] }\n`
+  const edit = allow === undefined ? "" : `[ ! -e ${config} ] || ${placeEdit(allow, config)}\n`
   return `mkdir -p data/agent
-echo '{ server: "${quotable(server)}",${place} checks: ${checks} }' > data/agent/config.yaml
-${token === undefined ? "" : `TOCSIN_ENROLMENT_TOKEN=${token} `}npm run -s agent -- start --config data/agent/config.yaml --state data/agent/state`
+${edit}[ -e ${config} ] || echo 'server: "${quotable(server)}"
+${place}checks: ${checks}' > ${config}
+${token === undefined ? "" : `TOCSIN_ENROLMENT_TOKEN=${token} `}npm run -s agent -- start --config ${config} --state data/agent/state`
 }
 
 /** The command that sends one result without the agent. */
@@ -29,15 +36,15 @@ const PRIVATE = "public, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7"
 
 /** The targets of a place, as its form offers them. */
 export const REACHES = [
-  ["public", "what is public"],
-  [PRIVATE, "that, and private networks"],
-  [`${PRIVATE}, 127.0.0.0/8, ::1`, "that, and its own host"],
+  ["public", "public addresses"],
+  [PRIVATE, "public addresses and private networks"],
+  [`${PRIVATE}, 127.0.0.0/8, ::1`, "public addresses, private networks and the host itself"],
 ] as const
 
-/** Makes an installed agent a place. A configuration that it refuses is taken back. */
+/** Makes an installed agent a place. A configuration that it refuses, and no other, is taken back. */
 export const placeCommand = (allow: string): string =>
   [
-    `sudo sed -i.old -e '$a place: { allow: [${allow}] }' -e '/^place: *\\(true\\|false\\|{.*}\\) *$/d' ${CONFIG}`,
-    "sudo tocsin-agent check",
+    `sudo ${placeEdit(allow, CONFIG)}`,
+    `{ sudo tocsin-agent check || { sudo mv ${CONFIG}.old ${CONFIG}; false; }; }`,
     "sudo systemctl reload-or-restart tocsin-agent",
-  ].join(" && ") + ` || sudo mv ${CONFIG}.old ${CONFIG}`
+  ].join(" && ")

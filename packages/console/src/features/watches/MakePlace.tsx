@@ -15,7 +15,8 @@ interface MakePlaceProps {
 /** The commands that make an agent a place: nothing but its own configuration does. */
 export const MakePlace = ({ agent }: MakePlaceProps) => {
   const allow = useSignal<string>(REACHES[0][0])
-  const server = useRead<AgentDownload>("ops/v1/agent_download").value?.url ?? base
+  const { value: download } = useRead<AgentDownload>("ops/v1/agent_download")
+  const server = download?.url ?? base
   return (
     <>
       <p>
@@ -24,8 +25,9 @@ export const MakePlace = ({ agent }: MakePlaceProps) => {
       </p>
       {agent === undefined && (
         <p>
-          On a host without an agent: <a href={linkTo("admission")}>Add a host</a>, and choose there what it
-          probes for watches. An agent that runs already needs the command below.
+          On a host without an agent: <a href={linkTo("admission")}>Add a host</a>
+          {download && ", and choose there what it probes for watches"}. An agent that runs already needs the
+          command below.
         </p>
       )}
       <div class="form-row">
@@ -33,9 +35,13 @@ export const MakePlace = ({ agent }: MakePlaceProps) => {
       </div>
       <p>Paste this on {agent === undefined ? "the host of an agent" : `the host of ${agent}`}:</p>
       <CopyText text={placeCommand(allow.value)} />
+      <p>Where systemd does not run, start the agent again yourself.</p>
       {isLocal(server) && (
         <>
-          <p>An agent of a clone: end it, and start it again by these lines, in the clone.</p>
+          <p>
+            An agent of a clone: end it, and start it again by these lines, in the clone. They keep its
+            checks.
+          </p>
           <CopyText text={cloneCommand(server, { allow: allow.value })} />
         </>
       )}

@@ -55,7 +55,12 @@ const AgentRow = ({ check_id, isPlace, of: { counts, place, status } }: AgentRow
       {mainLink(isPlace ? linkTo("checks", [place, check_id]) : linkTo("agents", [place]), place)}
       <span class="notes">
         {!counts && <em class="is-held">does not count now</em>}
-        {!isPlace && "It is no place: its own page has the command to make it one."}
+        {!isPlace && (
+          <>
+            It is no place: <i>Add a place</i> below the <a href={linkTo("watches")}>watches</a> has the
+            command.
+          </>
+        )}
         {why}
       </span>
       <span class="strip">{statuses && <DayOf statuses={statuses} />}</span>

@@ -169,7 +169,7 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
     },
     bad: {
       label: "Failures in a row",
-      hint: "So many make it fail.",
+      hint: "The check fails after so many in a row.",
       type: "number",
       min: 1,
       max: 10,

@@ -1,23 +1,36 @@
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { placeCommand } from "../../../src/features/enrolment/agentCommands.ts"
+import { cloneCommand, placeCommand } from "../../../src/features/enrolment/agentCommands.ts"
 
-/** The configuration after the command, with an agent that refuses it or not. */
-const after = (config: string, answer = "true"): string => {
+/** The configuration after a command in its folder, and whether the command succeeded. */
+const run = (file: string, config: string | undefined, command: string) => {
   const folder = mkdtempSync(join(tmpdir(), "tocsin-place-"))
   try {
-    const file = join(folder, "config.yaml")
-    writeFileSync(file, config)
-    const command = placeCommand("public, 10.0.0.0/8").replaceAll("/etc/tocsin-agent/config.yaml", file)
-    const sudo = `sudo() { case $1 in tocsin-agent) ${answer} ;; systemctl) ;; *) "$@" ;; esac; }`
-    execFileSync("sh", ["-c", `${sudo}; ${command}`])
-    return readFileSync(file, "utf8")
+    const path = join(folder, file)
+    if (config !== undefined) {
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, config)
+    }
+    const { status } = spawnSync("sh", ["-c", command], { cwd: folder })
+    return { config: existsSync(path) ? readFileSync(path, "utf8") : undefined, succeeds: status === 0 }
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+interface Answers {
+  readonly agent?: string
+  readonly systemctl?: string
+}
+
+/** What the command makes of an installed agent's configuration, by what stands in for the agent and for systemd. */
+const placed = (config: string | undefined, { agent = "true", systemctl = "true" }: Answers = {}) => {
+  const sudo = `sudo() { case $1 in tocsin-agent) ${agent} ;; systemctl) ${systemctl} ;; *) "$@" ;; esac; }`
+  const command = placeCommand("public, 10.0.0.0/8").replaceAll("/etc/tocsin-agent/", "")
+  return run("config.yaml", config, `${sudo}; ${command}`)
 }
 
 const PLACE = "place: { allow: [public, 10.0.0.0/8] }\n"
@@ -31,11 +44,39 @@ describe("the command that makes an agent a place", () => {
     ["server: http://a\nplace: false \n", "server: http://a\n"],
   ] as const)
     it(`adds its line to ${JSON.stringify(before)}`, () => {
-      assert.strictEqual(after(before), `${rest}${PLACE}`)
+      assert.deepStrictEqual(placed(before), { config: `${rest}${PLACE}`, succeeds: true })
     })
 
-  it("takes back what the agent refuses", () => {
+  it("takes back what the agent refuses, and fails", () => {
     const config = "place:\n  allow: [public]\n"
-    assert.strictEqual(after(config, "false"), config)
+    assert.deepStrictEqual(placed(config, { agent: "false" }), { config, succeeds: false })
+  })
+
+  it("keeps what the agent accepts where systemd does not run, and fails", () => {
+    const after = placed("server: http://a\n", { systemctl: "false" })
+    assert.deepStrictEqual(after, { config: `server: http://a\n${PLACE}`, succeeds: false })
+  })
+
+  it("fails where there is no configuration, and makes none of a former one", () => {
+    assert.deepStrictEqual(placed(undefined), { config: undefined, succeeds: false })
+  })
+})
+
+describe("the commands that make the agent of a clone a place", () => {
+  const command = `npm() { :; }; ${cloneCommand("http://127.0.0.1:8080/", { allow: "public, 10.0.0.0/8" })}`
+
+  it("write a configuration where there is none", () => {
+    const { config, succeeds } = run("data/agent/config.yaml", undefined, command)
+    assert.strictEqual(
+      config,
+      `server: "http://127.0.0.1:8080"\n${PLACE}checks: { disk: { disk: {} }, load: { load: {} }, memory: { memory: {} } }\n`,
+    )
+    assert.isTrue(succeeds)
+  })
+
+  it("keep one that is there", () => {
+    const own = "server: http://a\nchecks:\n  shop: { http: { url: http://b } }\n"
+    const after = run("data/agent/config.yaml", own, command)
+    assert.deepStrictEqual(after, { config: own + PLACE, succeeds: true })
   })
 })
