@@ -366,7 +366,7 @@ describe.skipIf(chromium === undefined)(`the console${skipped}`, () => {
           await page.getByText("same").waitFor()
 
           await page.getByRole("link", { name: "Operators", exact: true }).click()
-          await page.getByLabel("Name").fill("Not A Name")
+          await page.getByLabel("Name").fill("Ночь")
           await click("Create operator")
           await page.getByRole("alert").waitFor()
           await page.getByLabel("Name").fill("kim")

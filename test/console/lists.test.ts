@@ -25,6 +25,18 @@ const watch = (name: string, more: object = {}) => ({
   ...more,
 })
 
+/** Whether the letters of an ID beside an equal title stand from left to right. */
+const READS_ON = `(() => {
+  const text = document.createTreeWalker(document.querySelector(".rows bdi"), NodeFilter.SHOW_TEXT).nextNode()
+  const lefts = Array.from(text.data, (_, at) => {
+    const range = new Range()
+    range.setStart(text, at)
+    range.setEnd(text, at + 1)
+    return range.getBoundingClientRect().left
+  })
+  return lefts.every((left, at) => at === 0 || left > lefts[at - 1])
+})()`
+
 describe.skipIf(chromium === undefined)(`lists in the console${skipped}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
     it.effect("sort by their heads, as the address says, and watches are searched", () =>
@@ -253,7 +265,8 @@ describe.skipIf(chromium === undefined)(`lists in the console${skipped}`, () => 
         const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
         const context = yield* openContext
         yield* Effect.promise(async () => {
-          for (const name of Array.from({ length: 14 }, (_, place) => `shop-${place}`)) {
+          await demo.call("POST", "ops/v1/watches", watch("backup", { title: "Backup (nightly)" }))
+          for (const name of Array.from({ length: 14 }, (_, place) => `${place}-shop`)) {
             await demo.call("POST", "ops/v1/watches", watch(name, { title: "Shop" }))
             const matchers = [{ field: "agent_id", op: "=", value: name }]
             await demo.call("POST", "ops/v1/silences", { matchers, for: "1h", comment: "moves" })
@@ -264,8 +277,11 @@ describe.skipIf(chromium === undefined)(`lists in the console${skipped}`, () => 
             await page.goto(`${baseUrl}/#/${list}`)
             await page.locator(".rows .row").nth(13).waitFor({ state: "attached" })
             const names = await page.locator(".rows :is(b, a.main)").allTextContents()
-            assert.strictEqual(new Set(names).size, 14, names.join())
+            assert.strictEqual(new Set(names).size, names.length, names.join())
           }
+          const backup = page.locator(".rows a.main", { hasText: "Backup (nightly)" })
+          assert.strictEqual(await backup.innerHTML(), "Backup (nightly)")
+          assert.isTrue(await page.evaluate(READS_ON))
           for (const place of [0, 5, 13]) {
             const row = page.locator(".rows li").nth(place)
             await row.scrollIntoViewIfNeeded()

@@ -23,6 +23,17 @@ describe.skipIf(chromium === undefined)(`the form of a silence${skipped}`, () =>
           await page.getByText("More", { exact: true }).click()
           await page.getByLabel("Starts").fill("2020-01-02T00:00")
           await page.getByText(`Starts now. ${fromNow}`).waitFor()
+          // Until the checks are read, a part of a title would mean an ID.
+          await page.route("**/ops/v1/checks?*", (route) => route.fulfill({ status: 500, body: "{}" }))
+          await page.getByLabel("Comment").fill("moves")
+          await page.getByLabel("Checks").fill("backup")
+          await page.getByText(/^The checks could not be read: .*Try again/).waitFor()
+          const button = page.getByRole("dialog").getByRole("button", { name: "Silence" })
+          assert.isTrue(await button.isDisabled())
+          await page.unroute("**/ops/v1/checks?*")
+          await page.getByLabel("Checks").fill("backups")
+          await page.getByText(/^0 checks/).waitFor()
+          assert.isTrue(await button.isEnabled())
         })
       }),
     )

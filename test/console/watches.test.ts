@@ -142,7 +142,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await places.getByText("sudo sed -i.old -e '$a place: { allow: [public] }'").waitFor()
           await page
             .getByLabel("It may probe")
-            .selectOption({ label: "public addresses, private networks and the host itself" })
+            .selectOption({ label: "the internet, private networks and the host itself" })
           await places
             .getByText(/allow: \[public, 10\.0\.0\.0\/8, .*127\.0\.0\.0\/8, ::1\]/)
             .first()

@@ -45,7 +45,7 @@ const columnsOf = (server: string | undefined, shared: string): Columns<TitledAg
   column(
     "Name",
     1.2,
-    (agent) => mainLink(linkTo("agents", [agent.agent_id]), nameAmong(shared, idOf)(agent)),
+    (agent) => mainLink(linkTo("agents", [agent.agent_id]), nameAmong(shared, idOf)(agent), agent.agent_id),
     "name",
   ),
   column("Host", 1, ({ hostname }) => <span class="subject">{hostname}</span>, "host"),

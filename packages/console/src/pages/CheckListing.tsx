@@ -59,7 +59,12 @@ const columnsBy = (
   column(
     "Name",
     "minmax(11rem, 1.8fr)",
-    (check) => mainLink(linkTo("checks", [check.agent_id, check.check_id]), nameAmong(shared, nameOf)(check)),
+    (check) =>
+      mainLink(
+        linkTo("checks", [check.agent_id, check.check_id]),
+        nameAmong(shared, nameOf)(check),
+        nameOf(check),
+      ),
     "name",
   ),
   // The output has the room that its labels leave.

@@ -68,7 +68,7 @@ const columnsOf = (time: string, shown: typeof nameOf): Columns<HeldIncident> =>
   column(
     "Check or key",
     "minmax(11rem, 1.6fr)",
-    (incident) => mainLink(linkTo("incidents", [incident.id]), shown(incident)),
+    (incident) => mainLink(linkTo("incidents", [incident.id]), shown(incident), subjectText(incident)),
     "name",
   ),
   column(

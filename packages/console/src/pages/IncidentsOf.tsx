@@ -37,6 +37,7 @@ export const IncidentsOf = ({ isOfCheck = false, label, reading, none, more }: I
             {mainLink(
               linkTo("incidents", [incident.id]),
               (isOfCheck ? incident.summary : undefined) ?? shown(incident),
+              subjectText(incident),
             )}
             {!isOfCheck && saidLink(linkTo("incidents", [incident.id]), incident.summary)}
             <NotifiedMark incident={incident} />

@@ -60,7 +60,7 @@ export const Open = () => {
           <li class={`row is-${severity}${isTaken ? " taken" : ""}`} key={id}>
             <Mark state={severity} />
             <span class="what">
-              {mainLink(linkTo("incidents", [id]), shown(incident))}
+              {mainLink(linkTo("incidents", [id]), shown(incident), subjectText(incident))}
               <span class="subject">
                 {/* Who has it is in sight, however long the output. */}
                 <NotifiedMark incident={incident} /> {saidText(incident.summary, severity)}
@@ -79,7 +79,7 @@ export const Open = () => {
 const checkLinks = (checks: ReadonlyArray<ExpectedCheckState> | undefined) => {
   const shown = namesIn(checks, idOfCheck)
   return (check: ExpectedCheckState) =>
-    mainLink(linkTo("checks", [check.agent_id, check.check_id]), shown(check))
+    mainLink(linkTo("checks", [check.agent_id, check.check_id]), shown(check), idOfCheck(check))
 }
 
 const FirstChecks = () => {

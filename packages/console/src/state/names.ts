@@ -47,9 +47,9 @@ export const asName = (text: string, marks: keyof typeof MARKS): string =>
 /** The rule of a name, or what a text becomes by it. */
 export const nameHint = (text: string, marks: keyof typeof MARKS): string => {
   const name = asName(text.trim(), marks)
-  return name === text.trim()
-    ? `Lower-case letters, digits and ${marks === "-" ? "-" : "_"}`
-    : `Name: ${name}`
+  if (name === text.trim())
+    return `Lower-case letters, digits${marks === "._-" ? ", ., _ and -" : ` and ${marks}`}`
+  return name === "" ? "Write a letter from a to z or a digit." : `Name: ${name}`
 }
 
 export const idOfCheck = ({

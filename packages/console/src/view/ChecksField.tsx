@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { CheckAvailability, ExpectedCheckState } from "@tocsin/client"
 import { useEffect, useId, useRef } from "preact/hooks"
+import { hintOf } from "../api/ApiFailure.ts"
 import { countText } from "../format/times.ts"
 import { now } from "../state/clock.ts"
 import { useDraft } from "../state/drafts.ts"
@@ -58,7 +59,7 @@ export const useChecks = (form: string, former: ReadonlyArray<string> = []) => {
   const asked = useSignal(text.peek())
   useLater(() => (asked.value = text.value), TYPING_MILLIS, [text.value])
   const search = /[=~*,]/.test(asked.value) ? "" : asked.value.replace("/", " ").trim()
-  const { value: found } = useResource(
+  const { failure, value: found } = useResource(
     `offered ${search}`,
     [],
     async () => (await listOf<Named>("ops/v1/checks", { search }, OFFERED).read(undefined)).items,
@@ -81,15 +82,21 @@ export const useChecks = (form: string, former: ReadonlyArray<string> = []) => {
   })
   const named = knownIn(offered, text.value.trim())
   // Until the offers are there, a part of titles would mean an ID.
-  const isAwaited = asked.value !== text.value || found === undefined
+  const isUnread = found === undefined && match !== given
+  const isAwaited = asked.value !== text.value || isUnread
+  const said = !isUnread
+    ? count
+    : failure === undefined
+      ? "Reading the checks …"
+      : `The checks could not be read: ${failure.message}. ${hintOf(failure)}`
   const title = named?.title ?? named?.check_id ?? ""
-  return { match, isAwaited, title, field: { count, offered, text } }
+  return { match, isAwaited, title, field: { offered, said, text } }
 }
 
 type ChecksFieldProps = ReturnType<typeof useChecks>["field"]
 
 /** Offers the checks that exist, by title and id, and counts those that are meant. */
-export const ChecksField = ({ count, offered, text }: ChecksFieldProps) => {
+export const ChecksField = ({ offered, said, text }: ChecksFieldProps) => {
   const id = useId()
   return (
     <div class="field">
@@ -110,8 +117,8 @@ export const ChecksField = ({ count, offered, text }: ChecksFieldProps) => {
           </option>
         ))}
       </datalist>
-      <small role="status" class={count === NONE ? "preview is-warning" : undefined}>
-        {count}
+      <small role="status" class={said === NONE ? "preview is-warning" : undefined}>
+        {said}
       </small>
     </div>
   )
@@ -122,11 +129,16 @@ interface MatchFieldProps {
   readonly form: string
   /** The matchers, which follow the text. */
   readonly of: Signal<ReadonlyArray<string>>
+  /** Whether it is not known yet what the text means. */
+  readonly isAwaited: Signal<boolean>
 }
 
 /** The field in a form of another script. */
-export const MatchField = ({ form, of }: MatchFieldProps) => {
-  const { field, match } = useChecks(form, of.peek())
-  useEffect(() => void (of.value = match), [match.join("\n")])
+export const MatchField = ({ form, isAwaited, of }: MatchFieldProps) => {
+  const { field, isAwaited: waits, match } = useChecks(form, of.peek())
+  useEffect(() => {
+    of.value = match
+    isAwaited.value = waits
+  }, [match.join("\n"), waits])
   return <ChecksField {...field} />
 }

@@ -67,17 +67,19 @@ export const column = <Item,>(
 ): Column<Item> => ({ head, room, cell, sort })
 
 /** The link of a row to the page of its item. Of equal titles, the ID that tells them apart is cut last. */
-export const mainLink = (address: string, text: string) => {
-  const id = text.endsWith(")") ? text.lastIndexOf(" (") + 1 : 0
+export const mainLink = (address: string, text: string, id?: string) => {
+  const end = `(${id})`
   return (
     <a class="main" href={address}>
-      {id === 0 ? (
-        text
-      ) : (
+      {text.endsWith(` ${end}`) ? (
         <>
-          <span>{text.slice(0, id)}</span>
-          <bdi>{text.slice(id)}</bdi>
+          <span>{text.slice(0, -end.length)}</span>
+          <bdi>
+            <span dir="ltr">{end}</span>
+          </bdi>
         </>
+      ) : (
+        text
       )}
     </a>
   )

@@ -36,7 +36,7 @@ const columnsOf = <Item extends Named, Made extends Named>(
     const shown = nameOf(item)
     return (
       <>
-        {link === undefined ? <b>{shown}</b> : mainLink(link, shown)}
+        {link === undefined ? <b>{shown}</b> : mainLink(link, shown, item.name)}
         <span class="subject">
           {shown === item.title && <em class="label">{item.name}</em>} {subjectOf(item)}
         </span>

@@ -1,3 +1,4 @@
+import { useId } from "preact/hooks"
 import { toggled } from "../state/Route.ts"
 import type { FieldProps } from "./FormField.ts"
 
@@ -32,14 +33,17 @@ export const Choices = ({ names, chosen, onChange }: ChoicesProps) =>
   ))
 
 /** A field of boxes. */
-export const Boxes = ({ boxes = [], hint, label, onText, value }: FieldProps) => (
-  <span class="filters" role="group" aria-label={label}>
-    {label}
-    <Choices
-      names={boxes}
-      chosen={value.split(",").filter((name) => name !== "")}
-      onChange={(chosen) => onText(chosen.join())}
-    />
-    {hint !== undefined && <small>{hint}</small>}
-  </span>
-)
+export const Boxes = ({ boxes = [], hint, label, onText, value }: FieldProps) => {
+  const id = useId()
+  return (
+    <span class="filters" role="group" aria-label={label} aria-describedby={hint && id}>
+      {label}
+      <Choices
+        names={boxes}
+        chosen={value.split(",").filter((name) => name !== "")}
+        onChange={(chosen) => onText(chosen.join())}
+      />
+      {hint !== undefined && <small id={id}>{hint}</small>}
+    </span>
+  )
+}

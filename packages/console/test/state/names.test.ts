@@ -24,6 +24,11 @@ describe("the names that texts become", () => {
     assert.strictEqual(asName("Our status", "-"), "our-status")
     assert.strictEqual(nameHint(" Ops team", "_"), "Name: ops_team")
   })
+
+  it("name all their marks, and are asked for where a text makes none", () => {
+    assert.strictEqual(nameHint("a-b", "._-"), "Lower-case letters, digits, ., _ and -")
+    assert.strictEqual(nameHint("Ночь", "._-"), "Write a letter from a to z or a digit.")
+  })
 })
 
 describe("the names of rows", () => {

@@ -36,9 +36,9 @@ const PRIVATE = "public, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7"
 
 /** The targets of a place, as its form offers them. */
 export const REACHES = [
-  ["public", "public addresses"],
-  [PRIVATE, "public addresses and private networks"],
-  [`${PRIVATE}, 127.0.0.0/8, ::1`, "public addresses, private networks and the host itself"],
+  ["public", "the internet"],
+  [PRIVATE, "the internet and private networks"],
+  [`${PRIVATE}, 127.0.0.0/8, ::1`, "the internet, private networks and the host itself"],
 ] as const
 
 /** Makes an installed agent a place. A configuration that it refuses, and no other, is taken back. */

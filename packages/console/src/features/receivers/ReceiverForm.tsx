@@ -99,6 +99,7 @@ const useForm = ({ changed, entry, opened, policy, schema: read, shown, type }: 
   }
   const given = ({ name: written = "", ...texts }: Texts) => {
     const name = changed.value ?? asName(written, "_")
+    if (name === "") throw refusal("name must have a letter from a to z or a digit.")
     if (former === undefined && Object.hasOwn(entries, name))
       throw refusal(`There is a receiver ${name} already: edit that one, or choose another name.`)
     const values = valuesOf(form, texts)

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { IncidentDetail } from "@tocsin/client"
 import { limitsAgents } from "@tocsin/contract/labels/matcherText"
 import { isUnreached } from "../../api/ApiFailure.ts"
@@ -117,7 +117,11 @@ const useForm = (incidents: Incidents) => {
 
 type Form = ReturnType<typeof useForm>
 
-const Subjects = ({ form, incidents, left, match }: Pick<Form, "form" | "incidents" | "left" | "match">) =>
+interface SubjectsProps extends Pick<Form, "form" | "incidents" | "left" | "match"> {
+  readonly isAwaited: Signal<boolean>
+}
+
+const Subjects = ({ form, incidents, isAwaited, left, match }: SubjectsProps) =>
   incidents.length > 1 ? (
     <ul class="subjects" aria-label="To be silenced">
       {left.map((incident) => (
@@ -127,7 +131,10 @@ const Subjects = ({ form, incidents, left, match }: Pick<Form, "form" | "inciden
       ))}
     </ul>
   ) : (
-    <Loaded of={decide} draw={({ MatchField }) => <MatchField of={match} form={form} />} />
+    <Loaded
+      of={decide}
+      draw={({ MatchField }) => <MatchField of={match} isAwaited={isAwaited} form={form} />}
+    />
   )
 
 const Ending = ({ begin, end, missing, span }: Pick<Form, "begin" | "end" | "missing" | "span">) =>
@@ -159,10 +166,11 @@ const submit = async ({ form, silences, made }: Form) => {
 
 const SilenceFields = ({ incidents }: { readonly incidents: Incidents }) => {
   const form = useForm(incidents)
+  const isAwaited = useSignal(false)
   const { span, starts, comment, fault, end, silences } = form
   return (
     <Fields>
-      <Subjects {...form} />
+      <Subjects {...form} isAwaited={isAwaited} />
       <div class="form-row">
         <label>
           For
@@ -199,7 +207,7 @@ const SilenceFields = ({ incidents }: { readonly incidents: Incidents }) => {
       <div class="actions">
         <ActionButton
           kind="main"
-          isDisabled={silences === undefined || silences.comment === ""}
+          isDisabled={isAwaited.value || silences === undefined || silences.comment === ""}
           does={() => submit(form)}
         >
           Silence

@@ -75,7 +75,7 @@ const TimeFields = ({ of }: { readonly of: Fields["times"] }) => {
 }
 
 const missingIn = ({ checks, name, span, times }: Fields): ReadonlyArray<string> => [
-  ...(name.value.trim() === "" ? ["a name"] : []),
+  ...(asName(name.value.trim(), "._-") === "" ? ["a name"] : []),
   ...(times.value !== undefined && writtenTimes(times.value) === undefined
     ? [times.value.repeats === "once" ? "at, such as 2026-12-06T02:00" : "at, such as 02:00"]
     : []),
