@@ -8,6 +8,7 @@ import { type Act, useAction } from "../state/useAction.ts"
 import type { Options } from "../view/FormField.ts"
 import { ActionButton, bound, Field, QuietButton } from "../view/forms.tsx"
 import { useWanted } from "../view/Keyboard.tsx"
+import { StillHere } from "../view/StillHere.tsx"
 import { width } from "../view/Listing.tsx"
 
 const NoteForm = ({ id, text }: { readonly id: string; readonly text: Signal<string> }) => {
@@ -88,6 +89,7 @@ export const IncidentActions = ({ detail, note, span, acknowledges }: IncidentAc
         )}
       </div>
       <NoteForm id={incident.id} text={note} />
+      <StillHere form="" discards={() => (note.value = span.value = "")} />
     </>
   )
 }

@@ -15,11 +15,15 @@ export interface PolicyFormOf extends Pick<PolicyFormProps, "path"> {
   readonly describes: string
 }
 
-/** The name by which the texts of a form wait. Routes have none and move, so each is known by what it says. */
+/**
+ * The name by which the texts of a form wait. Routes have none and move, so each is known by what it says. Lines of
+ * a page may have the same one.
+ */
 const nameOf = (describes: string, { policy }: PolicyInForce, path: Path): string => {
-  const [key, place] = path
-  if (key === "routes") return JSON.stringify(entryAt(policy, path)?.value)
-  return key === "pages" ? `${describes} ${place}` : describes
+  const [key] = path
+  const said = JSON.stringify(entryAt(policy, path)?.value)
+  if (key === "routes") return said
+  return key === "pages" ? [describes, ...path, ...(path.length > 2 ? [said] : [])].join(" ") : describes
 }
 
 /** A form over the policy in force, which may change while the form is open. */

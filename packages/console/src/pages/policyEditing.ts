@@ -10,7 +10,7 @@ import { useRef } from "preact/hooks"
 import { countText } from "../format/times.ts"
 import { changePolicy, firingsText } from "../state/policyActions.ts"
 import { draftOf, keepDraft } from "../state/drafts.ts"
-import { call, me } from "../state/session.ts"
+import { call, me, whenSignedOut } from "../state/session.ts"
 import { useLater } from "../state/useLater.ts"
 import { useResource } from "../view/usePages.ts"
 
@@ -51,6 +51,7 @@ interface Draft {
 }
 export const draft = signal(draftOf<Draft>(POLICY))
 effect(() => keepDraft(POLICY, draft.value))
+whenSignedOut(async () => (draft.value = undefined))
 
 /** The check waits for a pause in the typing. */
 const TYPING_MILLIS = 400

@@ -1,13 +1,15 @@
-import { effect, type Signal, signal } from "@preact/signals"
+import { computed, effect, type Signal, signal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { isSame } from "./isSame.ts"
 import { attempt, keep, kept } from "./kept.ts"
 import { route } from "./location.ts"
-import { me, whenSignedOut } from "./session.ts"
+import { me, token, whenSignedOut } from "./session.ts"
 
 const KEY = "tocsin.drafts"
-/** Its value is the name of the present writer. */
+/** Its value is the name of the present writer, and the mark of their token. */
 const WRITER = ""
+/** Its value is what a form changes. */
+const BEGAN = "began"
 
 /** Unsent texts by their writer, page, form and field: they wait while the tab is open, also after it was loaded again. */
 const drafts =
@@ -34,20 +36,45 @@ export const keepDraft = (key: string, value: unknown): void => {
   store()
 }
 
+/** Tells a token from others. It stands for its holder until the server has said who that is. */
+const mark = computed(
+  () => `#${[...token.value].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) | 0, 0)}`,
+)
+
+/** After a reload, the page may be drawn before it is known who reads it: the one before, if the token is the same. */
+const writer = computed(() => {
+  const [name, of] = draftOf<ReadonlyArray<string>>(WRITER) ?? []
+  return me.value?.name ?? (name !== undefined && of === mark.value ? name : mark.value)
+})
+
 effect(() => {
   const { name } = me.value ?? {}
-  // After a reload, the page may be drawn before it is known who reads it: the one before.
-  if (name !== undefined) keepDraft(WRITER, name)
+  if (name === undefined || token.value === "") return
+  for (const [key, value] of drafts)
+    if (key.startsWith(`${mark.value}\n`)) {
+      const own = name + key.slice(mark.value.length)
+      drafts.delete(key)
+      if (!drafts.has(own)) drafts.set(own, value)
+    }
+  drafts.set(WRITER, [name, mark.value])
+  store()
 })
 
 const keyOf = (form: string, field = ""): string => {
   const { page, subject } = route.peek()
-  return [drafts.get(WRITER), [page, ...subject].join("/"), form, field].join("\n")
+  return [writer.peek(), [page, ...subject].join("/"), form, field].join("\n")
 }
+
+/** The keys of what waits for a form. */
+const keysOf = (form: string): ReadonlyArray<string> =>
+  [...drafts.keys()].filter((key) => key.startsWith(keyOf(form)))
+
+/** Whether texts of a form wait. */
+export const isWaiting = (form: string): boolean => keysOf(form).some((key) => key !== keyOf(form, BEGAN))
 
 /** Forgets the texts of a form that was sent or given up. */
 export const forgetDrafts = (form: string): void => {
-  for (const key of drafts.keys()) if (key.startsWith(keyOf(form))) drafts.delete(key)
+  for (const key of keysOf(form)) drafts.delete(key)
   store()
 }
 
@@ -62,4 +89,13 @@ export const useDraft = <A>(form: string, field: string, initial: A): Signal<A> 
     // An effect of the page would come after it is painted, and miss what was typed before.
     draft.subscribe((value) => keepDraft(key, isSame(value, initial) ? undefined : value))
     return draft
+  }, [writer.value])
+
+/** What a form changes, as it was when the texts that wait for it began: so it sees what others have changed since. */
+export const useBegan = <A>(form: string, present: A): Signal<A> =>
+  useMemo(() => {
+    const key = keyOf(form, BEGAN)
+    const began = signal((isWaiting(form) ? draftOf<A>(key) : undefined) ?? present)
+    began.subscribe((value) => keepDraft(key, value))
+    return began
   }, [])

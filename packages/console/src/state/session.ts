@@ -79,10 +79,12 @@ const endSession = async (given: string): Promise<void> => {
 
 type Send = (method: string, path: string) => Promise<unknown>
 
-const leaving: Array<(send: Send) => Promise<unknown>> = []
+type Leaves = (send?: Send) => Promise<unknown>
 
-/** Does something with the token that a reader gives up by signing out. */
-export const whenSignedOut = (does: (send: Send) => Promise<unknown>): void => void leaving.push(does)
+const leaving: Array<Leaves> = []
+
+/** Does something when a reader signs out: in the tab where they do, with the token that they give up. */
+export const whenSignedOut = (does: Leaves): void => void leaving.push(does)
 
 /** Forgets a token: of a wall, the one that it keeps, also while the server refuses it. */
 export const signOut = (reason = ""): void => {
@@ -102,8 +104,9 @@ export const signOut = (reason = ""): void => {
 
 /** Signs out with the tab that removes a kept token, which all tabs share. */
 export const followStorage = ({ key }: { readonly key: string | null }): void => {
-  if ((key === KEY || key === WALL_KEY) && token.value !== "" && stored() === "")
-    signOut("You were signed out in another tab.")
+  if ((key !== KEY && key !== WALL_KEY) || token.value === "" || stored() !== "") return
+  for (const does of leaving) void does()
+  signOut("You were signed out in another tab.")
 }
 
 /** When the last answer of the server arrived, and whether the last request failed to reach it: at a proxy's sign-in? */

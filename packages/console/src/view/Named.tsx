@@ -8,7 +8,7 @@ import { asName, nameHint } from "../state/names.ts"
 import { call, carryOut, mayAdminister } from "../state/session.ts"
 import { Dialog } from "./Dialog.tsx"
 import type { FormField, Texts } from "./FormField.ts"
-import { faultOf, refusal, STILL_HERE } from "./formFault.ts"
+import { changedText, faultOf, refusal } from "./formFault.ts"
 import { ActionButton, Form, type FormAct, QuietButton } from "./forms.tsx"
 import type { Kind, Named } from "./NamedKind.ts"
 import { NamedList } from "./NamedList.tsx"
@@ -88,9 +88,9 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
     )
   }
   const path = `${kind.path}/${segment(former.name)}`
-  const change: FormAct[1] = async ({ title, ...texts }) => {
+  const change: FormAct[1] = async ({ title, ...given }) => {
     const stated = {
-      ...kind.bodyOf(texts, former),
+      ...kind.bodyOf(given, former),
       ...(title !== undefined && { title: title === "" ? null : title }),
     }
     // Other settings stay: another operator may have changed them meanwhile.
@@ -99,9 +99,8 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
     const { changes, conflicts } = mergedChanges(former, stated, present)
     if (conflicts.length > 0 && !isSame(conflicts, said.current)) {
       said.current = conflicts
-      throw refusal(
-        `Somebody changed this meanwhile: ${conflicts.map(([place, value]) => faultOf(fields, refusal(`${place} is ${JSON.stringify(value ?? null)}`)).text).join(", ")}. ${STILL_HERE}: save it to replace that.`,
-      )
+      const texts = conflicts.map(([place, value]) => `${place} is ${JSON.stringify(value ?? null)}`)
+      throw refusal(changedText(texts.map((text) => faultOf(fields, refusal(text)).text).join(", ")))
     }
     const isChanged = Object.keys(changes).length > 0
     if (isChanged) await call("PATCH", path, { body: changes })

@@ -16,7 +16,7 @@ import {
   removalOf,
 } from "../state/policyEntries.ts"
 import { entryText, flowText } from "../state/policyText.ts"
-import { forgetDrafts } from "../state/drafts.ts"
+import { forgetDrafts, useBegan } from "../state/drafts.ts"
 import { refresh } from "../state/revisions.ts"
 import { confirmed } from "../state/useAction.ts"
 import { useLater } from "../state/useLater.ts"
@@ -26,6 +26,7 @@ import { Fields } from "./Fields.tsx"
 import { STILL_HERE } from "./formFault.ts"
 import { CopyText } from "./copies.tsx"
 import { ActionButton, Fault, GivesUp } from "./forms.tsx"
+import { StillHere } from "./StillHere.tsx"
 import { useResource } from "./usePages.ts"
 
 /** While its fields change, the preview waits for a pause. */
@@ -41,12 +42,13 @@ export interface PolicyFormProps {
   readonly onClose: () => void
 }
 
-/** The entry that a form changes, as it was when the form opened. */
+/** The entry that a form changes, as it was when the form opened, or when the texts that wait for it began. */
 export const useEntry = <Value extends object>({
+  name,
   path,
   policy,
-}: Pick<PolicyFormProps, "path" | "policy">): Signal<Entry<Value> | undefined> =>
-  useSignal(path && entryAt<Value>(policy.policy, path))
+}: Pick<PolicyFormProps, "name" | "path" | "policy">): Signal<Entry<Value> | undefined> =>
+  useBegan(name, path && entryAt<Value>(policy.policy, path))
 
 interface PolicyDialogProps extends Omit<PolicyFormProps, "path"> {
   readonly title: string
@@ -198,6 +200,7 @@ export const PolicyDialog = (props: PolicyDialogProps) => {
       <h2>{title}</h2>
       <Fields>
         {children}
+        {conflict === "" && <StillHere form={name} />}
         {Object.entries(kept).map(([key, part]) => (
           <p key={key} class="lead">
             Stays as it is: <code>{`${key}: ${flowText(part)}`}</code>

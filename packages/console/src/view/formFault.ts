@@ -8,8 +8,10 @@ export interface FormFault {
   readonly text: string
   readonly name?: string
 }
-/** Of a form whose thing somebody else changed meanwhile. */
 export const STILL_HERE = "What you typed is still here"
+/** Of a form whose thing somebody else changed meanwhile. */
+export const changedText = (changed: string): string =>
+  `Somebody changed this meanwhile: ${changed}. ${STILL_HERE}: save it to replace that.`
 export const NO_FAULT: FormFault = { text: "" }
 
 export const missingIn = (fields: FormFields, texts: Texts): FormFault | undefined => {

@@ -1,13 +1,14 @@
-import { type Signal, signal, useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useMemo, useRef } from "preact/hooks"
-import { forgetDrafts, useDraft } from "../state/drafts.ts"
-import { isSame } from "../state/isSame.ts"
+import { forgetDrafts } from "../state/drafts.ts"
 import { type Act, confirmed, type Message, useAction } from "../state/useAction.ts"
 import { Boxes } from "./boxes.tsx"
 import { Fields } from "./Fields.tsx"
 import type { FieldProps, FormField, Texts } from "./FormField.ts"
-import { faultOf, type FormFault, missingIn, NO_FAULT, STILL_HERE } from "./formFault.ts"
+import { faultOf, type FormFault, missingIn, NO_FAULT } from "./formFault.ts"
+import { StillHere } from "./StillHere.tsx"
+import { useFormTexts } from "./useFormTexts.ts"
 
 interface ActionButtonProps {
   readonly children: ComponentChildren
@@ -137,6 +138,8 @@ interface FormProps {
   readonly keptAs?: string
   /** Gives it up, with what was typed. */
   readonly cancels?: () => unknown
+  /** Whether it changes something that is there, as those do that can be given up. */
+  readonly changes?: boolean
   /** Below the fields, and follows their texts. */
   readonly preview?: (texts: Texts) => ComponentChildren
 }
@@ -193,17 +196,6 @@ const FormFields = ({ fields, isRare: isDrawn, texts, fault }: FormFieldsProps) 
 const trimmed = (texts: Texts): Texts =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]))
 
-const HAS_PASSWORD = /:\/\/[^/\s]*@/
-
-/** The texts that wait for their writer: those that were edited, but for secrets, which are written again. */
-const keptOf = (fields: FormProps["fields"], texts: Texts, began: Texts): Texts =>
-  Object.fromEntries(
-    Object.entries(texts).filter(
-      ([name, text]) =>
-        !isSame(text, began[name]) && fields[name]?.type !== "password" && !HAS_PASSWORD.test(text),
-    ),
-  )
-
 interface GivesUpProps {
   readonly form: string
   readonly does: () => unknown
@@ -229,19 +221,18 @@ const hasRare = (fields: FormProps["fields"], texts: Texts): boolean =>
   )
 
 /** A form of one line. A refused input is its fault, and stays. */
-export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs, preview }: FormProps) => {
-  const initial = Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, field.initial ?? ""]),
-  )
-  const began = useRef(initial)
+export const Form = ({
+  title,
+  fields,
+  hasColumns = false,
+  acts,
+  cancels,
+  changes = cancels !== undefined,
+  keptAs,
+  preview,
+}: FormProps) => {
   const name = keptAs ?? title ?? Object.keys(fields).join()
-  const waiting = useDraft<Texts>(name, "", {})
-  const { current: found } = useRef(waiting.peek())
-  const texts = useMemo(() => {
-    const given = signal<Texts>({ ...initial, ...found })
-    given.subscribe((present) => (waiting.value = keptOf(fields, present, began.current)))
-    return given
-  }, [])
+  const { changed, empty, texts } = useFormTexts(name, fields)
   const isRareSet = useMemo(() => hasRare(fields, texts.peek()), [])
   const fault = useSignal(NO_FAULT)
   const carryOut = async (does: FormAct[1]): Promise<Message | undefined> => {
@@ -251,10 +242,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs,
     if (missing !== undefined) return undefined
     try {
       const done = await does(given)
-      if (done !== undefined) {
-        texts.value = began.current = initial
-        forgetDrafts(name)
-      }
+      if (done !== undefined) empty()
       return done
     } catch (error) {
       fault.value = faultOf(fields, error)
@@ -286,7 +274,7 @@ export const Form = ({ title, fields, hasColumns = false, acts, cancels, keptAs,
           <div class="form-row columns">{draw(true)}</div>
         </details>
       )}
-      {cancels && Object.keys(found).length > 0 && <p class="lead">{STILL_HERE}.</p>}
+      <StillHere form={name} discards={cancels ? undefined : empty} changed={changes ? changed : ""} />
       {preview?.(trimmed(texts.value))}
       {hasColumns && <div class="form-row">{buttons}</div>}
       <Fault text={fault.value.text} />

@@ -24,6 +24,7 @@ import { FormButton } from "../../pages/PolicyForm.tsx"
 import { useMatched } from "../../view/matched.ts"
 import { LineForm } from "./LineForm.tsx"
 import { PageForm } from "./PageForm.tsx"
+import { StillHere } from "../../view/StillHere.tsx"
 import { Empty, Mark, Missing, OUTSIDE, ReadingNote, Time, TimeAfter } from "../../view/states.tsx"
 import { useRead } from "../../view/usePages.ts"
 
@@ -80,6 +81,7 @@ const Announce = ({ page, groups, draft, tz }: AnnounceProps) => {
           )),
         )}
       </div>
+      <StillHere form={`announce ${page}`} discards={() => (draft.value = NONE)} />
       <div class="form-row">
         <Field {...time("from", "From", "Now unless given")} />
         <Field {...time("to", "To", "Until you end it")} />
@@ -193,7 +195,7 @@ const PublicPage = ({ name, page }: PageProps) => {
   const address = `${base}status/${name}`
   const { value: body } = useRead<PublicPageBody>(`status/${name}.json`, {}, ["policy", "announcements"])
   const reading = useRead<Answered<Announcement>>(PATH, { page: name, limit: MOST_SHOWN })
-  const draft = useDraft("announce", name, NONE)
+  const draft = useDraft(`announce ${name}`, "", NONE)
   const items = (reading.value?.items ?? []).toSorted(
     (a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state),
   )

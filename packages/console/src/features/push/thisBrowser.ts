@@ -149,7 +149,7 @@ export const renew = async (): Promise<void> => {
 // A sign-out ends what this browser gets: the server removes the row with the token that is still valid.
 whenSignedOut(async (send) => {
   const own = ownRow()
-  if (own === undefined || own.operator !== me.peek()?.name) return
+  if (send === undefined || own === undefined || own.operator !== me.peek()?.name) return
   forget("localStorage", KEY)
   await Promise.all([send("DELETE", `ops/v1/subscriptions/${segment(own.id)}`), unsubscribe()])
 })

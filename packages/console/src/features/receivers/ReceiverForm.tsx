@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { PolicyInForce } from "@tocsin/client"
 import { useMemo, useRef } from "preact/hooks"
-import type { Entry as PolicyEntry } from "../../state/policyEntries.ts"
+import { type Entry as PolicyEntry, entryAt } from "../../state/policyEntries.ts"
 import { flowText } from "../../state/policyText.ts"
 import { entriesOf, saveReceiver, testText, tryReceiver } from "./receiverActions.ts"
 import {
@@ -23,7 +23,7 @@ import { faultOf, refusal } from "../../view/formFault.ts"
 import { CopyText } from "../../view/copies.tsx"
 import { Field, Form, type FormAct, bound } from "../../view/forms.tsx"
 import { Dialog } from "../../view/Dialog.tsx"
-import { Preview, refusalOf, useConflict, useEntry } from "../../view/PolicyDialog.tsx"
+import { Preview, refusalOf, useConflict } from "../../view/PolicyDialog.tsx"
 import { ReadingNote, type Secret, ShownOnce } from "../../view/states.tsx"
 import { useResource } from "../../view/usePages.ts"
 
@@ -150,7 +150,7 @@ const useForm = ({ changed, entry, opened, policy, schema: read, shown, type }: 
 const ReceiverForm = (props: Omit<FormProps, "entry" | "opened">) => {
   const { changed, policy } = props
   const { value: name } = changed
-  const entry = useEntry<Entry>({ policy, path: name === undefined ? undefined : ["receivers", name] })
+  const entry = useSignal(name === undefined ? undefined : entryAt<Entry>(policy.policy, ["receivers", name]))
   const { current: opened } = useRef(entry.peek()?.value)
   const { acts, fields, former, lines, preview, tested } = useForm({ ...props, entry, opened })
   return (

@@ -1,8 +1,7 @@
 import type { Setting, SettingList } from "@tocsin/client"
-import { useDraft } from "../../state/drafts.ts"
 import { refresh } from "../../state/revisions.ts"
 import { carryOut, mayAdminister } from "../../state/session.ts"
-import { ActionButton, Field } from "../../view/forms.tsx"
+import { ActionButton, Form } from "../../view/forms.tsx"
 import { ReadingNote } from "../../view/states.tsx"
 import { useRead } from "../../view/usePages.ts"
 
@@ -30,7 +29,6 @@ const isOpen = ({ source }: Pick<Setting, "source">): boolean =>
   source !== "environment" && mayAdminister.value
 
 const PublicUrl = ({ setting: { source, value } }: { readonly setting: Setting }) => {
-  const text = useDraft("settings", "public_url", String(value ?? ""))
   if (!isOpen({ source }))
     return (
       <p>
@@ -38,18 +36,18 @@ const PublicUrl = ({ setting: { source, value } }: { readonly setting: Setting }
       </p>
     )
   return (
-    <div class="form-row">
-      <Field
-        label="Public address"
-        value={text.value}
-        placeholder="https://tocsin.example.org"
-        hint="Where people reach the server, for links in messages."
-        onText={(next) => (text.value = next)}
-      />
-      <ActionButton does={() => store("public_url", text.value.trim())} describes="Save the public address">
-        Save
-      </ActionButton>
-    </div>
+    <Form
+      fields={{
+        public_url: {
+          label: "Public address",
+          initial: String(value ?? ""),
+          example: "https://tocsin.example.org",
+          hint: "Where people reach the server, for links in messages.",
+        },
+      }}
+      acts={[["Save", ({ public_url: url }) => store("public_url", url)]]}
+      changes
+    />
   )
 }
 
