@@ -478,7 +478,10 @@ export class FiringModel {
   /** The later steps of a receiver whose moment has not passed before the policy came into force. */
   #paging(incident: Incident, receiver: string) {
     const { later } = this.#naming(incident, receiver)
-    return distinct(later).filter(({ due }) => Math.ceil(due) >= Math.ceil(this.#since.policy))
+    const since = Math.ceil(this.#since.policy)
+    const isEither = (due: number) => Math.ceil(due) < since && since <= Math.ceil(due) + lateOf(due)
+    if (this.#on.pages && later.some(({ due }) => isEither(due))) this.#races()
+    return distinct(later).filter(({ due }) => Math.ceil(due) >= since)
   }
 
   /** When a later step notifies a receiver that knows as much; those that add nothing have notified. */
