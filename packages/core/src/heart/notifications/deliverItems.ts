@@ -138,10 +138,10 @@ const attemptsAt = (
   const digests = isPhone === true && together.length > 0 ? [together] : digestsOf(together)
   const singly = items.filter(({ isInDigest }) => !isInDigest)
   const all = attemptAll(singly)
-  return [
-    ...digests.map((digest) => attemptDigest(digest, () => onRefused(digest.length))),
-    ...(all ? [all] : singly.map((item, index) => attempt(item, index < free ? undefined : beginBy))),
-  ]
+  const alone = all ? [] : singly.map((item, index) => attempt(item, index < free ? undefined : beginBy))
+  const one = [...digests.map((digest) => attemptDigest(digest, () => onRefused(digest.length))), ...alone]
+  // Items that are attempted at once count singly, so that others gather for the next claim meanwhile.
+  return [...one.map((made) => [1, made] as const), ...(all ? [[singly.length, all] as const] : [])]
 }
 
 /**
@@ -178,11 +178,12 @@ export const deliverItems = Effect.fnUntraced(function* ({
   let unsettled = 0
   // So many items are claimed as single ones, since their digest was refused.
   let singles = 0
-  const endAttempt = Effect.suspend(() => {
-    unsettled -= 1
-    // Nothing can be claimed before.
-    return unsettled < concurrencyOf() ? signal.raise : Effect.void
-  })
+  const endAttempts = (count: number) =>
+    Effect.suspend(() => {
+      unsettled -= count
+      // Nothing can be claimed before.
+      return unsettled < concurrencyOf() ? signal.raise : Effect.void
+    })
 
   // Uninterruptible: a claimed item is attempted or withdrawn, not left to its lease.
   const claim = Effect.fnUntraced(function* (
@@ -197,10 +198,10 @@ export const deliverItems = Effect.fnUntraced(function* ({
     const beginBy = Instant.plus(yield* Instant.now, beginWithin(lease))
     const onRefused = (count: number) => void (singles += count)
     const begun = attemptsAt(attempts, items, { beginBy, free, isPhone: asked.isPhone, onRefused })
-    for (const one of begun) {
-      unsettled += 1
+    for (const [count, one] of begun) {
+      unsettled += count
       // Settling is uninterruptible: every attempt is recorded, even an abandoned one.
-      yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempt)))
+      yield* FiberSet.run(underWay, Effect.uninterruptible(Effect.ensuring(one, endAttempts(count))))
     }
     if (expired.length > 0) yield* attempts.endExpired(expired)
     return { isCut, found: claimed.length }
