@@ -108,17 +108,19 @@ const keepingTests = Effect.gen(function* () {
     const given = Object.entries(values).map(([key, value]) => [key, value && Redacted.value(value)])
     return sha256(JSON.stringify([name, receiver, given, inForce.current().secretMarks?.get(secrets)]))
   }
+  const noting = Effect.fnUntraced(function* (digest: string, name: NotifierName) {
+    if (digest !== taken?.digest) return
+    const { at } = taken
+    taken = undefined
+    if (Instant.isRecent(at, TESTED_FOR, yield* Instant.now))
+      // The receiver is stored already: that is not in vain if this cannot be noted.
+      yield* Effect.ignore(commits.transact(noteTested(name, () => newId(ids)(at))))
+  })
   return {
-    digestOf,
-    took: (digest: string) => Effect.map(Instant.now, (at) => void (taken = { digest, at })),
-    /** The receiver is stored already: it is not in vain if this cannot be noted. */
-    stored: Effect.fnUntraced(function* (digest: string, name: NotifierName) {
-      if (digest !== taken?.digest) return
-      const { at } = taken
-      taken = undefined
-      if (Instant.isRecent(at, TESTED_FOR, yield* Instant.now))
-        yield* Effect.ignore(commits.transact(noteTested(name, () => newId(ids)(at))))
-    }),
+    took: (given: ReceiverWithSecrets) =>
+      Effect.map(Instant.now, (at) => void (taken = { digest: digestOf(given), at })),
+    /** Notes it after a receiver is stored, by the secrets that are stored before. */
+    stored: (given: ReceiverWithSecrets) => noting(digestOf(given), given.name),
   }
 })
 
@@ -178,11 +180,10 @@ export const changingReceivers = Effect.fnUntraced(function* (
       const stores = encrypted && storing(encrypted)
       const by = { name: change.name, stores }
       const applying = { ...application, of: version }
-      const digest = tests.digestOf({ values, ...given })
       if (change.receiver !== undefined)
         return yield* Effect.tap(
           store(edited, applying, { ...by, action: "receiver.changed" }, valuesOf(row, values)),
-          tests.stored(digest, change.name),
+          tests.stored({ values, ...given }),
         )
       const dropped = secretsOf(inForce.current().document, change.name)
       const drops = dropped === undefined ? undefined : dropping(dropped)
@@ -197,9 +198,8 @@ export const changingReceivers = Effect.fnUntraced(function* (
       const row = secretsOf(document, change.name)
       yield* plainSecrets.prevent(document, values && row)
       const opened = yield* openWith(document, valuesOf(row, values))
-      const digest = tests.digestOf({ values, ...given })
       const receipt = yield* source.test(document, opened, bind)
-      if (receipt.result.outcome === "delivered") yield* tests.took(digest)
+      if (receipt.result.outcome === "delivered") yield* tests.took({ values, ...given })
       return receipt
     }),
   }

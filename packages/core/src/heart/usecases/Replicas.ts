@@ -116,13 +116,13 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
               reportReplica({ ...report, isEmptyPolicy: isEmptyPolicy(document) }, signature),
             )
             return Effect.map(stored, ({ changed: found, replicas }) => {
-              const changed = new Set(found)
+              const others = new Set(found)
               for (const [name, entry] of whole) {
                 if (unavailable?.has(name) === true) continue
-                if ((reached.get(name) ?? entry) !== entry) changed.add(name)
+                if ((reached.get(name) ?? entry) !== entry) others.add(name)
                 reached.set(name, entry)
               }
-              return { replicas, changed }
+              return { replicas, changed: others }
             })
           }),
         end: transact(endReplica(id)),
