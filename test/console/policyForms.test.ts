@@ -264,7 +264,10 @@ rotas:
   duty: { order: [ ann, bob ], every: 7d, from: "2026-12-07T09:00", hours: [ { hours: 08:00-20:00 } ], otherwise: bob }
   team: { order: [ [ ann, bob ], ann ], every: 7d, from: "2026-12-07T09:00" }
 `
-        const { applies, baseUrl, dialog, faults, field, page, stored } = yield* opened("silences", text)
+        const { applies, baseUrl, click, dialog, faults, field, page, put, stored } = yield* opened(
+          "silences",
+          text,
+        )
         yield* Effect.promise(async () => {
           const change = (name: string) => page.getByTitle(`Change ${name}`, { exact: true }).click()
           await change("night")
@@ -273,6 +276,15 @@ rotas:
           await dialog.getByText("comment: updates").waitFor()
           assert.strictEqual(await field("For").inputValue(), "90m")
           await field("For").fill("3h")
+          // A colleague changes it while that waits.
+          await page.keyboard.press("Escape")
+          await put(text.replace("for: 90m", "for: 5h"))
+          await page.getByText(/\b5h\b/).waitFor()
+          await change("night")
+          await dialog.getByText(/^Somebody changed this entry meanwhile, to .*5h/).waitFor()
+          assert.strictEqual(await field("For").inputValue(), "3h")
+          await click("Apply")
+          await dialog.getByText("What you typed is still here.").waitFor()
           await applies()
           let expected = text.replace("for: 90m", "for: 3h")
           assert.strictEqual(await stored(), expected)
@@ -322,6 +334,7 @@ rotas:
     groups:
       - title: Services
         lines:
+          - { name: Web, id: eu, match: [ agent_id = eu ] }
           - { name: Web, id: web, match: [ agent_id = web ] } # the front
 `
         const { applies, demo, dialog, faults, field, page, stored } = yield* opened("pages", text)
@@ -338,11 +351,15 @@ rotas:
           const added = `${text}          - { name: Nightly backup, match: [ agent_id = nas, check_id = backup ] }\n`
           assert.strictEqual(await stored(), added)
           await page.getByText("Nightly backup (nas/backup)").waitFor()
-          await page.getByTitle("Change Web").click()
+          await page.getByTitle("Change Web").first().click()
+          await field("Name").fill("Half a name")
+          await page.keyboard.press("Escape")
+          await page.getByTitle("Change Web").last().click()
           await dialog.getByText("id: web", { exact: true }).waitFor()
+          assert.strictEqual(await field("Name").inputValue(), "Web")
           await field("Name").fill("Front")
           await applies()
-          assert.strictEqual(await stored(), added.replace("name: Web", "name: Front"))
+          assert.strictEqual(await stored(), added.replace("name: Web, id: web", "name: Front, id: web"))
           assert.deepStrictEqual(faults, [])
         })
       }),

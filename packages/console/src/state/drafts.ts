@@ -44,7 +44,7 @@ const mark = computed(
 /** After a reload, the page may be drawn before it is known who reads it: the one before, if the token is the same. */
 const writer = computed(() => {
   const [name, of] = draftOf<ReadonlyArray<string>>(WRITER) ?? []
-  return me.value?.name ?? (name !== undefined && of === mark.value ? name : mark.value)
+  return me.value?.name ?? (of === mark.value ? name : mark.value)
 })
 
 effect(() => {

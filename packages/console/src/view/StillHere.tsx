@@ -17,7 +17,7 @@ export const StillHere = ({ changed = "", discards, form }: StillHereProps) => {
   waited.current &&= waits
   if (!waited.current && changed === "") return null
   return (
-    <p role="status" class="lead">
+    <p class="lead">
       {changed === "" ? `${STILL_HERE}.` : changedText(changed)}{" "}
       {discards && (
         <button type="button" class="quiet" onClick={() => void discards()}>

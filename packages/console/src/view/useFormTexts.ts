@@ -16,9 +16,8 @@ const waitingOf = (
   Object.fromEntries(
     Object.entries(texts).flatMap(([name, text]) => {
       const { [name]: replaced = "" } = began
-      const isKept =
-        fields[name]?.type !== "password" && ![text, replaced].some((each) => HAS_PASSWORD.test(each))
-      return isKept && text !== replaced ? [[name, [text, replaced]]] : []
+      const isSecret = fields[name]?.type === "password" || HAS_PASSWORD.test(`${text} ${replaced}`)
+      return isSecret || text === replaced ? [] : [[name, [text, replaced]]]
     }),
   )
 
@@ -31,20 +30,23 @@ export const useFormTexts = (form: string, fields: Fields) => {
   const waiting = useDraft<ReturnType<typeof waitingOf>>(form, "", {})
   const texts = useMemo(() => {
     const found = Object.entries(waiting.peek()).filter(([name]) => Object.hasOwn(fields, name))
-    const [written = {}, replaced = {}] = [0, 1].map((place) =>
-      Object.fromEntries(found.map(([name, pair]) => [name, pair[place] ?? ""])),
-    )
-    began.current = { ...initial, ...replaced }
-    const given = signal<Texts>({ ...initial, ...written })
+    const textsAt = (place: 0 | 1): Texts => ({
+      ...initial,
+      ...Object.fromEntries(found.map(([name, pair]) => [name, pair[place] ?? ""])),
+    })
+    began.current = textsAt(1)
+    const given = signal(textsAt(0))
     given.subscribe((present) => (waiting.value = waitingOf(fields, present, began.current)))
     return given
   }, [waiting])
-  const changes = Object.keys(initial).filter(
-    (name) => initial[name] !== began.current[name] && initial[name] !== texts.value[name],
+  const changed = Object.entries(initial).flatMap(([name, text]) =>
+    [began.current[name], texts.value[name]].includes(text)
+      ? []
+      : `${fields[name]?.label} is ${text || "empty"}`,
   )
   return {
     texts,
-    changed: changes.map((name) => `${fields[name]?.label} is ${initial[name] || "empty"}`).join(", "),
+    changed: changed.join(", "),
     empty: (): void => {
       began.current = initial
       texts.value = initial
