@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Queue, Redacted } from "effect"
 import { startMailServer as startRelay } from "../../packages/adapter-notify/test/email/MailServer.ts"
@@ -58,6 +59,16 @@ const returnedOn = Effect.fnUntraced(function* (storage: Environment) {
     const { last_error, state } = (yield* item) ?? {}
     assert.strictEqual(state, "failed", name)
     assert.match(last_error ?? "", /^bounced: 5\.\d+\.\d+$/, name)
+  }
+  if (Object.keys(storage).length === 0) {
+    // A sixth mail of this minute would be part of a digest.
+    const { id, item } = yield* send("that another server may have sent, by its policy")
+    const database = new DatabaseSync(join(cwd, "data", "tocsin.db"), { timeout: 10_000 })
+    database.exec("CREATE TEMP TABLE other AS SELECT * FROM replica; UPDATE other SET id = 'other'")
+    database.exec("INSERT INTO replica SELECT * FROM other")
+    database.close()
+    yield* report(any.replaceAll(OURS, id.replace("@vm.", "@other.")))
+    return assert.strictEqual((yield* item)?.state, "failed")
   }
   const { id, item } = yield* send("the last before its receiver moved")
   writeFileSync(join(cwd, "policy.yaml"), POLICY.replace("@vm.", "@moved."))

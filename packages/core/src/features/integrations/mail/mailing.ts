@@ -65,9 +65,11 @@ export const mailing = Effect.fnUntraced(function* <E>(report: Reports<E>) {
       const [row] = yield* storage.rows("outbox", [id])
       const mails = row && receivers?.current().get(row.receiver)?.mails
       if (row === undefined || mails === undefined) return
-      // Its receiver may have had another address under a former policy, and nobody guesses the id of its mail.
-      const mayHaveMoved = policy.since() > (row.first_attempted_at ?? row.updated_at)
-      if (!mayHaveMoved && domain?.toLowerCase() !== mails.domain.toLowerCase()) return
+      if (domain?.toLowerCase() !== mails.domain.toLowerCase()) {
+        // Nobody guesses the id. A former policy, or that of another server, may have had another address.
+        const isOfThisPolicy = policy.since() <= (row.first_attempted_at ?? row.updated_at)
+        if (isOfThisPolicy && (yield* storage.replicas).length <= 1) return
+      }
       yield* commits.transact(recordBounce({ notification: row, status, hasOthers: mails.recipients > 1 }))
     }),
   }
