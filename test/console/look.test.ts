@@ -60,7 +60,7 @@ const WIDTHS_OF = { light: inTurn(WIDTHS, 0), dark: inTurn(WIDTHS, 3) } as const
 
 /** The parts of a time that the page is asked for: this file knows no DOM. */
 interface Counting {
-  readonly firstChild: { textContent: string }
+  readonly firstChild: { textContent: string | null } | null
   readonly getBoundingClientRect: () => { readonly width: number }
 }
 
@@ -257,7 +257,7 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
           const time = page.locator(".rows time").first()
           const widths = await time.evaluate((cell: Counting) =>
             ["9s ago", "10s ago"].map((text) => {
-              cell.firstChild.textContent = text
+              if (cell.firstChild !== null) cell.firstChild.textContent = text
               return cell.getBoundingClientRect().width
             }),
           )
