@@ -91,7 +91,7 @@ export const useDraft = <A>(form: string, field: string, initial: A): Signal<A> 
     return draft
   }, [writer.value])
 
-/** What a form changes, as it was when the texts that wait for it began: so it sees what others have changed since. */
+/** The entry of a form as it was when the texts that wait for it began: so the form sees what others have changed since. */
 export const useBegan = <A>(form: string, present: A): Signal<A> =>
   useMemo(() => {
     const key = keyOf(form, BEGAN)

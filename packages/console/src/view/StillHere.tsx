@@ -6,7 +6,7 @@ interface StillHereProps {
   readonly form: string
   /** Empties a form that has no *Cancel*. */
   readonly discards?: (() => unknown) | undefined
-  /** What others changed meanwhile. */
+  /** Changes of others meanwhile. */
   readonly changed?: string
 }
 

@@ -251,7 +251,7 @@ describe("the explanation of an incident", () => {
     ] as const
     assert.deepStrictEqual(sentences({ deliveries: [delivery], notified, next }), [
       `Notified: chat: ${timeOf(at)}, opened, critical.`,
-      `Next: mail: acknowledgement expired, held: quiet hours until ${timeOf(late)}, held: notifications_off.`,
+      `Next: mail: acknowledgement expired, held: quiet hours until ${timeOf(late)}, held: its checks notify nobody.`,
       `Next: pager: ${timeOf(soon)}, escalation.`,
       "Next: sms: now, opened.",
       `Next: ann: ${timeOf(late)}, handed over.`,

@@ -26,7 +26,7 @@ interface Answers {
   readonly systemctl?: string
 }
 
-/** What the command makes of an installed agent's configuration, by what stands in for the agent and for systemd. */
+/** The outcome of the command for an installed agent's configuration, by what stands in for the agent and for systemd. */
 const placed = (config: string | undefined, { agent = "true", systemctl = "true" }: Answers = {}) => {
   const sudo = `sudo() { case $1 in tocsin-agent) ${agent} ;; systemctl) ${systemctl} ;; *) "$@" ;; esac; }`
   const command = placeCommand("public, 10.0.0.0/8").replaceAll("/etc/tocsin-agent/", "")
