@@ -12,7 +12,7 @@ export const unusedPort = (port: number): Promise<number> =>
     })
   })
 
-/** Systems give ports from 32768 on to those that ask for any, before whoever asked for this one listens on it. */
+/** Below 32768, where a system takes the ports for programs that ask for any: one of them could be first. */
 const [FIRST, LAST] = [20_000, 32_000]
 
 /** A TCP port of this machine that nothing listens on, and that no other program gets unless it names it. */

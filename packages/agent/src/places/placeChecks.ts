@@ -137,5 +137,5 @@ export const placeChecks = (
   return new Map(checks.map((check) => [check.id, check]))
 }
 
-/** The output of a place's check, as the server has that of its own checks. */
+/** The output of a place's check, in the form that the server stores for its own checks. */
 export const placeOutput = ({ secrets }: PlaceCheck, output: string): string => outputOfWatch(output, secrets)
