@@ -21,12 +21,24 @@ const WORDS: Readonly<Record<CheckStatus | "start", string>> = {
   start: "start started run begin inprogress",
 }
 
-const MEANINGS = new Map(
-  Object.entries(WORDS).flatMap(([meaning, words]) =>
+const SIGNALS = "hup int quit ill trap abrt bus fpe kill segv pipe alrm term xcpu xfsz sys"
+
+/** Words of systemd, Jenkins, GitHub, Kubernetes and others, which mean other things where no state is named. */
+const WORDS_OF_STATES = {
+  ok: "passing",
+  warning:
+    "unstable partial partialsuccess actionrequired stale succeededwithissues completedwithwarnings withwarnings warnings",
+  critical: `exitcode signal coredump oomkill oomkilled startlimithit watchdog protocol resources ${SIGNALS} ${SIGNALS.replaceAll(/\b(?=\w)/gu, "sig")} startupfailure crashloopbackoff evicted deadlineexceeded partiallyfailed failedvalidation faulted fault stopped terminated interrupted completedwitherrors witherrors rejected denied offline unreachable`,
+  unknown: "undefined",
+}
+
+const meaningsOf = (table: Readonly<Record<string, string>>) =>
+  Object.entries(table).flatMap(([meaning, words]) =>
     // The keys are those of the record.
     words.split(" ").map((word) => [word, meaning as CheckStatus | "start"] as const),
-  ),
-)
+  )
+const MEANINGS = new Map(meaningsOf(WORDS))
+const MEANINGS_OF_STATES = new Map([...MEANINGS, ...meaningsOf(WORDS_OF_STATES)])
 
 /** Names of parameters that state how a run ended: of the values, one as its status, an exit status, or whether it is true. */
 const NAMES = new Map(
@@ -43,7 +55,7 @@ const NAMES = new Map(
 
 const YES = /^(?:1|true|yes|y|on)$/u
 const NO = /^(?:0|false|no|n|off|none|null)$/u
-const NUMBER = /^-?\d+$/u
+const NUMBER = /^(?:-?\d+|0x[\da-f]{1,16})$/iu
 const EXIT_STATUS = /^(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/u
 const LARGEST_EXIT_STATUS = 255
 
@@ -56,8 +68,8 @@ const exitOf = (exit_code: number, end = `exit ${exit_code}`): Ended =>
 
 export const FAILED = exitOf(1, "failed")
 
-const meaningOf = (word: string, said = "status"): Signal | undefined => {
-  const meaning = MEANINGS.get(plain(word))
+const meaningOf = (word: string, said = "status", meanings = MEANINGS_OF_STATES): Signal | undefined => {
+  const meaning = meanings.get(plain(word))
   if (meaning === undefined || meaning === "start") return meaning
   if (meaning === "ok") return OK
   const end = meaning === "critical" ? "failed" : meaning
@@ -68,10 +80,10 @@ const meaningOf = (word: string, said = "status"): Signal | undefined => {
 const isExit = ({ end, exit_code }: Ended): boolean => end === `exit ${exit_code}`
 
 /** The signal of the last segment of a path: those of Healthchecks, and words for how a run ended. */
-export const signalOfSegment = (segment: string): Signal | undefined => {
+export const signalOfSegment = (segment: string, meanings = MEANINGS_OF_STATES): Signal | undefined => {
   if (segment === "log") return "log"
   if (segment === "fail") return FAILED
-  return EXIT_STATUS.test(segment) ? exitOf(Number(segment)) : meaningOf(segment)
+  return EXIT_STATUS.test(segment) ? exitOf(Number(segment)) : meaningOf(segment, undefined, meanings)
 }
 
 /** Whether a signal says that all is well, or nothing of how the run ended. */
@@ -84,8 +96,8 @@ const signalOfParameter = (name: string, value: string): Signal | "unread" | und
   const word = value.trim()
   // An address that ends in `?fail`, `?/fail` or `?3`.
   if (word === "" && (kind === undefined || kind === "good" || kind === "bad"))
-    return signalOfSegment(name.split("/").findLast((one) => one !== "") ?? "")
-  const said = meaningOf(word, name)
+    return signalOfSegment(name.split("/").findLast((one) => one !== "") ?? "", MEANINGS)
+  const said = meaningOf(word, name, kind === undefined ? MEANINGS : MEANINGS_OF_STATES)
   if (kind === undefined) return isGood(said) ? undefined : said
   if (word === "" && kind === "status") return undefined
   if (NUMBER.test(word) && (kind === "status" || kind === "exit")) {
@@ -126,7 +138,7 @@ const partsOf = ([given, value]: readonly [string, string], { known }: Parameter
 /** A value without the path behind it, if that is a signal. */
 const splitPath = (name: string, value: string, isTaken: (signal: Signal) => boolean) => {
   const [tail = "", segment = ""] = END_OF_PATH.exec(value) ?? []
-  const signal = signalOfSegment(segment)
+  const signal = signalOfSegment(segment, MEANINGS)
   // A step of 1 is the star itself: nobody writes it, but `$?` of a failed run makes it.
   const isSchedule = name === "cron" && segment !== "1" && !("message" in parseCron(value))
   if (signal === undefined || isSchedule || !isTaken(signal)) return { value }

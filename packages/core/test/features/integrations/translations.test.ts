@@ -182,6 +182,26 @@ describe("a ping", () => {
     ["?start", "start"],
     ["?3", "backup critical 3"],
     ["?status=", "backup ok 0"],
+    // What systemd, Jenkins, GitHub, Kubernetes, Velero, Azure and Windows call the end of a run (November 2026).
+    ...["exit-code", "signal", "core-dump", "oom-kill", "start-limit-hit", "watchdog"].map(
+      (word): [string, string] => [`?result=${word}`, "backup critical 1"],
+    ),
+    ...["startup_failure", "OOMKilled", "CrashLoopBackOff", "PartiallyFailed", "stopped", "interrupted"].map(
+      (word): [string, string] => [`?status=${word}`, "backup critical 1"],
+    ),
+    ...["UNSTABLE", "SucceededWithIssues", "completed_with_warnings", "partial", "action_required"].map(
+      (word): [string, string] => [`?conclusion=${word}`, "backup warning 1"],
+    ),
+    ["?exit_status=TERM", "backup critical 1"],
+    ["/SIGKILL", "backup critical 1"],
+    ["?exit_code=0x80070005", "backup critical 5"],
+    ["?exit_code=0x0", "backup ok 0"],
+    ["?type=watchdog", "backup ok 0 the parameter type is ignored"],
+    ["?host=pipe", "backup ok 0 the parameter host is ignored"],
+    ["?path=/run/pipe", "backup ok 0 the parameter path is ignored"],
+    ["?watchdog", "backup ok 0 the parameter watchdog is ignored"],
+    ["?status=❌", "invalid the parameter status does not say how the run ended"],
+    ["?status=skipped", "invalid the parameter status does not say how the run ended"],
     // A word that is not known is refused by its name.
     ["?status=frobbed", "invalid the parameter status does not say how the run ended"],
     ["?exit_code=", "invalid the parameter exit_code does not say how the run ended"],
