@@ -192,6 +192,8 @@ const readMapped = (json: unknown, map: Mapping, context: TranslationContext): R
     const read = readItem(json, map, context) ?? { reports: [], refusals: [], heard: [] }
     return "signal" in read ? readingOf(read) : read
   }
+  const lost = lostItems(json, list, Predicate.isObject)
+  if (lost !== undefined) return lost
   const found = list === "" ? json : valueAt(json, pathOfPointer(list))
   if (Array.isArray(found)) return readItems(found, map, context)
   return list === ""

@@ -454,6 +454,16 @@ describe("a webhook", () => {
       { job: "a", state: "ok", runs: [item("x", "ok"), item("y", "ok")] },
       "a ok",
     ],
+    [
+      { check: "/name", status: "/state", list: "/groups/0/items" },
+      { groups: [{ items: [item("a", "ok")] }, { items: [item("b", "critical")] }] },
+      LOST("/groups", 2),
+    ],
+    [
+      { check: "/name", status: "/state", list: "/groups/0/items" },
+      { groups: [{ items: [item("a", "critical")] }] },
+      "a critical",
+    ],
   ])("that a map would read in part is refused: %j", (map, json, expected) => {
     assert.deepStrictEqual(readAs(json, { map }), [expected])
   })
