@@ -55,9 +55,15 @@ const modeOf = (parameters: URLSearchParams): Mode | undefined => {
 const FILES = ["sslrootcert", "sslcert", "sslkey"] as const
 const SYSTEM = "system"
 
+const MARK = "\xEF\xBB\xBF"
+/** Between two parts of PEM in one line, of which OpenSSL reads neither. */
+const JOINT = "----------"
+
+/** A file's content without marks of UTF-8, which some editors write, and with each part of PEM in lines of its own. */
 const readNamed = (parameter: string, file: string): Buffer => {
   try {
-    return readFileSync(file)
+    const text = readFileSync(file, "latin1").replaceAll(MARK, "").replaceAll(JOINT, "-----\n-----")
+    return Buffer.from(text, "latin1")
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable"
     return refuse(

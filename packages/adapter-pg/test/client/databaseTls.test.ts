@@ -37,6 +37,12 @@ beforeAll(() => {
   )
   writeFileSync(at("damaged.pem"), readFileSync(at("root.pem"), "utf8").replace(/\n.{8}/, "\n!!!!!!!!"))
   writeFileSync(at("empty.pem"), "")
+  // As editors of Windows write files, and as two of these are put together.
+  const mark = "\uFEFF"
+  for (const name of ["client.pem", "client.key"])
+    writeFileSync(at(`marked.${name}`), mark + readFileSync(at(name), "utf8"))
+  const [client, root] = ["client.pem", "root.pem"].map((name) => readFileSync(at(name), "utf8"))
+  writeFileSync(at("marked.root.pem"), `${mark}${client}${mark}${root?.trimEnd()}${client}`)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -107,6 +113,7 @@ const TAKEN = [
   ["sslcert=@client.pem&sslkey=@client.key&sslmode=require", "verified"],
   ["sslcert=@client.pem&sslkey=@locked.key&sslpassword=secret", "verified"],
   ["sslcert=@both.pem", "verified"],
+  ["sslcert=@marked.client.pem&sslkey=@marked.client.key&sslrootcert=@marked.root.pem", "verified"],
   ["sslmode=require&host=/run/postgresql", "plain"],
 ] as const
 

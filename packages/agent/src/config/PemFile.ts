@@ -37,7 +37,8 @@ const pemFile =
     const path = fileAt(value, place)
     if (path === undefined) return undefined
     try {
-      const content = readFileSync(path, "utf8")
+      // Of two parts in one line, as of files that end without one, Node.js reads neither.
+      const content = readFileSync(path, "utf8").replaceAll("----------", "-----\n-----")
       const fault = faultOf(content)
       return fault === undefined ? new PemFile(path, content) : refused(place, fault)
     } catch (error) {

@@ -105,7 +105,9 @@ beforeAll(async () => {
     )
   }
   openssl("pkcs8 -topk8 -in client.key -passout pass:secret -out locked.key")
-  writeFileSync(at("bundle.pem"), read("client.pem") + read("client.key"))
+  // As some editors write files, which then were put together.
+  writeFileSync(at("bundle.pem"), `\uFEFF${read("client.pem")}\uFEFF${read("client.key")}`)
+  writeFileSync(at("marked.pem"), `\uFEFF${read("other.pem").trimEnd()}${read("root.pem")}`)
   const own = { key: read("server.key"), cert: read("server.pem") }
   ports.https = await servers.listen(
     createHttps(
@@ -143,7 +145,8 @@ describe.skipIf(withoutOpenssl !== undefined)(`a probe over TLS${unlessOpenssl}`
     const target = { host: "127.0.0.1", port: ports.tls, name: "localhost" }
     const url = `https://127.0.0.1:${ports.https}/`
     assert.strictEqual((await probed("tls", target)).status, "critical")
-    assert.strictEqual((await probed("tls", { ...target, ca: at("root.pem") })).status, "ok")
+    for (const ca of [at("root.pem"), at("marked.pem")])
+      assert.strictEqual((await probed("tls", { ...target, ca })).status, "ok")
     assert.strictEqual((await probed("tls", { ...target, ca: at("other.pem") })).status, "critical")
     assert.strictEqual((await probed("http", { url })).status, "critical")
     const found = await probed("http", { url, ca: at("root.pem"), text: "hello stranger" })
