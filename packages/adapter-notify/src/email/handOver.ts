@@ -68,7 +68,17 @@ export const makeHandOver = (client: MailClient): HandOver => {
     if (isLacking) for (const address of to) standings.set(address, UNADDRESSABLE)
     let next: ReadonlyArray<string> = isLacking ? [] : to
     while (next.length > 0) {
-      const { accepted, rejected } = yield* client.transact(mail, next)
+      const made = yield* Effect.result(client.transact(mail, next))
+      if (Result.isFailure(made)) {
+        const [first = "", ...others] = next
+        if (made.failure.answer?.status !== 421 || others.length === 0)
+          return yield* Effect.fail(made.failure)
+        // Some servers end the connection at a second recipient: each attempt reaches one of them.
+        const { rejected } = yield* client.transact(mail, [first])
+        standings.set(first, rejected.get(first) ?? "has it")
+        return yield* Effect.fail(made.failure)
+      }
+      const { accepted, rejected } = made.success
       for (const address of next) standings.set(address, rejected.get(address) ?? "has it")
       next = accepted.length === 0 ? [] : next.filter((address) => isTooMany(rejected.get(address)))
     }

@@ -332,6 +332,43 @@ describe("e-mail", () => {
     }),
   )
 
+  const MANY = ["a", "b", "c", "d", "e"].map((name) => `${name}@example.org`)
+  it.effect("reaches one by each attempt where the server ends the connection at the second", () =>
+    Effect.gen(function* () {
+      const reached: Array<string> = []
+      const server = createServer((socket) => {
+        let named: Array<string> = []
+        let text: string | undefined
+        socket.on("error", () => {})
+        socket.write("220 test\r\n")
+        socket.on("data", (data) => {
+          const line = String(data)
+          if (line.startsWith("MAIL")) named = []
+          if (line.startsWith("RCPT") && named.length > 0) return void socket.end("421 4.3.2 enough\r\n")
+          if (line.startsWith("RCPT")) named.push(line.replace(/^.*<|>[^]*$/g, ""))
+          if (text !== undefined) text += line
+          else if (line.startsWith("DATA")) text = ""
+          if (text !== "" && text?.endsWith("\r\n.\r\n") === false) return
+          if (text !== undefined && text !== "") reached.push(...named)
+          socket.write(text === "" ? "354 go\r\n" : "250 ok\r\n")
+          if (text !== "") text = undefined
+        })
+      })
+      yield* Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void)))
+      yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
+      const { port } = server.address() as { port: number }
+      const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { to: MANY.slice(0, 2) })
+      const recipients = [{ address: "a@example.org" }]
+      assert.deepStrictEqual(yield* send(firing), {
+        outcome: "deferred",
+        error: "No mail yet for b@example.org. The mail server answered 421 4.3.2.",
+        recipients,
+      })
+      assert.deepStrictEqual(yield* send({ ...firing, recipients }), { outcome: "delivered" })
+      assert.deepStrictEqual(reached, ["a@example.org", "b@example.org"])
+    }),
+  )
+
   it.effect.each(["never greets", "stops before the text"])(
     "is deferred after 45 s when the server %s",
     (how) =>
@@ -382,7 +419,6 @@ describe("e-mail", () => {
     }),
   )
 
-  const MANY = ["a", "b", "c", "d", "e"].map((name) => `${name}@example.org`)
   it.effect.each([
     // Seen at Postfix 3.7.11, OpenSMTPD 6.8.0 and Exim 4.96 of Debian 12 in November 2026; of RFC 821; with a code of RFC 3463.
     ["452 4.5.3", 2],
