@@ -99,12 +99,12 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           // Beside the results of its check.
           await row.getByRole("link", { name: "Discard" }).click()
           await page.getByRole("heading", { name: "Discard", exact: true }).waitFor()
-          assert.match(await page.title(), /Discard · Tocsin$/)
           await page.getByText("watches/discard", { exact: true }).first().waitFor()
           await page.getByTitle("Change the watch discard").click()
           await page.getByLabel("Every").selectOption("1h")
           await click("Save")
           await page.getByText("Changed discard").waitFor()
+          assert.match(await page.title(), /Discard · Tocsin$/)
           await click("Pause 8 h")
           await page.getByText("Paused discard for 8 h").waitFor()
           await click("Resume")

@@ -87,7 +87,7 @@ describe("a documented sender", () => {
       const explained = yield* operate(server, "GET", "/ops/v1/explain?agent_id=borg&check_id=home")
       assert.match(
         explained.text,
-        /"reasons":\["It began .{19} UTC, and is to end by .{19} UTC\.","It must report [^"]+"\]/,
+        /"reasons":\["It began .{19} UTC, and is to end by .{19} UTC\.","It must report[^"]+"\]/,
       )
       assert.strictEqual(yield* ping("", logs), "200 OK")
       assert.deepStrictEqual(yield* statusesOf(server, "borg"), { home: "ok" })
