@@ -98,6 +98,25 @@ export const mailSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         }),
     )
 
+    scenario("follow options that change, expected before and after or not", {}, (replica, send) =>
+      Effect.gen(function* () {
+        const change = (options: IntegrationOptions) => replica.integrations.change(NAME, { options })
+        yield* send("backup failed", { check: "backup" })
+        yield* send("disk failed")
+        yield* change({ resolve_after: "1h" })
+        yield* passes(replica, 70)
+        assert.deepStrictEqual(yield* shown(replica), ["ok: no mail for 1h", "ok: no mail for 1h"])
+        yield* send("fan OK", { check: "fan" })
+        yield* change({ expect: { every: "1h", after: "1h" } })
+        yield* passes(replica, 70, 1)
+        assert.sameMembers(yield* shown(replica), [
+          "ok overdue: no mail for 1h",
+          "ok: no mail for 1h",
+          "ok overdue: fan OK",
+        ])
+      }),
+    )
+
     scenario("ignore an ok by subject of none, and a mail that is late", {}, (replica, send) =>
       Effect.gen(function* () {
         yield* send("disk OK")

@@ -35,10 +35,11 @@ function* followOptions(
 ): Decision<void> {
   const { unit } = incidents
   const of = { agent_id, registration_id }
-  yield* load(unit, { groups: { mailed_check: [of], expectation: [of] } })
+  yield* load(unit, { groups: { mailed_check: [of] } })
   const mailed = unit.of("mailed_check")
   const rows = mailed.group(registration_id)
-  yield* load(unit, { checks: { agent_id, check_ids: rows.map(({ check_id }) => check_id) } })
+  const check_ids = rows.map(({ check_id }) => check_id)
+  yield* load(unit, { checks: { agent_id, check_ids }, rows: { expectation: rows } })
   const expects = expectsOf(options)
   for (const row of rows) {
     const check = unit.checks.get(row)
