@@ -25,7 +25,7 @@ const environment = {
 }
 const PATH = "/metrics/checks"
 
-/** An agent with labels, one check that is well and states a number, and one that never reported and is late. */
+/** An agent with labels, and a critical check that states a number. */
 const fill = Effect.fnUntraced(function* (server: ServerProcess) {
   const agent: Agent = { agent_id: "web-1", key: secretOf("web-1") }
   const json = {

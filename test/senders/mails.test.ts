@@ -1,7 +1,9 @@
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Redacted } from "effect"
 import { SEEN_MAILS } from "./seenMails.ts"
+import { tocsin } from "../cli/tocsin.ts"
 import { call, historyOf, operate } from "../processes/api.ts"
 import { scratchFolder, scratchPostgres } from "../processes/scratch.ts"
 import type { Environment } from "../processes/secrecy.ts"
@@ -145,7 +147,7 @@ describe("a listener for mails", () => {
       )
       assert.match(others.join(), /^5\d\d .*,252 .*,252 /)
       const taken = yield* sendMail(mailPort, [to.toUpperCase()], "Subject: disk failed\n\n")
-      assert.match(taken.join(), /^250 /)
+      assert.strictEqual(taken.join(), "250 OK: stored")
       assert.match(
         (yield* sendMail(mailPort, [to], "Subject: other failed\n\n")).join(),
         /^452 this integration has 1/,
@@ -168,6 +170,25 @@ describe("a listener for mails", () => {
       yield* operate(server, "DELETE", "/ops/v1/integrations/box")
       assert.match((yield* say(mailPort, [...hello, `RCPT TO:<${to}>`])).join(), /,550 no such address$/)
       assert.notInclude(server.output.stderr, to.split("@")[0] ?? to)
+    }),
+  )
+
+  it.live("has a trial by command name status and check, also of a mail that is late", () =>
+    Effect.gen(function* () {
+      const cwd = yield* scratchFolder
+      const server = yield* startMailServer(cwd)
+      const to = (yield* mailbox(server, "box")).replace("@", "+disk@")
+      const ago = (minutes: number) => `Date: ${new Date(Date.now() - minutes * 60_000).toUTCString()}\n`
+      yield* sendMail(server.mailPort, [to], `${ago(1)}Subject: disk recovered\n\n`)
+      writeFileSync(join(cwd, "older.eml"), `From: root@vm\n${ago(9)}Subject: disk failed\n\n`)
+      const options = '{"rules": [{"match": {"subject": "disk*"}, "check": "disk"}]}'
+      const change = ["integrations", "change", "box", "--options", options]
+      assert.strictEqual((yield* tocsin({ cwd, environment: {} }, ...change)).code, 0)
+      const { stdout } = yield* tocsin({ cwd, environment: {} }, "integrations", "try", "box", "older.eml")
+      assert.strictEqual(
+        stdout,
+        "critical disk, late: a mail of this sender with a later Date was applied before (rule 1)\n",
+      )
     }),
   )
 

@@ -120,9 +120,11 @@ const handlers = (
   { connected, count, recipient, recipientsOf, take }: Calls,
   { isLmtp, run, server }: { readonly isLmtp: boolean; readonly run: Run; readonly server: () => SMTPServer },
 ): Pick<SMTPServerOptions, "onClose" | "onConnect" | "onData" | "onRcptTo"> => {
-  const answer = (reply: Reply, callback: (error?: Error | null) => void): void => {
+  const answer = (reply: Reply, callback: (error?: Error | null, text?: string) => void): void => {
     count(reply)
-    callback(isTaken(reply) ? null : new Refused(reply))
+    // The library would say that a mail is queued.
+    if (isTaken(reply)) callback(null, reply.text)
+    else callback(new Refused(reply))
   }
   const endLong = (session: SMTPServerSession) =>
     Effect.sync(() => {

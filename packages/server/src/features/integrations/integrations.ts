@@ -229,9 +229,10 @@ const tryMail = actOn(Integrations.layer)({
   const answer = yield* Integrations.use(({ tryMail: tried }) => tried(integration, request)).pipe(
     Effect.provideService(MailReader, mailHere),
   )
-  const { by, check_id = "", outcome, reason = "", status = "" } = answer
-  const said = outcome === "applied" ? `${status} ${check_id}` : `${outcome}: ${reason}`
-  return { answer, text: `${said} (${by})\n` }
+  const { by, check_id, outcome, reason = "", status = "" } = answer
+  const result = check_id === undefined ? [] : [`${status} ${check_id}`]
+  const said = outcome === "applied" ? result : [...result, `${outcome}: ${reason}`]
+  return { answer, text: `${said.join(", ")} (${by})\n` }
 })
 
 const mails = actOn(Integrations.layer)({
