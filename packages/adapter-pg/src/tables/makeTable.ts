@@ -110,6 +110,12 @@ export const deleteBy = (name: string, table: string, columns: Columns): RowStat
 const isGiven = (names: ReadonlyArray<string>): string =>
   names.map((name) => `stored.${name} = given.${name}`).join(" AND ")
 
+/** A row that was loaded, and as it is to be. */
+export interface Updated<Row> {
+  readonly before: Row
+  readonly after: Row
+}
+
 interface TableOptions<Row> {
   readonly alias: string
   /** The order of the unique index in which two transactions may meet: they then never wait in a circle. */
@@ -128,10 +134,23 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
       : `ORDER BY ${options.insertOrder.join(", ")}`
   const insertion = `INSERT INTO ${name} (${names}) SELECT ${names} FROM ${givenRows(inserted)} ${order}`
   const others = columnsWhere(columns, (column) => !key.includes(column))
-  const statement = (verb: string, write: string): RowStatement => ({
+  const statement = (verb: string, write: string, written = inserted): RowStatement => ({
     name: `${verb}_${name}`,
     text: reporting(write),
-    columns: inserted,
+    columns: written,
+  })
+  const insertOf = ofColumns(inserted, (written) => {
+    const some = Object.keys(written).join(", ")
+    return statement(
+      "insert",
+      `INSERT INTO ${name} (${some}) SELECT ${some} FROM ${givenRows(written)} ${order}`,
+      written,
+    )
+  })
+  const updateOf = ofColumns(others, (changed) => {
+    const written = columnsWhere(columns, (column) => key.includes(column) || column in changed)
+    const write = `UPDATE ${name} AS stored SET ${assignments(changed, "given")} FROM ${givenRows(written)} WHERE ${isGiven(key)}`
+    return statement("update", write, written)
   })
   const all = selectList(columns, alias)
   return {
@@ -145,21 +164,40 @@ export const makeTable = <Row>(shape: TableShape<Row>, options: TableOptions<Row
     }),
     /** Fails where another transaction has inserted a row of the same key or unique index. */
     insert: statement("insert", insertion),
+    /** The same, of the columns that some of these rows have: PostgreSQL parses each value that it is given. */
+    insertOf: (rows: ReadonlyArray<Row>): RowStatement =>
+      insertOf((column) => key.includes(column) || rows.some((row) => valueOf(row, column) !== undefined)),
     upsert: statement(
       "upsert",
       `${insertion} ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${assignments(others, "EXCLUDED")}`,
     ),
-    /** Locks must guard the rows of updates and deletions. */
-    update: statement(
-      "update",
-      `UPDATE ${name} AS stored SET ${assignments(others, "given")} FROM ${givenRows(inserted)} WHERE ${isGiven(key)}`,
-    ),
+    /** Names the columns in which some row differs. Locks must guard the rows of updates and deletions. */
+    updateOf: (changes: ReadonlyArray<Updated<Row>>): RowStatement =>
+      updateOf((column) =>
+        changes.some(({ after, before }) => valueOf(after, column) !== valueOf(before, column)),
+      ),
     delete: deleteBy(
       `delete_${name}`,
       name,
       columnsWhere(columns, (column) => key.includes(column)),
     ),
     decode,
+  }
+}
+
+const valueOf = (row: unknown, column: string): unknown => (row as Readonly<Record<string, unknown>>)[column]
+
+/** Keeps the statement of each set of columns that was asked for; of the first one if none is wanted. */
+const ofColumns = (columns: Columns, make: (some: Columns) => RowStatement) => {
+  const names = Object.keys(columns)
+  const made = new Map<string, RowStatement>()
+  return (isWanted: (column: string) => boolean): RowStatement => {
+    const wanted = names.filter(isWanted)
+    const some = wanted.length === 0 ? names.slice(0, 1) : wanted
+    const text = some.join()
+    const known = made.get(text) ?? make(columnsWhere(columns, (column) => some.includes(column)))
+    made.set(text, known)
+    return known
   }
 }
 

@@ -23,7 +23,7 @@ import {
   incidentTable,
   memberTable,
 } from "../tables/IncidentTable.ts"
-import { columnArrays, type RowStatement, type Table } from "../tables/makeTable.ts"
+import { columnArrays, type RowStatement, type Table, type Updated } from "../tables/makeTable.ts"
 
 /** A transaction's id and the run of the server that gave it: enough to ask later whether it committed. */
 export interface TransactionRef {
@@ -125,20 +125,26 @@ const each = (statement: RowStatement, rows: ReadonlyArray<object>): Write => ({
 
 /** The writes of one table: deletions, then updates, then new rows. */
 const rowWrites = <Row extends object>(
-  table: Pick<Table<Row>, "delete" | "update" | "insert" | "upsert">,
+  table: Pick<Table<Row>, "delete" | "updateOf" | "insertOf" | "upsert">,
   changes: ReadonlyArray<Change<Row>>,
   newRows: NewRows,
 ): ReadonlyArray<Write> => {
   const inserted: Array<Row> = []
-  const updated: Array<Row> = []
+  const updated: Array<Updated<Row>> = []
   const deleted: Array<Row> = []
   for (const { before, after } of changes) {
-    if (after !== undefined) (before === undefined ? inserted : updated).push(after)
-    else if (before !== undefined) deleted.push(before)
+    if (after === undefined) {
+      if (before !== undefined) deleted.push(before)
+    } else if (before === undefined) inserted.push(after)
+    else updated.push({ before, after })
   }
-  return [
-    each(table.delete, deleted),
-    each(table.update, updated),
-    each(newRows === "inserted" ? table.insert : table.upsert, inserted),
-  ]
+  const writes: Array<Write> = []
+  if (deleted.length > 0) writes.push(each(table.delete, deleted))
+  if (updated.length > 0) {
+    const later = updated.map(({ after }) => after)
+    writes.push(each(table.updateOf(updated), later))
+  }
+  if (inserted.length > 0)
+    writes.push(each(newRows === "inserted" ? table.insertOf(inserted) : table.upsert, inserted))
+  return writes
 }
