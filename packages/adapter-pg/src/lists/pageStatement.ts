@@ -17,6 +17,7 @@ import {
   pageOrder,
   type Start,
 } from "@tocsin/core/lists/pageArms"
+import { isListed } from "@tocsin/core/heart/model/outboxList"
 import { leadingTables } from "@tocsin/core/kernel/schema/leadingTables"
 import { forNames } from "@tocsin/core/lists/StoredTables"
 import { Effect } from "effect"
@@ -24,17 +25,20 @@ import type { SqlClient, SqlConnection } from "effect/sql"
 import { read } from "../Database.ts"
 import { decoder, selectList } from "../tables/makeTable.ts"
 
-/** One index lookup per notifier, however many items there are. Programs bring notifiers: no list has them. */
-export const notifiersOf = (condition: string): string => `(
+/** One index lookup per notifier of a state, however many items there are. Programs bring notifiers: no list has them. */
+export const notifiersOf = (state: string): string => `(
     WITH RECURSIVE found AS (
-      (SELECT o.notifier FROM outbox AS o WHERE ${condition} ORDER BY o.notifier LIMIT 1)
+      (SELECT o.notifier FROM outbox AS o WHERE ${isOf(state)} ORDER BY o.notifier LIMIT 1)
       UNION ALL
-      SELECT (SELECT o.notifier FROM outbox AS o WHERE ${condition} AND o.notifier > found.notifier
+      SELECT (SELECT o.notifier FROM outbox AS o WHERE ${isOf(state)} AND o.notifier > found.notifier
         ORDER BY o.notifier LIMIT 1)
       FROM found WHERE found.notifier IS NOT NULL
     )
     SELECT notifier FROM found WHERE notifier IS NOT NULL
   )`
+
+/** Whether an item `o` is in the indexes of lists, under a state. */
+export const isOf = (state: string): string => `o.listed_state = ${state} AND ${isListed("o")}`
 
 /** A statement that reads one page, made of constant fragments; every value is a parameter. */
 export interface PageStatement {
@@ -107,16 +111,18 @@ const plain = (page: Page, part: ListPart, columns: string): string | undefined 
   const [arm] = armsOf(part, page.bounds, page.order)
   if (arm === undefined) return undefined
   const conditions = [...areFixed(page, part), ...within(page, part, arm), ...conditionsOf(page, part)]
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
-  return `SELECT ${columns} FROM ${sourceOf(page, part)} ${where} ${firstRows(page, part, part.fixed)}`
+  return `SELECT ${columns} FROM ${sourceOf(page, part)} ${whereOf(conditions)} ${firstRows(page, part, part.fixed)}`
 }
+
+const whereOf = (conditions: ReadonlyArray<string>): string =>
+  conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
 
 /** The keys of the few rows that no index has in order. */
 const sorted = (page: Page, part: ListPart): ReadonlyArray<string> =>
   // Their rows are of any phase and severity.
   armsOf({ fixed: [] }, page.bounds, page.order).map((arm) => {
     const conditions = [...areFixed(page, part), ...conditionsOf(page, part), ...within(page, part, arm)]
-    return `SELECT ${keysOf(page, part)} FROM ${sourceOf(page, part)} WHERE ${conditions.join(" AND ")}`
+    return `SELECT ${keysOf(page, part)} FROM ${sourceOf(page, part)} ${whereOf(conditions)}`
   })
 
 /** The keys of the first rows of each arm: one range of an index each. Merged ranges pass on keys alone. */
@@ -137,9 +143,7 @@ const ofArms = (page: Page, part: ListPart, occurring: ListPlan["occurring"]): R
   ]
   const sets = [
     `unnest(${given.map(({ values }) => page.add(values)).join(", ")}) AS arm (${given.map(({ column }) => column).join(", ")})`,
-    ...(occurring === undefined
-      ? []
-      : [`${notifiersOf("o.listed_state = arm.listed_state")} AS occurring (${occurring})`]),
+    ...(occurring === undefined ? [] : [`${notifiersOf("arm.listed_state")} AS occurring (${occurring})`]),
   ]
   const conditions = [
     ...areFixed(page, part),

@@ -13,7 +13,7 @@ import {
   type SummaryCounts,
 } from "@tocsin/core/kernel/ports/Storage"
 import { NotificationType, type NotifierName, SEVERITY_RANK } from "@tocsin/contract/formats/Status"
-import { notifiersOf } from "../lists/pageStatement.ts"
+import { isOf, notifiersOf } from "../lists/pageStatement.ts"
 
 const sumsOf = (totals: ReadonlyArray<string>): string =>
   totals.map((total) => `coalesce(sum(${total}), 0)::float8 AS ${total}`).join(", ")
@@ -77,23 +77,29 @@ const findOfPlaces = `SELECT r.status, count(*)::float8 AS checks
     WHERE a.agent_id = r.agent_id AND a.registration_id = r.registration_id LIMIT 1) AS present
   GROUP BY 1`
 
+const IS_OF_HEAD = `${isOf("of_state.state")} AND o.notifier = of_notifier.notifier`
+
 /**
  * Counts items that wait for their receivers or for an operator, by states and notifiers, and finds
- * the oldest: bounded parts of one index. Held items are in a part of their own.
+ * the oldest: bounded parts of one index, which leaves out the few that are being sent. Held items are in a part of
+ * their own.
  */
 export const findBacklog = {
   text: `SELECT of_state.state, of_notifier.notifier,
       (SELECT count(*) FROM (SELECT FROM outbox AS o
-        WHERE o.listed_state = of_state.state AND o.notifier = of_notifier.notifier
+        WHERE ${IS_OF_HEAD}
         ORDER BY o.event_type, o.created_at ${COUNT_UP_TO}) AS counted) AS items,
       (SELECT min(head.age_starts_at) FROM unnest($2::text[]) AS of_type (event_type) CROSS JOIN LATERAL (
         SELECT o.age_starts_at FROM outbox AS o
-        WHERE o.listed_state = of_state.state AND o.notifier = of_notifier.notifier
-          AND o.event_type = of_type.event_type
+        WHERE ${IS_OF_HEAD} AND o.event_type = of_type.event_type
         ORDER BY o.created_at LIMIT ${AGED_ITEMS}
       ) AS head) AS waiting_since
     FROM unnest($1::text[]) AS of_state (state)
-    CROSS JOIN LATERAL ${notifiersOf("o.listed_state = of_state.state")} AS of_notifier (notifier)`,
+    CROSS JOIN LATERAL ${notifiersOf("of_state.state")} AS of_notifier (notifier)
+    UNION ALL
+    SELECT o.state, o.notifier, count(*), min(o.age_starts_at) FROM (
+      SELECT state, notifier, age_starts_at FROM outbox WHERE state = 'sending' ${COUNT_UP_TO}
+    ) AS o GROUP BY o.state, o.notifier`,
   values: [BACKLOG_STATES, NotificationType.literals],
 }
 

@@ -1,5 +1,5 @@
 import type { Fragment, ListPart, SortValue } from "@tocsin/core/kernel/model/ListPlan"
-import { LISTED_STATES } from "@tocsin/core/heart/model/outboxList"
+import { isListed, LISTED_STATES } from "@tocsin/core/heart/model/outboxList"
 import {
   type ListName,
   listNames,
@@ -51,9 +51,10 @@ const tables = forNames<ListName, { readonly [L in ListName]: Listed<ListRows[L]
 /** One index lookup per notifier, however many items there are. Programs bring notifiers: no list has them. */
 const FIND_NOTIFIERS = `
   WITH RECURSIVE found (state, notifier) AS (
-    SELECT value, (SELECT min(notifier) FROM outbox WHERE listed_state = value) FROM json_each(?)
+    SELECT value, (SELECT min(notifier) FROM outbox AS o WHERE ${isListed("o")} AND listed_state = value) FROM json_each(?)
     UNION ALL
-    SELECT state, (SELECT min(notifier) FROM outbox WHERE listed_state = found.state AND notifier > found.notifier)
+    SELECT state, (SELECT min(notifier) FROM outbox AS o
+      WHERE ${isListed("o")} AND listed_state = found.state AND notifier > found.notifier)
     FROM found WHERE notifier IS NOT NULL
   )
   SELECT DISTINCT notifier FROM found WHERE notifier IS NOT NULL`
@@ -183,10 +184,17 @@ export const pageStatements = <L extends ListName>(
   const known: ReadonlyArray<ListPart> =
     occurring === undefined
       ? parts
-      : parts.map((part) => ({
-          ...part,
-          partitions: [...(part.partitions ?? []), notifiers.map((value) => [{ column: occurring, value }])],
-        }))
+      : parts.map((part) =>
+          part.isSorted
+            ? part
+            : {
+                ...part,
+                partitions: [
+                  ...(part.partitions ?? []),
+                  notifiers.map((value) => [{ column: occurring, value }]),
+                ],
+              },
+        )
   const arms = known.flatMap((part) => armsOf(part, bounds, order).map((arm) => ({ part, arm })))
   const [only, ...more] = arms
   if (only !== undefined && more.length === 0) {

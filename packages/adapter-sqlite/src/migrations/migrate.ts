@@ -29,6 +29,7 @@ import { migration as invitations } from "./0018_invitations.ts"
 import { migration as moreTitles } from "./0019_more_titles.ts"
 import { migration as monthlyReports } from "./0020_monthly_reports.ts"
 import { migration as floodMinutes } from "./0021_flood_minutes.ts"
+import { migration as sendingLeaves } from "./0022_sending_leaves.ts"
 
 /** Every step from an empty database to the present schema; append-only. */
 export const migrations: ReadonlyArray<Migration> = [
@@ -53,6 +54,7 @@ export const migrations: ReadonlyArray<Migration> = [
   moreTitles,
   monthlyReports,
   floodMinutes,
+  sendingLeaves,
 ]
 
 /** Identifies the very form of a migration: SHA-256 of its statements. */

@@ -9,6 +9,7 @@ import {
   sortBacklog,
   type SummaryCounts,
 } from "@tocsin/core/kernel/ports/Storage"
+import { isListed } from "@tocsin/core/heart/model/outboxList"
 import type { SqliteConnection } from "../connection/SqliteConnection.ts"
 import {
   type CheckStatus,
@@ -48,7 +49,23 @@ const COUNT_UP_TO = `LIMIT ${CENSUS_LIMIT}`
 
 /** The items of a state, in the index that finds them. Held items are pending too, and are left out. */
 const itemsOf = (state: BacklogState): string =>
-  `outbox INDEXED BY outbox_by_created_at WHERE listed_state = '${state}'`
+  `outbox AS o INDEXED BY outbox_by_created_at WHERE ${isListed("o")} AND listed_state = '${state}'`
+
+/** Items that are being sent are few, and not in that index. */
+const FIND_SENDING = `SELECT notifier, count(*), min(age_starts_at) FROM (
+    SELECT notifier, age_starts_at FROM outbox INDEXED BY outbox_leased WHERE state = 'sending' ${COUNT_UP_TO}
+  ) GROUP BY notifier`
+
+const makeSending = (connection: SqliteConnection) => {
+  const sending = connection.query<[NotifierName, bigint, Instant.Instant]>(FIND_SENDING)
+  return (): ReadonlyArray<Backlog> =>
+    sending.all().map(([notifier, items, waiting_since]) => ({
+      notifier,
+      state: "sending",
+      items: Number(items),
+      waiting_since,
+    }))
+}
 
 const makeBacklog = (connection: SqliteConnection, state: BacklogState) => {
   const items = itemsOf(state)
@@ -108,7 +125,9 @@ export const makeMetricCounts = (connection: SqliteConnection) => {
   const late = connection.query<[CheckStatus | null, Severity, bigint]>(FIND_LATE)
   const withdrawn = connection.query<[bigint]>(COUNT_WITHDRAWN)
   const ofPlaces = connection.query<[CheckStatus, bigint]>(COUNT_OF_PLACES)
-  const backlogs = BACKLOG_STATES.map((state) => makeBacklog(connection, state))
+  const backlogs = BACKLOG_STATES.map((state) =>
+    state === "sending" ? makeSending(connection) : makeBacklog(connection, state),
+  )
   return (): MetricCounts => {
     const [pending, dead, blocked] = agents.get() ?? [0n, 0n, 0n]
     const openOf = (severity: Severity) => Number(open.get(SEVERITY_RANK[severity])?.[0] ?? 0)

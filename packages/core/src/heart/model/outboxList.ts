@@ -1,7 +1,7 @@
 import { comparing } from "../../kernel/engine/comparing.ts"
 import type { Instant } from "@tocsin/contract/formats/Instant"
 import { NotificationType, type NotifierName, OutboxState } from "@tocsin/contract/formats/Status"
-import { fixed, type ListPlan, partition } from "../../kernel/model/ListPlan.ts"
+import { constant, fixed, type ListPart, type ListPlan, partition } from "../../kernel/model/ListPlan.ts"
 
 export interface OutboxFilter {
   readonly state?: OutboxState | undefined
@@ -11,8 +11,14 @@ export interface OutboxFilter {
   readonly held?: boolean | undefined
 }
 
-/** The states that storages index notifications by: `held` is a part of pending. */
-export const LISTED_STATES: ReadonlyArray<string> = [...OutboxState.literals, "held"]
+/** The states that storages index notifications by: `held` is a part of pending. Those being sent are few. */
+export const LISTED_STATES: ReadonlyArray<string> = [
+  ...OutboxState.literals.filter((state) => state !== "sending"),
+  "held",
+]
+
+/** The condition of their indexes, of a row `r` or another one. */
+export const isListed = (row = "r"): string => `${row}.listed_state <> 'sending'`
 
 const listedStatesOf = ({ held, state }: Pick<OutboxFilter, "held" | "state">): ReadonlyArray<string> => {
   const ofState =
@@ -23,14 +29,24 @@ const listedStatesOf = ({ held, state }: Pick<OutboxFilter, "held" | "state">): 
 }
 
 export const planOutbox = ({ event_type, notifier, ...filter }: OutboxFilter): ListPlan => {
-  const part = {
+  const states = listedStatesOf(filter)
+  const listed: ListPart = {
     fixed: fixed("notifier", notifier),
     partitions: [
-      partition("listed_state", listedStatesOf(filter)),
+      partition("listed_state", states),
       partition("event_type", event_type === undefined ? NotificationType.literals : [event_type]),
     ],
+    conditions: [constant(isListed())],
   }
-  return notifier === undefined ? { parts: [part], occurring: "notifier" } : { parts: [part] }
+  const sending: ListPart = {
+    fixed: [...fixed("notifier", notifier), ...fixed("event_type", event_type)],
+    few: constant("r.state = 'sending'"),
+    index: "outbox_leased",
+    isSorted: true,
+  }
+  const hasSending = filter.held !== true && (filter.state ?? "sending") === "sending"
+  const parts = [...(states.length > 0 ? [listed] : []), ...(hasSending ? [sending] : [])]
+  return notifier === undefined ? { parts, occurring: "notifier" } : { parts }
 }
 
 interface Due {
