@@ -39,10 +39,15 @@ interface Entry {
   run: StartedRun | undefined
   /** Since when its processes survive SIGKILL. */
   stuckSince: number | undefined
+  /** When it may start again at the earliest. */
+  rested: number
 }
 
 /** The agent whose checks run, and how many of each lane at once. */
-type RunPlan = Pick<AgentConfig, "agentId" | "checks" | "maxParallel">
+interface RunPlan extends Pick<AgentConfig, "agentId" | "checks" | "maxParallel"> {
+  /** The least time between two starts of a check, whatever becomes of its period. */
+  readonly apartMillis?: number
+}
 
 /** A check that hangs delays others of its lane, and none of another. */
 type Lane = "command" | ProbeConfig["lane"]
@@ -106,9 +111,11 @@ export class CheckRunner {
     const untilPhase = (((offset - wall) % everyMillis) + everyMillis) % everyMillis
     const isMissed = last === undefined || Math.abs(wall - last.observedAt) >= everyMillis
     const wait = isMissed ? Math.min(untilPhase, offset % FIRST_RUN_WITHIN_MILLIS) : untilPhase
+    const rested = before?.rested ?? 0
     return {
       check,
-      due: clock.steady() + wait,
+      rested,
+      due: Math.max(clock.steady() + wait, rested),
       again: undefined,
       soft: before?.soft ?? softStateOf(last?.status),
       run: before?.run,
@@ -155,7 +162,9 @@ export class CheckRunner {
 
   #start(entry: Entry, now: number): void {
     const { check } = entry
-    entry.due = nextDue(entry.due, check.everyMillis, now)
+    entry.rested = now + (this.#plan.apartMillis ?? 0)
+    // A start that waited for room is late, and the next one is not.
+    entry.due = Math.max(nextDue(entry.due, check.everyMillis, now), entry.rested)
     entry.again = undefined
     const lane = laneOf(check)
     this.#running[lane] += 1

@@ -5,6 +5,7 @@ import type { Clock } from "@tocsin/reporting/agent/ServerTime"
 import { CheckRunner, type RunnerOptions } from "../checks/CheckRunner.ts"
 import { runProbe } from "../checks/startCheck.ts"
 import type { AskedWatches, AskingWatches } from "../sending/httpTransport.ts"
+import { TIMES } from "@tocsin/contract/watches/watchOptions"
 import { placeChecks, placeOutput } from "./placeChecks.ts"
 import type { PlaceRules } from "./PlaceRules.ts"
 
@@ -123,7 +124,8 @@ export class PlaceProber {
     this.#rules = rules
     this.#agentId = agentId
     this.#checks = rules === undefined ? new Map() : placeChecks(items, rules)
-    this.#runner.plan({ agentId, checks: this.#checks, maxParallel: PARALLEL })
+    const apartMillis = TIMES.every.min
+    this.#runner.plan({ agentId, checks: this.#checks, maxParallel: PARALLEL, apartMillis })
   }
 }
 
