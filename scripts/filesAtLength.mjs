@@ -81,6 +81,7 @@ export const FILES_AT_LENGTH = [
   "test/console/lists.test.ts",
   "test/console/longLists.test.ts",
   "test/console/look.test.ts",
+  "test/console/newWatch.test.ts",
   "test/console/outdated.test.ts",
   "test/console/pages.test.ts",
   "test/console/policy.test.ts",

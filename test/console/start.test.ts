@@ -59,13 +59,13 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             rmSync(folder, { recursive: true })
             await page.locator("code", { hasText: /^enrol_/ }).waitFor()
             // An agent that is a place from its first start on.
-            await page.getByLabel("For watches, it probes").selectOption("what is public")
+            await page.getByLabel("For watches, it probes").selectOption("the internet")
             await click("Add a host")
             await page
               .getByText(/sh tocsin-agent\.sh --server \S+ && \(sudo sed .*allow: \[public\]/)
               .waitFor()
             await page
-              .getByText(/^echo '.*place: \{ allow: \[public\] \}.*' > data\/agent\/config\.yaml$/m)
+              .getByText(/echo 'server: \S+ place: \{ allow: \[public\] \} .*' > data\/agent\/config\.yaml/)
               .waitFor()
             // The token outlives a look at another way.
             await choose("A cron job")
@@ -184,7 +184,7 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
           await signIn(page)
           const part = (name: string) => page.getByRole("region", { name })
           const open = part("Open incidents")
-          await open.getByText("DISK FULL notified ann").waitFor()
+          await open.getByText(/notified ann\s+DISK FULL/).waitFor()
           assert.deepStrictEqual((await open.getByRole("link").allTextContents()).slice(0, 3), [
             "Open incidents",
             "web-1",

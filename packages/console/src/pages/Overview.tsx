@@ -86,7 +86,11 @@ const FirstChecks = () => {
   // One that was ok before its agent fell silent is not shown as ok.
   const states = summary.value?.agents_offline === 0 ? STATES : STATES.slice(0, -1)
   const reading = useResource(`first checks ${states.length}`, topicsOf("ops/v1/checks"), () =>
-    firstOf(states.map((state) => listOf<ExpectedCheckState>("ops/v1/checks", { state }, MANY).read)),
+    firstOf(
+      states.map(
+        (state) => listOf<ExpectedCheckState>("ops/v1/checks", { state, without_places: true }, MANY).read,
+      ),
+    ),
   )
   const checkLink = checkLinks(reading.value)
   return (
@@ -137,7 +141,7 @@ export const Late = () => {
           </span>
         </li>
       )}
-      empty="Everything reported in time."
+      empty="All are in time."
     />
   )
 }
@@ -265,7 +269,7 @@ export const Overview = () => {
   }, [starts])
   return (
     <>
-      {isEmpty && <p class="lead">Nothing is watched yet. An administrator adds something under Start.</p>}
+      {isEmpty && <p class="lead">Nothing is watched yet: admins begin at Start.</p>}
       {!isEmpty && <ReachesNobody />}
       <Figures />
       <div class="parts">

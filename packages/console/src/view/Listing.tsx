@@ -99,15 +99,15 @@ const cellsOf = <Item,>(columns: Columns<Item>, item: Item, isInSight: ReadonlyS
 /** Elements whose title is their own text, because that has no room. */
 const cutTexts = new WeakSet<Element>()
 
-/** Gives a text without room its whole as a title, while the pointer is on it. */
-const showWhole = ({ target }: Event): void => {
+// A text without room has its whole as a title, while the pointer is on it.
+window.addEventListener("mouseover", ({ target }) => {
   const text = target instanceof Element && target.closest<HTMLElement>(".subject, .notes, .row > :not(time)")
   if (text === false || text === null || (text.title !== "" && !cutTexts.has(text))) return
   cutTexts.add(text)
   // Letters may reach a little out of their lines.
   const isCut = text.scrollWidth > text.clientWidth || text.scrollHeight > text.clientHeight + 5
   text.title = isCut ? text.innerText : ""
-}
+})
 
 type Range = readonly [first: number, last: number]
 
@@ -219,7 +219,6 @@ const Rows = <Item,>({ label, kind, listed, keyOf, stay, size = "plain", columns
       ref={list}
       class="rows"
       aria-label={label}
-      onMouseOver={showWhole}
       onPointerMove={aim}
       style={{ ...styleOf(columns), height: `${count * height}px` }}
     >

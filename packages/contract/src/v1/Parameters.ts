@@ -191,6 +191,7 @@ export const ExpectedCheckListParameters = Schema.Struct({
   status: optional(ListedStatus, "Only checks in this status; not_ok stands for all others than ok."),
   state: optional(ShownState, "Only checks in this state; late has those, too, that never reported."),
   is_overdue: flag("The same as state=late, for clients of before."),
+  without_places: flag("Whether to leave out the checks by which places report their watches."),
 })
 
 export const HeldIncidentListParameters = Schema.Struct({

@@ -15,7 +15,7 @@ const isExposed = (server: string): boolean => server.startsWith("http:") && !is
 const HANDED_OUT =
   "On the host to watch, paste the line, and the token when it asks for it. It is valid for an hour"
 const TRIED =
-  "Or to try it on the host of this server, paste this line in the clone, which brings its own Node.js"
+  "Or try it on the host of this server: paste this line in the clone, which brings its own Node.js"
 const INSTALLED = "This line, valid for an hour, starts the agent on a host that has it"
 
 /** Runs the agent of a clone, which needs no configuration. */
@@ -26,11 +26,16 @@ const PLACES = [["", "nothing (no place)"], ...REACHES] as const
 
 const PLACE = "With any of these, it is a place: watches can be probed from it."
 
+interface AddHostsProps {
+  /** Whether their agents are to be places. */
+  readonly arePlaces?: boolean
+}
+
 const shown = keptSecret()
 const trial = keptSecret()
 
 /** Makes the lines to paste on a host, whose agent the token admits. */
-export const AddHosts = () => {
+export const AddHosts = ({ arePlaces = false }: AddHostsProps) => {
   const { failure, value: download } = useRead<AgentDownload>("ops/v1/agent_download")
   const server = download?.url ?? base
   const hasExecutables = download?.files.some((file) => file.startsWith("tocsin-agent-linux-")) === true
@@ -70,15 +75,23 @@ export const AddHosts = () => {
           browser, the host and {server}: serve Tocsin over https.
         </p>
       )}
-      <Form
-        fields={{
-          uses: { label: "Hosts", type: "number", min: 1, max: 1_000, initial: "1" },
-          ...(download !== undefined && {
-            allow: { label: "For watches, it probes", options: PLACES, hint: PLACE },
-          }),
-        }}
-        acts={[["Add a host", add, "main"]]}
-      />
+      {(download ?? failure) && (
+        <Form
+          fields={{
+            uses: { label: "Hosts", type: "number", min: 1, max: 1_000, initial: "1" },
+            ...(download !== undefined && {
+              allow: {
+                label: "For watches, it probes",
+                ...(arePlaces
+                  ? { options: REACHES, initial: REACHES[0][0] }
+                  : { options: PLACES, hint: PLACE }),
+              },
+            }),
+          }}
+          acts={[["Add a host", add, "main"]]}
+          keptAs={arePlaces ? "places" : "hosts"}
+        />
+      )}
       <ShownOnce of={shown} />
       {shown.value !== undefined && trial.value !== undefined && (
         <div class="once">

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals"
 import type { AgentDownload } from "@tocsin/client"
 import { base } from "../../state/base.ts"
-import { linkTo } from "../../state/Route.ts"
 import { CopyText } from "../../view/copies.tsx"
 import { bound, Field } from "../../view/forms.tsx"
 import { useRead } from "../../view/usePages.ts"
+import { AddHosts } from "../enrolment/AddHosts.tsx"
 import { cloneCommand, isLocal, placeCommand, REACHES } from "../enrolment/agentCommands.ts"
 
 interface MakePlaceProps {
@@ -20,28 +20,25 @@ export const MakePlace = ({ agent }: MakePlaceProps) => {
   return (
     <>
       <p>
-        A place is an agent whose own configuration says so: no server can make it one. It asks for its
-        watches within 30 s, and then stands among the places and under <i>From</i>.
+        A place is an agent whose own configuration says so. Within 30 s it stands among the places, and under{" "}
+        <i>From</i>.
       </p>
       {agent === undefined && (
-        <p>
-          On a host without an agent: <a href={linkTo("admission")}>Add a host</a>
-          {download && ", and choose there what it probes for watches"}. An agent that runs already needs the
-          command below.
-        </p>
+        <>
+          <h3>A new host</h3>
+          <AddHosts arePlaces />
+          <h3>A host with an agent</h3>
+        </>
       )}
       <div class="form-row">
         <Field label="It may probe" options={REACHES} {...bound(allow)} />
       </div>
-      <p>Paste this on {agent === undefined ? "the host of an agent" : `the host of ${agent}`}:</p>
+      <p>Paste this on the host of {agent ?? "the agent"}:</p>
       <CopyText text={placeCommand(allow.value)} />
-      <p>Where systemd does not run, start the agent again yourself.</p>
+      <p>Without systemd, start the agent again.</p>
       {isLocal(server) && (
         <>
-          <p>
-            An agent of a clone: end it, and start it again by these lines, in the clone. They keep its
-            checks.
-          </p>
+          <p>An agent of a clone: end it, and start it there by these lines, which keep its checks.</p>
           <CopyText text={cloneCommand(server, { allow: allow.value })} />
         </>
       )}

@@ -57,8 +57,7 @@ const AgentRow = ({ check_id, isPlace, of: { counts, place, status } }: AgentRow
         {!counts && <em class="is-held">does not count now</em>}
         {!isPlace && (
           <>
-            It is no place: <i>Add a place</i> below the <a href={linkTo("watches")}>watches</a> has the
-            command.
+            It is no place: see <i>Add a place</i> below the <a href={linkTo("watches")}>watches</a>.
           </>
         )}
         {why}
@@ -100,7 +99,7 @@ export const WatchPlaces = ({ all, here = [], name, places = [] }: WatchPlacesPr
   return (
     <section class="part after" aria-label="Places">
       <h2>Places</h2>
-      <ul class="plain" style={{ "--columns": "7rem minmax(0, 1fr) auto 7.5rem 5rem" }}>
+      <ul class="plain" style={{ "--columns": "7rem minmax(6rem, 1fr) minmax(0, 3fr) 7.5rem 5rem" }}>
         {places.map(draw)}
       </ul>
     </section>
@@ -160,11 +159,7 @@ export const PlaceTable = ({ places }: { readonly places: Places }) => {
         {place === HERE ? <b>{place}</b> : mainLink(linkTo("agents", [place]), place)}
         <span class="notes">
           {countText(watches, "watch")}
-          {unknown !== undefined && (
-            <em class="is-held" title={unknown.why}>
-              {unknown.watches} unknown: {unknown.why}
-            </em>
-          )}
+          {unknown && `, ${unknown.watches} unknown: ${unknown.why}`}
         </span>
         <span class="when">
           {place === HERE && "this service"}

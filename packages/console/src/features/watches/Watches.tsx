@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import type { Watch, WatchTrial } from "@tocsin/client"
+import type { Setting, SettingList, Watch, WatchTrial } from "@tocsin/client"
 import { boundedMillis } from "@tocsin/contract/formats/durationMillis"
 import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { addressOfWatch, watchOfAddress } from "@tocsin/contract/watches/watchOfAddress"
@@ -14,6 +14,7 @@ import { linkTo } from "../../state/Route.ts"
 import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.ts"
 import { type FormField, type Texts, withOption } from "../../view/FormField.ts"
 import { ActionButton, type FormAct, QuietButton } from "../../view/forms.tsx"
+import { loopbackText } from "./loopbackText.ts"
 import { HEADER_EXAMPLE, JSON_EXAMPLE, OPTIONS, PLACES, probeOf, textsOf, watchOf } from "./watchForm.ts"
 import { silenceAct } from "../silences/silenceAct.ts"
 import { placeFields, placesIn } from "./placeFields.ts"
@@ -23,6 +24,7 @@ import { StatusStrip, StripReader } from "../../view/StatusStrip.tsx"
 import type { ManyAct } from "../../view/manyActs.tsx"
 import { NamedForm, NamedTable } from "../../view/Named.tsx"
 import type { Kind } from "../../view/NamedKind.ts"
+import { type Tried, WatchTried } from "./WatchTried.tsx"
 import { useRead } from "../../view/usePages.ts"
 
 const PATH = "ops/v1/watches"
@@ -124,13 +126,26 @@ const rareFields = (former: Watch | undefined): Readonly<Record<string, FormFiel
   )
 }
 
-const watchesFrom = (places: Places): Kind<Watch> => ({
+const ADDRESS_HINT =
+  "Of a page; tcp://host:port is a port, tls://host a certificate, ping:host a host, dns:name a name."
+
+const drawSubject = (places: Places) => (watch: Watch) => {
+  const { last } = watch
+  const unseen = unseenText(watch, places)
+  return (
+    <>
+      {unseen && <em>{unseen}</em>} {last === null ? "not probed yet" : saidText(last.output, last.status)}
+    </>
+  )
+}
+
+const watchesFrom = (places: Places, loopback: Setting | undefined): Kind<Watch> => ({
   noun: "watch",
   title: "Watches",
   path: PATH,
   size: "watch",
   empty: ["No page is watched yet", "The server itself probes pages and ports."],
-  subjectOf: ({ last }) => (last === null ? "not probed yet" : saidText(last.output, last.status)),
+  subjectOf: drawSubject(places),
   linkOf: ({ name }) => linkTo("checks", [WATCHER, name]),
   label: [
     "State",
@@ -146,7 +161,7 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
   noteOf: (watch) =>
     watch.is_paused
       ? `paused${untilText(watch.paused_until ?? undefined, now.peek())}`
-      : (watch.status !== null && unconfirmedText(watch)) || unseenText(watch, places) || ofPolicy(watch),
+      : (watch.status !== null && unconfirmedText(watch)) || ofPolicy(watch),
   stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
   many: MANY,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
@@ -159,7 +174,7 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
       initial: former === undefined ? "" : addressOfWatch(former),
       example: "https://example.org/",
       isWide: true,
-      hint: "Of a page; tcp://host:port is a port, tls://host a certificate, ping:host a host, dns:name a name.",
+      hint: (texts) => loopbackText(texts, loopback) ?? ADDRESS_HINT,
       refusedAs: /(?:(?:http|websocket)\.url|(?:tcp|tls|ping)\.host)\b|^Address/,
     },
     every: {
@@ -195,6 +210,14 @@ const watchesFrom = (places: Places): Kind<Watch> => ({
   warning: "Its check and its history go with it.",
 })
 
+/** The kind of watches, whose form has the places as they are, and the places. */
+const useWatches = () => {
+  const places = usePlaces()
+  const settings = useRead<SettingList>("ops/v1/settings", {}, ["policy"]).value
+  const loopback = settings?.items.find(({ name }) => name === "watch_loopback")
+  return [watchesFrom(places, loopback), places] as const
+}
+
 /** Why it has no button to change it. */
 const ofPolicy = ({ is_of_policy }: Watch) => is_of_policy && <a href={linkTo("policy")}>in the policy</a>
 
@@ -207,7 +230,7 @@ interface WatchActionsProps extends Pick<Watch, "name"> {
 export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) => {
   const changed = useSignal<Watch | undefined>(undefined)
   const shown = useSignal<undefined>(undefined)
-  const places = usePlaces()
+  const [kind, places] = useWatches()
   const { value: watch, failure } = useRead<Watch>(`${PATH}/${segment(name)}`)
   if (hasNoCheck && failure?.code === "not_found")
     return <Missing what="watch" name={name} others={linkTo("watches")} />
@@ -228,31 +251,26 @@ export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) =>
         {ofPolicy(watch)}
       </div>
       <WatchPlaces {...watch} all={places} />
-      {changed.value !== undefined && <NamedForm of={watchesFrom(places)} changed={changed} shown={shown} />}
+      {changed.value !== undefined && <NamedForm of={kind} changed={changed} shown={shown} />}
     </>
   )
 }
 
 /** The watches, and the result of a trial of what the form says. */
 export const Watches = () => {
-  const trial = useSignal<WatchTrial | undefined>(undefined)
-  const places = usePlaces()
+  const trial = useSignal<Tried | undefined>(undefined)
+  const [kind, places] = useWatches()
   const attempt: FormAct[1] = async ({ address, ...texts }) => {
     trial.value = undefined
-    trial.value = await call<WatchTrial>("POST", `${PATH}/try`, {
-      body: probeOf(watchOf(address).probe, texts),
-    })
+    const body = probeOf(watchOf(address).probe, texts)
+    trial.value = { ...(await call<WatchTrial>("POST", `${PATH}/try`, { body })), texts }
     return undefined
   }
   return (
     <>
-      <NamedTable of={watchesFrom(places)} acts={[["Try", attempt]]} onSave={() => (trial.value = undefined)}>
+      <NamedTable of={kind} acts={[["Try", attempt]]} onSave={() => (trial.value = undefined)}>
         <StripReader />
-        {trial.value !== undefined && (
-          <p role="status">
-            <Mark state={trial.value.status} /> {saidText(trial.value.output, trial.value.status)}
-          </p>
-        )}
+        {trial.value && <WatchTried {...trial.value} />}
       </NamedTable>
       <PlaceTable places={places} />
     </>

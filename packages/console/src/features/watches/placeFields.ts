@@ -4,11 +4,11 @@ import { refusal } from "../../view/formFault.ts"
 import { HERE, type Places } from "./Places.tsx"
 
 const FAILS = [["majority"], ["any"], ["all"]] as const
-const chosenIn = ({ from = "" }: Texts): ReadonlyArray<string> =>
+/** The places that a form has chosen. */
+export const chosenIn = ({ from = "" }: Texts): ReadonlyArray<string> =>
   from.split(",").filter((name) => name !== "")
 
-const OTHER_PLACES =
-  "Another place is an agent on another host: “Add a place”, below the list, has its command."
+const OTHER_PLACES = "“Add a place” below adds a host."
 
 /** The fields of places. */
 export const placeFields = (

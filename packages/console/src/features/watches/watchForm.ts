@@ -121,8 +121,10 @@ const membersIn = (text: string | undefined) => {
   return values && Object.fromEntries(Object.entries(values).map(([path, value]) => [pointerIn(path), value]))
 }
 
+const NUMBERED = /\.(\d+)(?![^.[])/g
+
 const pointerIn = (path: string): string => {
-  const pointer = path.startsWith("/") ? path : pointerOfPath(path)
+  const pointer = path.startsWith("/") ? path : pointerOfPath(path.replaceAll(NUMBERED, "[$1]"))
   if (pointer === undefined) throw refusal(`"${path}" is no place in a JSON: write one such as /data/0/state`)
   return pointer
 }

@@ -15,6 +15,7 @@ describe("the form of a watch", () => {
     ["/queue < 100", { "/queue": "< 100" }],
     ["/queue:>=-1.5", { "/queue": ">= -1.5" }],
     ["queue.items[0]: != 3", { "/queue/items/0": "!= 3" }],
+    ["data.0.state.12: ok", { "/data/0/state/12": "ok" }],
     ["$.status: !=ok", { "/status": "!= ok" }],
     ["/status: ok", { "/status": "ok" }],
     ['/status: "ok"', { "/status": "ok" }],

@@ -31,13 +31,17 @@ const stateOf = (row: PlaceRecord | undefined, isCutOff: boolean, now: Instant.I
   return isCutOff ? "cut_off" : "ok"
 }
 
+/** It ends with what to do. */
+const LONGEST_REASON = 500
+
 /** The watches of a place with one more. */
 const withWatch = (
   { unknown, watches }: Pick<Place, "unknown" | "watches"> = { watches: 0 },
   state: PlaceState | undefined,
 ): Pick<Place, "unknown" | "watches"> => {
   const before = unknown && { unknown }
-  const after = { watches: (unknown?.watches ?? 0) + 1, why: unknown?.why ?? wordsOf(state?.output ?? "") }
+  const why = unknown?.why ?? wordsOf(state?.output ?? "", LONGEST_REASON)
+  const after = { watches: (unknown?.watches ?? 0) + 1, why }
   return { watches: watches + 1, ...(state?.status === "unknown" ? { unknown: after } : before) }
 }
 

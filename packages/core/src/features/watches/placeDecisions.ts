@@ -110,14 +110,14 @@ const linesOf = (output: string): string => {
   return [withoutPerformance(first), ...further].join("\n").trimEnd()
 }
 
-/** The first line of an output, without the words of its probe and status. */
-export const wordsOf = (output: string): string => {
+/** The first line of an output, without the words of its probe and status, cut at so many characters. */
+export const wordsOf = (output: string, most = LONGEST_WORDS): string => {
   const words = Array.from(
     linesOf(output)
       .split("\n", 1)[0]
       ?.replace(/^[A-Z]+ [A-Z]+ - /, "") ?? "",
   )
-  return words.length <= LONGEST_WORDS ? words.join("") : `${words.slice(0, LONGEST_WORDS - 1).join("")}…`
+  return words.length <= most ? words.join("") : `${words.slice(0, most - 1).join("")}…`
 }
 
 /** Why a place does not count, whatever becomes of its network. */

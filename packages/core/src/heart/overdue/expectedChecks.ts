@@ -5,7 +5,13 @@ import type * as Instant from "@tocsin/contract/formats/Instant"
 import type { ListedStatus, Severity, ShownState } from "@tocsin/contract/formats/Status"
 import type { Labels } from "@tocsin/contract/labels/Labels"
 import type { CheckState } from "@tocsin/contract/v1/Resources"
-import { type Page, type PageParameters, readPage, startAt } from "../../kernel/engine/lists/readPage.ts"
+import {
+  matchingPages,
+  type Page,
+  type PageParameters,
+  readPage,
+  startAt,
+} from "../../kernel/engine/lists/readPage.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import type { CheckLabelRecord } from "../model/CheckLabelRecord.ts"
 import { type CheckRecord, toCheckState } from "../model/CheckRecord.ts"
@@ -69,13 +75,27 @@ export type ExpectedCheckParameters = PageParameters & {
   readonly status?: ListedStatus | undefined
   readonly search?: string | undefined
   readonly from_agent?: AgentId | undefined
+  /** Whether checks of places are left out. */
+  readonly without_places?: boolean | undefined
 }
+
+const withoutPlaces = (checks: ReadonlyArray<CheckRecord>) =>
+  Effect.succeed(checks.filter(({ is_of_place }) => is_of_place === undefined))
 
 /** A page of checks with when they must report. */
 export const expectedChecks = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   sha256: (text: string) => string,
-  { from_agent, is_overdue, agent_id, search, state, status, ...parameters }: ExpectedCheckParameters,
+  {
+    from_agent,
+    is_overdue,
+    agent_id,
+    search,
+    state,
+    status,
+    without_places,
+    ...parameters
+  }: ExpectedCheckParameters,
 ): Effect.fn.Return<Page<ExpectedCheckState>, ValidationError | StorageError> {
   const order = { sort: "agent_id", direction: "asc" } as const
   const filter = { agent_id, search, state, status }
@@ -88,7 +108,8 @@ export const expectedChecks = Effect.fnUntraced(function* (
     return { ...found, items: toExpectedChecks(found.items, checks, found.items, labels) }
   }
   const query = { ...order, list: "checks", filter } as const
-  const found = yield* readPage(storage, sha256, query, parameters, start)
+  const pages = without_places === true ? matchingPages<"checks">(storage, withoutPlaces) : storage
+  const found = yield* readPage<"checks">(pages, sha256, query, parameters, start)
   const expectations = yield* storage.rows("expectation", found.items)
   const labels = yield* storage.rows("check_label", found.items)
   return { ...found, items: toExpectedChecks(found.items, found.items, expectations, labels) }

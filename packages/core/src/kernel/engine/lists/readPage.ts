@@ -153,8 +153,9 @@ export const matchingPages = <
 ): Pages<L, Found> => ({
   orderOf: storage.orderOf,
   page: Effect.fnUntraced(function* (request: PageRequest<L>) {
-    const piece = SEARCHED_TOGETHER
     const found: Array<Found> = []
+    // Where most rows match, the first piece is enough.
+    let piece = Math.min(request.limit, SEARCHED_TOGETHER)
     let from = request.from
     for (;;) {
       const rows = yield* storage.page({ ...request, from, limit: piece })
@@ -163,6 +164,7 @@ export const matchingPages = <
       if (last === undefined || rows.length < piece || found.length >= request.limit)
         return found.slice(0, request.limit)
       from = positionAfter(storage, request, last)
+      piece = SEARCHED_TOGETHER
       yield* Effect.yieldNow
     }
   }),
