@@ -47,16 +47,10 @@ These steps are for a Prometheus installed from a package.
    \`\`\`
 
 3. Copy the line of \`rule_files\` and the job \`tocsin\` from \`deploy/prometheus/prometheus.yml\` to
-   \`/etc/prometheus/prometheus.yml\`. Give the servers of each further database a job of their own, with a name that
-   begins with \`tocsin\`: the alert rules distinguish installations by job and namespace. If
-   the server has [metrics of checks](numbers-elsewhere.md), scrape those of one server of each database, too:
-
-   \`\`\`sh elsewhere
-   sudo tee -a /etc/prometheus/prometheus.yml >/dev/null <<'END'
-     - { job_name: tocsin-checks, metrics_path: /metrics/checks, scrape_interval: 60s,
-         authorization: { credentials_file: tocsin-token }, static_configs: [{ targets: ["127.0.0.1:8080"] }] }
-   END
-   \`\`\`
+   \`/etc/prometheus/prometheus.yml\`, and the job \`tocsin-checks\` if the server has
+   [metrics of checks](numbers-elsewhere.md): for one server of each database. Give the servers of each further
+   database a job of their own, with a name that begins with \`tocsin\`: the alert rules distinguish
+   installations by job and namespace.
 
 4. Check the configuration, reload it, and query Prometheus. A value of \`"1"\` means that it scrapes Tocsin.
 
