@@ -2,6 +2,7 @@ import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import { Duration, Effect, Exit, Struct } from "effect"
 import type { MemberCheck } from "../../kernel/model/LastResult.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
 import { openerTitles } from "./incidentTitles.ts"
 import { decideDetails } from "./messageDetails.ts"
@@ -44,8 +45,9 @@ export const addDetails = Effect.fnUntraced(function* (items: ReadonlyArray<Clai
 /** Reads the titles of what opened incidents. A message goes out without its title rather than later. */
 export const readTitles = Effect.fnUntraced(function* (
   incidents: ReadonlyArray<ClaimedItem["notification"]["incident"]>,
+  known?: ReadonlyArray<AgentRecord>,
 ) {
-  const reading = openerTitles(yield* Storage, incidents)
+  const reading = openerTitles(yield* Storage, incidents, known)
   const read = yield* Effect.exit(Effect.timeout(Effect.interruptible(reading), READ_WITHIN))
   return Exit.isFailure(read) ? new Map<IncidentId, string>() : read.value
 })
@@ -53,7 +55,11 @@ export const readTitles = Effect.fnUntraced(function* (
 /** Gives claimed notifications their titles (docs/rules.md#titles). */
 export const addTitles = Effect.fnUntraced(function* (items: ReadonlyArray<ClaimedItem>) {
   if (items.length === 0) return items
-  const titles = yield* readTitles(items.map(({ notification: { incident } }) => incident))
+  const known = items.flatMap(({ worst }) => worst?.agent ?? [])
+  const titles = yield* readTitles(
+    items.map(({ notification: { incident } }) => incident),
+    known,
+  )
   return items.map((item): ClaimedItem => {
     const title = titles.get(item.notification.incident.id)
     return title === undefined ? item : { ...item, notification: { ...item.notification, title } }

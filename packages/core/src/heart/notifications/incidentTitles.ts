@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { IncidentTimeline, Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import { type Command, loneCommandOf, type LoneDecision } from "../../kernel/unitOfWork/Decision.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
+import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { titleOf } from "../model/titles.ts"
@@ -16,14 +17,17 @@ interface Opened<Id extends string = IncidentId> {
   readonly opener_check_id: CheckId
 }
 
-/** The titles of what opened incidents: checks, and silent agents (docs/rules.md#titles). */
+/** The titles of what opened incidents: checks, and silent agents (docs/rules.md#titles). Reads no agent that is known. */
 export const openerTitles = Effect.fnUntraced(function* <Id extends string>(
   storage: Pick<Storage["Service"], "agent" | "rows">,
   incidents: ReadonlyArray<Opened<Id>>,
+  known: ReadonlyArray<AgentRecord> = [],
 ) {
-  const ids = Array.from(new Set(incidents.map(({ opener_agent_id }) => opener_agent_id)))
-  const read = yield* Effect.forEach(ids, storage.agent, { concurrency: READ_TOGETHER })
-  const agents = new Map(read.flatMap((agent) => (agent === undefined ? [] : [[agent.agent_id, agent]])))
+  const agents = new Map(known.map((agent) => [agent.agent_id, agent]))
+  const ids = new Set(incidents.map(({ opener_agent_id }) => opener_agent_id))
+  const unknown = Array.from(ids).filter((id) => !agents.has(id))
+  const read = yield* Effect.forEach(unknown, storage.agent, { concurrency: READ_TOGETHER })
+  for (const agent of read) if (agent !== undefined) agents.set(agent.agent_id, agent)
   const refs = incidents.flatMap(({ opener_agent_id: agent_id, opener_check_id: check_id }) => {
     const agent = agents.get(agent_id)
     return agent === undefined ? [] : [{ agent_id, check_id, registration_id: agent.registration_id }]
