@@ -85,7 +85,13 @@ const object = (value: unknown): Body => Object(value)
 
 /** The colours of an Adaptive Card's texts, and the signs of ntfy's tags. */
 const TEAMS_COLOURS: Body = { attention: "#c4314b", warning: "#986f0b", good: "#237b4b" }
-const TAGS: Body = { rotating_light: "🚨", warning: "⚠️", question: "❓", white_check_mark: "✅" }
+const TAGS: Body = {
+  rotating_light: "🚨",
+  warning: "⚠️",
+  question: "❓",
+  white_check_mark: "✅",
+  grey_exclamation: "❕",
+}
 
 const adaptiveCard = ({ attachments }: Body): string => {
   const { actions, body } = object(list(attachments)[0]?.["content"])

@@ -53,7 +53,7 @@ describe("a job that stands alone", () => {
         "firing unknown a/@overdue",
         "firing unknown a/sync/@overdue",
       )
-      yield* agent().reports({ check: "backup", status: "critical" })
+      yield* agent().reports({ check: "backup", status: "critical", output: "exit 1: no space left" })
       yield* incidents.areOpen("a/backup", "a/sync/@overdue", "a/@overdue")
       assert.deepInclude(
         outbox.items().find(({ event_type }) => event_type === "resolved"),
@@ -61,7 +61,7 @@ describe("a job that stands alone", () => {
       )
       assert.deepStrictEqual(
         Array.from(service.rows().incidents.values()).find(({ state }) => state === "resolved")?.resolution,
-        { reason: "reported", status: "critical" },
+        { reason: "reported", status: "critical", now: "exit 1: no space left" },
       )
       // That of the agent keeps the words of what was missed.
       yield* agent().reports({ check: "disk", status: "ok" }, { check: "load", status: "ok" })

@@ -7,7 +7,14 @@ import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { MAIL_SENDER } from "@tocsin/contract/receivers/ReceiverTypes"
 import { cutText, plain } from "@tocsin/core/heart/notifications/cutText"
 import { detailLines } from "@tocsin/core/heart/notifications/messageDetails"
-import { linksOf, type NamedLink, subjectOf } from "@tocsin/core/heart/notifications/incidentText"
+import { digestOf } from "@tocsin/core/heart/notifications/digestText"
+import {
+  incidentLines,
+  linksOf,
+  type NamedLink,
+  notRecoveredIn,
+  subjectOf,
+} from "@tocsin/core/heart/notifications/incidentText"
 import { type Reader, readerTexts } from "@tocsin/core/heart/notifications/readerTexts"
 import { sharedWhy } from "@tocsin/core/heart/notifications/whyText"
 import { Ids } from "@tocsin/core/kernel/ports/Ids"
@@ -49,6 +56,7 @@ const COLOURS: Readonly<Record<Tone, string>> = {
   warning: "#a87f00",
   unknown: "#8764b8",
   resolved: "#2d8a4e",
+  ended: "#6b7280",
   test: "#2d8a4e",
 }
 
@@ -59,7 +67,11 @@ const BUTTON =
 const buttonOf = ({ title, url }: NamedLink): string =>
   `<a style="${BUTTON}" href="${escapeHtml(url)}">${escapeHtml(title)}</a>`
 
-const lineOf = (line: string): string => `<p style="margin:0 0 6px;overflow-wrap:anywhere">${line}</p>`
+const lineOf = (line: string, style = ""): string =>
+  `<p style="margin:0 0 6px;overflow-wrap:anywhere${style}">${line}</p>`
+
+/** Of lines that are read second. */
+const FACTS = ";font-size:14px;opacity:.8"
 
 /** Keeps lines and spaces of an output, and wraps long lines. */
 const OUTPUT =
@@ -74,24 +86,45 @@ const linked = (line: string, reader: Reader): string => {
   return /^https?:[^\s"'<>]+$/u.test(address) ? `${before}<a href="${address}">${address}</a>` : line
 }
 
-/** The address at the end of a line of a digest leads where it says. */
-const endLinked = (line: string): string => line.replace(/ (https?:[^\s"'<>]+)$/u, ' <a href="$1">$1</a>')
-
 const detailsOf = (notification: DeliveryAttempt): string => {
   const shown = detailLines(notification, MEDIUM, MEDIUM.limit).map((lines) => {
     return lines.startsWith("> ")
       ? `<pre style="${OUTPUT}">${escapeHtml(lines.replaceAll(/^> /gmu, ""))}</pre>`
-      : lineOf(linked(escapeHtml(lines), notification))
+      : lineOf(linked(escapeHtml(lines), notification), FACTS)
   })
   return shown.length === 0 ? "" : `<div style="margin-top:18px">${shown.join("")}</div>`
+}
+
+/** Its lines, where that its check is not ok cannot be passed over. */
+const singleHtml = (notification: DeliveryAttempt) => {
+  const { ending, facts, headline, title } = incidentLines(notification)
+  const warned = notRecoveredIn(notification)
+  const said = [...ending, headline].filter((line) => line !== "")
+  const lines = [
+    ...said.map((line) => lineOf(escapeHtml(line), line === warned ? ";font-weight:bold" : "")),
+    ...facts.map((line) => lineOf(escapeHtml(line), FACTS)),
+    ...linksOf(notification).map(buttonOf),
+    detailsOf(notification),
+  ]
+  return { title, body: lines.join("") }
+}
+
+const digestHtml = (notifications: ReadonlyArray<DeliveryAttempt>) => {
+  const { entries, more = "", title } = digestOf(notifications, MEDIUM)
+  const shown = entries.map(({ facts, line, link, name }) => {
+    const rest = line.startsWith(name) ? line.slice(name.length) : undefined
+    const named = rest === undefined ? escapeHtml(line) : `<b>${escapeHtml(name)}</b>${escapeHtml(rest)}`
+    const end =
+      link && ` <a style="white-space:nowrap" href="${escapeHtml(link.url)}">${escapeHtml(link.title)}</a>`
+    return lineOf(named, ";padding-top:6px") + lineOf([escapeHtml(facts), end].join(""), FACTS)
+  })
+  return { title, body: shown.join("") + lineOf(more) }
 }
 
 /** The parts of a mail beside its lines. */
 interface HtmlParts {
   readonly lang: Language | undefined
-  readonly colour: string
-  readonly links: ReadonlyArray<NamedLink>
-  readonly details: string
+  readonly tone: Tone
   readonly why: string | undefined
 }
 
@@ -100,18 +133,14 @@ interface HtmlParts {
  * ground have the colours of the reader's theme; older programs of Apple know it by its former name.
  */
 const htmlOf = (
-  lines: ReadonlyArray<string>,
-  { colour, details, lang = "en", links, why = "" }: HtmlParts,
-): string => {
-  const [title = "", ...rest] = lines.map(escapeHtml).map(endLinked)
-  return (
-    `<!doctype html><html lang="${localeOf(lang)}" style="color-scheme:light dark"><head><meta charset="utf-8">` +
-    '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
-    '<meta name="supported-color-schemes" content="light dark"></head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
-    `<div style="border-left:4px solid ${colour};padding-left:12px;max-width:640px;word-break:keep-all">${why && lineOf(escapeHtml(why))}` +
-    `<h1 style="margin:0 0 8px;font-size:18px;overflow-wrap:anywhere">${title}</h1>${rest.map(lineOf).join("")}${links.map(buttonOf).join("")}${details}</div></body></html>`
-  )
-}
+  { body, title }: { readonly title: string; readonly body: string },
+  { lang = "en", tone, why = "" }: HtmlParts,
+): string =>
+  `<!doctype html><html lang="${localeOf(lang)}" style="color-scheme:light dark"><head><meta charset="utf-8">` +
+  '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
+  '<meta name="supported-color-schemes" content="light dark"></head><body style="margin:0;padding:16px;font:16px/1.4 system-ui,sans-serif">' +
+  `<div style="border-left:4px solid ${COLOURS[tone]};padding-left:12px;max-width:640px;word-break:keep-all">${why && lineOf(escapeHtml(why))}` +
+  `<h1 style="margin:0 0 8px;font-size:20px;color:${COLOURS[tone]};overflow-wrap:anywhere">${escapeHtml(title)}</h1>${body}</div></body></html>`
 
 /** Places a mail in the thread of its incident: programs show mails with one reference together. */
 const threadOf = ({ incident }: DeliveryAttempt, domain: string) => {
@@ -149,24 +178,22 @@ const envelopeOf = (id: string, { cc = [], from, to }: MailAddresses) => {
 const mailOf = (message: ChatMessage, addresses: MailAddresses): Mail => {
   const envelope = envelopeOf(message.id, addresses)
   const text = textOf(message, MEDIUM)
-  const lines = textOf(message, { ...MEDIUM, hasLinks: true, hasDetails: true, hasWhy: true }).split("\n")
-  const why = message.about === "test" ? undefined : sharedWhy(message.notifications)
+  const notifications = message.about === "test" ? [] : message.notifications
   const about = message.about === "notification" ? message.notifications[0] : undefined
-  const { lang } = message.about === "test" ? message : (message.notifications[0] ?? {})
+  const lang = message.about === "test" ? message.lang : notifications[0]?.lang
+  const html = about
+    ? singleHtml(about)
+    : message.about === "test"
+      ? { title: text, body: "" }
+      : digestHtml(notifications)
   return {
     ...envelope,
-    subject: cutText(about === undefined ? (lines[0] ?? "") : subjectOf(about), {
+    subject: cutText(about === undefined ? html.title : subjectOf(about), {
       limit: MOST_SUBJECT,
       escape: plain,
     }),
     text: `${text}\n`,
-    html: htmlOf(lines, {
-      lang,
-      colour: COLOURS[toneOf(message)],
-      links: about ? linksOf(about) : [],
-      details: about ? detailsOf(about) : "",
-      why,
-    }),
+    html: htmlOf(html, { lang, tone: toneOf(message), why: sharedWhy(notifications) }),
     ...(about && threadOf(about, domainOf(envelope.from.address))),
     headers: {
       ...(about && { "X-Tocsin-Key": plainLine(about.incident.incident_key) }),

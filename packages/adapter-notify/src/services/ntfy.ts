@@ -7,6 +7,7 @@ const LOOKS = {
   warning: { priority: 4, tags: ["warning"] },
   unknown: { priority: 4, tags: ["question"] },
   resolved: { priority: 3, tags: ["white_check_mark"] },
+  ended: { priority: 3, tags: ["grey_exclamation"] },
   test: { priority: 3, tags: [] },
 } as const
 

@@ -1,5 +1,6 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { plain } from "@tocsin/core/heart/notifications/cutText"
+import { isEnd } from "../text/ChatMessage.ts"
 import { alertKeyOf, type Service, summaryOf } from "./Service.ts"
 
 const SEVERITIES = {
@@ -8,6 +9,7 @@ const SEVERITIES = {
   warning: "warning",
   test: "info",
   resolved: "info",
+  ended: "info",
 } as const
 
 /**
@@ -34,7 +36,7 @@ export const pagerduty: Service = {
       custom_details: { ...(why !== undefined && { why }), text },
     }
     // A resolution without a notification has no text.
-    if (message.tone === "resolved")
+    if (isEnd(message.tone))
       return { path, body: { ...event, event_action: "resolve", ...(text !== "" && { payload }) } }
     const links = message.links.map(({ title, url }) => ({ href: url, text: title }))
     return { path, body: { ...event, event_action: "trigger", payload, links } }

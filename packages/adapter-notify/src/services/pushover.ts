@@ -1,4 +1,5 @@
 import { plain } from "@tocsin/core/heart/notifications/cutText"
+import { isEnd } from "../text/ChatMessage.ts"
 import { form, type Service, type ServiceKeys } from "./Service.ts"
 
 /** Rings every minute for half an hour, unless one acknowledges it in the app. */
@@ -38,7 +39,7 @@ export const pushover: Service = {
         ...(isAlarm ? alarm : { priority: tone === "critical" ? "1" : "0" }),
       }),
     }
-    if (!emergency || tone !== "resolved" || incident === undefined) return request
+    if (!emergency || !isEnd(tone) || incident === undefined) return request
     return { ...request, before: cancelling(incident.id, { path, token }) }
   },
 }

@@ -52,7 +52,7 @@ const matrix: Service = {
   }),
 }
 
-const PRIORITIES = { critical: 8, warning: 5, unknown: 5, resolved: 2, test: 5 } as const
+const PRIORITIES = { critical: 8, warning: 5, unknown: 5, resolved: 2, ended: 2, test: 5 } as const
 
 /** A message of an application, as plain text; it has no limit (github.com/gotify/server, `api/message.go`, July 2026). */
 const gotify: Service = {
@@ -86,6 +86,7 @@ const TYPES = {
   warning: "warning",
   unknown: "warning",
   resolved: "success",
+  ended: "info",
   test: "info",
 } as const
 

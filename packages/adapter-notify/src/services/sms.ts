@@ -1,6 +1,11 @@
 import { plain, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
 import { digestText } from "@tocsin/core/heart/notifications/digestText"
-import { acknowledgedIn, lineOf, testText } from "@tocsin/core/heart/notifications/incidentText"
+import {
+  acknowledgedIn,
+  lineOf,
+  notRecoveredIn,
+  testText,
+} from "@tocsin/core/heart/notifications/incidentText"
 import { septetsOf, withoutMarks } from "@tocsin/core/heart/notifications/phoneLetters"
 import { readerTexts } from "@tocsin/core/heart/notifications/readerTexts"
 import { sharedWhy } from "@tocsin/core/heart/notifications/whyText"
@@ -51,8 +56,8 @@ const whyLine = (why: string, whole: string): string => {
 interface BesideText {
   /** Why it comes. */
   readonly why?: string | undefined
-  /** Who acknowledged it, which stands behind the text. */
-  readonly acknowledged?: string | undefined
+  /** Who acknowledged it, or that its check is not ok, which stands behind the text. */
+  readonly state?: string | undefined
 }
 
 const behind = (line: string | undefined): string => (line === undefined ? "" : `\n${line}`)
@@ -62,9 +67,9 @@ const behind = (line: string | undefined): string => (line === undefined ? "" : 
  * link that would leave too little of it is left out.
  */
 export const smsText = (text: string, link: string | undefined, beside: BesideText = {}): string => {
-  const { acknowledged, why } = beside
+  const { state, why } = beside
   const said = text.replaceAll("…", ELLIPSIS)
-  const end = behind(acknowledged) + behind(link)
+  const end = behind(state) + behind(link)
   const whole = why === undefined ? said : `${whyLine(why, said + end)}${said}`
   if (roomBeside(whole + end) >= 0) return whole + end
   const fitted = cutBefore(end, whole)
@@ -112,10 +117,10 @@ const written = (
   }
   const [notification] = message.notifications
   const { acknowledge, incident } = notification.links ?? {}
-  const acknowledged = acknowledgedIn(notification, "brief")
+  const state = acknowledgedIn(notification, "brief") ?? notRecoveredIn(notification, "brief")
   return smsText(lineOf(notification, { nameOf, form: "brief" }), acknowledge?.url ?? incident, {
     why,
-    acknowledged,
+    state,
   })
 }
 

@@ -6,6 +6,7 @@ const COLORS = {
   warning: "warning",
   unknown: "warning",
   resolved: "good",
+  ended: "default",
   test: "default",
 } as const
 

@@ -4,7 +4,7 @@ import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers
 import { createHash } from "node:crypto"
 import type { TextMedium } from "@tocsin/core/heart/notifications/cutText"
 import { digestText } from "@tocsin/core/heart/notifications/digestText"
-import { incidentText, testText } from "@tocsin/core/heart/notifications/incidentText"
+import { incidentText, notRecoveredIn, testText } from "@tocsin/core/heart/notifications/incidentText"
 
 /** The message that a typed receiver writes, with an ID that a repeat of the same message has too. */
 export type ChatMessage = { readonly id: string } & (
@@ -25,15 +25,18 @@ export const aboutSeveral = (notifications: ReadonlyArray<DeliveryAttempt>): Cha
   return { about: "digest", id: createHash("sha256").update(ids.join()).digest("hex"), notifications }
 }
 
-/** The worst severity of a message of firings, `resolved`, or `test`. */
-export type Tone = Severity | "resolved" | "test"
+/** The worst severity of a message of firings; `resolved`, or `ended` where a check may not be ok; `test`. */
+export type Tone = Severity | "resolved" | "ended" | "test"
+
+/** Whether a message is about resolutions. */
+export const isEnd = (tone: Tone): boolean => tone === "resolved" || tone === "ended"
 
 export const toneOf = (message: ChatMessage): Tone => {
   if (message.about === "test") return "test"
-  const [worst] = message.notifications.toSorted(
-    (a, b) => SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
-  )
-  return worst?.event_type === "firing" ? worst.severity : "resolved"
+  const { notifications } = message
+  const [worst] = notifications.toSorted((a, b) => SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity])
+  if (worst?.event_type === "firing") return worst.severity
+  return notifications.some((one) => notRecoveredIn(one) !== undefined) ? "ended" : "resolved"
 }
 
 /** The text of a message, fitted to its medium. */

@@ -155,8 +155,28 @@ describe("e-mail", () => {
     yield* sendDigest([shared, firing])
     const { raw } = yield* Queue.take(mails)
     assert.deepStrictEqual(read(raw).value("Subject"), ["2 incidents are firing"])
-    assert.include(partsOf(raw)[0], "CRITICAL: web-1/disk: /var is 97 % full\r\nWARNING: storage <rack 4>")
+    assert.match(
+      partsOf(raw)[0] ?? "",
+      /CRITICAL: web-1\/disk: \/var is 97 % full\r\n.*\r\nWARNING: storage <rack 4>/,
+    )
     assert.include(partsOf(raw)[1], "4px solid #d13438", "the colour of the worst")
+    const links = { incident: "https://t.example/?a=1&b=2", acknowledge: undefined }
+    yield* sendDigest([shared, { ...firing, links }])
+    const html = partsOf((yield* Queue.take(mails)).raw)[1] ?? ""
+    assert.include(html, "<b>CRITICAL: web-1/disk</b>: /var is 97 % full")
+    assert.include(html, 'href="https://t.example/?a=1&amp;b=2">Incident</a>')
+    assert.notInclude(html, "<rack 4>")
+  })
+
+  served("has the colour of all is well where its check recovered alone", function* ({ mails, port }) {
+    const { send } = yield* sending(`smtp://127.0.0.1:${port}`)
+    yield* send(resolved)
+    assert.include(partsOf((yield* Queue.take(mails)).raw)[1], "4px solid #2d8a4e")
+    const incident = { ...resolved.incident, resolution: { reason: "deleted", by: "ann" } as const }
+    yield* send({ ...resolved, incident })
+    const html = partsOf((yield* Queue.take(mails)).raw)[1] ?? ""
+    assert.include(html, 'font-weight:bold">It had not recovered</p>')
+    assert.notInclude(html, "#2d8a4e")
   })
 
   served("keeps umlauts and emoji in the subject, the sender and the text", function* ({ mails, port }) {

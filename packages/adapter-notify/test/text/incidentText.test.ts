@@ -59,16 +59,66 @@ describe("the text of a notification", () => {
 
   it.each([
     [{ reason: "recovered" }, "ok again after 12 min 10 s"],
-    [{ reason: "reported", status: "warning" }, "reported warning after 12 min 10 s"],
-    [{ reason: "deleted", by: "ann" }, "deleted by ann"],
-    [{ reason: "deleted", by: "ann", of: "agent" }, "agent deleted by ann"],
+    [
+      { reason: "reported", status: "warning" },
+      "reported warning after 12 min 10 s",
+      "It has not recovered: it is warning now",
+    ],
+    [
+      { reason: "reported", status: "critical", now: "DISK CRITICAL - full" },
+      "reported critical after 12 min 10 s",
+      "It has not recovered: it is critical now\nNow: full",
+    ],
+    [{ reason: "deleted", by: "ann" }, "deleted by ann", "It had not recovered"],
+    [{ reason: "deleted", by: "ann", of: "agent" }, "agent deleted by ann", "It had not recovered"],
     [{ reason: "resolved", by: "ann" }, "resolved by ann"],
-    [{ reason: "withdrawn" }, "no longer expected"],
-    [{ reason: "moved", to: IncidentKey.make("site") }, "moved to site"],
-  ] as const)("says how it ended, in a text and in one line: %o", (resolution, line) => {
+    [{ reason: "withdrawn" }, "no longer expected", "It had not recovered"],
+    [{ reason: "withdrawn", of: "check" }, "no longer checked", "It had not recovered"],
+    [
+      { reason: "moved", to: IncidentKey.make("site") },
+      "moved to site",
+      "It has not recovered: see the incident site",
+    ],
+  ] as const)("says how it ended, and whether it recovered: %o", (resolution, line, state) => {
     const ended = { ...resolved, incident: { ...resolved.incident, resolution } }
-    assert.include(text(ended), `RESOLVED: web-1/disk\n${line}\nWas: /var is 97 % full\n`)
+    const lines = [
+      "RESOLVED: web-1/disk",
+      line,
+      ...(state === undefined ? [] : [state]),
+      "Was: /var is 97 % full\n",
+    ]
+    assert.include(text(ended), lines.join("\n"))
     assert.strictEqual(subjectOf(ended), `RESOLVED: web-1/disk: ${line}`)
+  })
+
+  it("says the check and since when below the lines of a digest of ten, where there is room", () => {
+    const titled = { ...firing, title: "Shop's disk" }
+    const deleted = { ...resolved.incident, resolution: { reason: "deleted", by: "ann" } as const }
+    assert.deepStrictEqual(digestText([titled, shared], plain).split("\n").slice(1), [
+      "CRITICAL: Shop's disk: /var is 97 % full",
+      "↳ Check: web-1/disk · Since 2026-01-31 08:30:00 UTC",
+      "WARNING: storage <rack 4> & others: /var is 97 % full",
+      "↳ Since 2026-01-31 08:30:00 UTC · 5 checks are not ok",
+    ])
+    assert.deepStrictEqual(
+      digestText([resolved, { ...resolved, title: "Shop's disk", incident: deleted }], plain)
+        .split("\n")
+        .slice(1),
+      [
+        "RESOLVED: web-1/disk: ok again after 12 min 10 s",
+        "RESOLVED: Shop's disk: deleted by ann",
+        "↳ It had not recovered · Check: web-1/disk",
+      ],
+    )
+    assert.notInclude(digestText([titled, shared], { ...plain, limit: 200 }), "↳")
+    assert.notInclude(
+      digestText(
+        Array.from({ length: 11 }, () => titled),
+        plain,
+      ),
+      "↳",
+    )
+    assert.notInclude(digestText([titled, shared], { ...plain, hasNoLinks: true }), "↳")
   })
 
   it("says what it was where an earlier version resolved it", () => {
@@ -349,8 +399,11 @@ describe("a digest", () => {
       [
         "3 incidents are firing",
         "CRITICAL: web-1/disk: /var is 97 % full",
+        "↳ Since 2026-01-31 08:30:00 UTC",
         "WARNING: web-1/disk: low",
+        "↳ Since 2026-01-31 08:30:00 UTC",
         "WARNING: storage <rack 4> & others: /var is 97 % full",
+        "↳ Since 2026-01-31 08:30:00 UTC · 5 checks are not ok",
       ].join("\n"),
     )
     assert.strictEqual(
@@ -366,8 +419,11 @@ describe("a digest", () => {
       [
         "3 incidents fired, 1 of them resolved by now",
         "WARNING: web-1/disk: low",
+        "↳ Since 2026-01-31 08:30:00 UTC",
         "WARNING: storage <rack 4> & others: /var is 97 % full",
+        "↳ Since 2026-01-31 08:30:00 UTC · 5 checks are not ok",
         "CRITICAL: web-1/disk (resolved by now): /var is 97 % full",
+        "↳ From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s): resolved by now",
       ].join("\n"),
     )
   })

@@ -134,6 +134,9 @@ const MEDIA: ReadonlyArray<readonly [type: string, write: (message: ChatMessage)
   ["telegram", (one) => textOf(one, telegramMedium)],
 ]
 
+/** Facts below the lines of a digest need room, of which another language leaves less. */
+const linesOf = (text: string): number => text.split("\n").filter((line) => !line.startsWith("↳")).length
+
 describe.each(OTHERS)("messages in %s", (lang) => {
   it.each(MEDIA)("have no English word, and the lines of English ones: %s", (_, write) => {
     const inEnglish = messagesOf("en")
@@ -141,7 +144,7 @@ describe.each(OTHERS)("messages in %s", (lang) => {
       const text = write(message)
       assertWithoutEnglish(lang, text)
       assert.notMatch(text, /[{}]/, "a name was not filled")
-      assert.strictEqual(text.split("\n").length, write(inEnglish[n] ?? message).split("\n").length, text)
+      assert.strictEqual(linesOf(text), linesOf(write(inEnglish[n] ?? message)), text)
     }
   })
 

@@ -99,6 +99,11 @@ export const cs = {
       not_checked: "již se nekontroluje",
       moved: "přesunuto do: {name}",
     },
+    not_recovered: {
+      gone: "Problém do té doby neskončil",
+      reported: "Problém trvá, stav nyní: {status}",
+      moved: "Problém trvá, nyní patří k: {name}",
+    },
     more: {
       one: "… a ještě {n}",
       few: "… a ještě {n}",

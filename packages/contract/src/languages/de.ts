@@ -82,6 +82,11 @@ export const de = {
       not_checked: "nicht mehr geprüft",
       moved: "verschoben nach {name}",
     },
+    not_recovered: {
+      gone: "War bis dahin nicht behoben",
+      reported: "Nicht behoben, Zustand jetzt: {status}",
+      moved: "Nicht behoben, gehört jetzt zu {name}",
+    },
     more: { one: "… und {n} weitere", other: "… und {n} weitere" },
     firing: { one: "{n} Störung ist offen", other: "{n} Störungen sind offen" },
     resolved: { one: "{n} Störung ist behoben", other: "{n} Störungen sind behoben" },

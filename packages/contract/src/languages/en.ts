@@ -87,6 +87,12 @@ export const en = {
       not_checked: "no longer checked",
       moved: "moved to {name}",
     },
+    /** Of one that ended though its check was not ok. */
+    not_recovered: {
+      gone: "It had not recovered",
+      reported: "It has not recovered: it is {status} now",
+      moved: "It has not recovered: see the incident {name}",
+    },
     more: { one: "… and {n} more", other: "… and {n} more" },
     firing: { one: "{n} incident is firing", other: "{n} incidents are firing" },
     resolved: { one: "{n} incident is resolved", other: "{n} incidents are resolved" },

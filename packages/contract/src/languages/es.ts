@@ -91,6 +91,11 @@ export const es = {
       not_checked: "ya no se comprueba",
       moved: "trasladado a {name}",
     },
+    not_recovered: {
+      gone: "No se había recuperado",
+      reported: "No se ha recuperado, estado actual: {status}",
+      moved: "No se ha recuperado, ahora pertenece a {name}",
+    },
     more: { one: "… y {n} más", many: "… y {n} más", other: "… y {n} más" },
     firing: {
       one: "{n} incidente abierto",

@@ -91,6 +91,11 @@ export const fr = {
       not_checked: "n’est plus contrôlé",
       moved: "déplacé vers {name}",
     },
+    not_recovered: {
+      gone: "N’était pas rétabli",
+      reported: "Non rétabli, état actuel : {status}",
+      moved: "Non rétabli, fait désormais partie de {name}",
+    },
     more: { one: "… et {n} de plus", many: "… et {n} de plus", other: "… et {n} de plus" },
     firing: {
       one: "{n} incident en cours",

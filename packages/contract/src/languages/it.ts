@@ -91,6 +91,11 @@ export const it = {
       not_checked: "non è più controllato",
       moved: "spostato in {name}",
     },
+    not_recovered: {
+      gone: "Non era tornato regolare",
+      reported: "Non è tornato regolare, stato attuale: {status}",
+      moved: "Non è tornato regolare, ora fa parte di {name}",
+    },
     more: { one: "… e {n} altro", many: "… e {n} altri", other: "… e {n} in più" },
     firing: {
       one: "{n} incidente in corso",

@@ -79,6 +79,11 @@ export const ja = {
       not_checked: "監視の対象外になりました",
       moved: "{name} に移動",
     },
+    not_recovered: {
+      gone: "それまでに復帰していません",
+      reported: "復帰していません（現在の状態：{status}）",
+      moved: "復帰していません（現在は {name} に所属）",
+    },
     more: { other: "… ほか{n}件" },
     firing: { other: "{n}件の障害が発生中" },
     resolved: { other: "{n}件の障害が解決" },

@@ -79,6 +79,11 @@ export const nl = {
       not_checked: "niet meer gecontroleerd",
       moved: "verplaatst naar {name}",
     },
+    not_recovered: {
+      gone: "Was nog niet hersteld",
+      reported: "Niet hersteld, toestand nu: {status}",
+      moved: "Niet hersteld, hoort nu bij {name}",
+    },
     more: { one: "… en nog {n}", other: "… en nog {n}" },
     firing: { one: "{n} open storing", other: "{n} open storingen" },
     resolved: { one: "{n} opgeloste storing", other: "{n} opgeloste storingen" },

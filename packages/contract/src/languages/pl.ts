@@ -104,6 +104,11 @@ export const pl = {
       not_checked: "nie jest już sprawdzane",
       moved: "przeniesiono do: {name}",
     },
+    not_recovered: {
+      gone: "Problem do tego czasu nie ustąpił",
+      reported: "Problem trwa, obecnie: {status}",
+      moved: "Problem trwa, należy teraz do: {name}",
+    },
     more: {
       one: "… i jeszcze {n}",
       few: "… i jeszcze {n}",

@@ -92,6 +92,11 @@ export const pt = {
       not_checked: "não é mais verificado",
       moved: "movido para {name}",
     },
+    not_recovered: {
+      gone: "Não tinha se recuperado",
+      reported: "Não se recuperou, estado atual: {status}",
+      moved: "Não se recuperou, agora faz parte de {name}",
+    },
     more: { one: "… e mais {n}", many: "… e mais {n}", other: "… e mais {n}" },
     firing: {
       one: "{n} incidente aberto",

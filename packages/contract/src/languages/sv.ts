@@ -79,6 +79,11 @@ export const sv = {
       not_checked: "kontrolleras inte längre",
       moved: "flyttat till {name}",
     },
+    not_recovered: {
+      gone: "Var inte åtgärdat",
+      reported: "Inte åtgärdat, läget nu: {status}",
+      moved: "Inte åtgärdat, hör nu till {name}",
+    },
     more: { one: "… och {n} till", other: "… och {n} till" },
     firing: { one: "{n} pågående störning", other: "{n} pågående störningar" },
     resolved: { one: "{n} löst störning", other: "{n} lösta störningar" },

@@ -79,6 +79,11 @@ export const zh = {
       not_checked: "不再检查",
       moved: "已移至 {name}",
     },
+    not_recovered: {
+      gone: "在此之前尚未恢复",
+      reported: "尚未恢复，当前状态：{status}",
+      moved: "尚未恢复，现属于 {name}",
+    },
     more: { other: "… 另有 {n} 个" },
     firing: { other: "{n} 个进行中的故障" },
     resolved: { other: "{n} 个故障已解决" },

@@ -11,6 +11,7 @@ import {
   endingIn,
   headlineIn,
   isOver,
+  notRecoveredIn,
   testText,
   whereText,
 } from "../../heart/notifications/incidentText.ts"
@@ -43,7 +44,7 @@ const aboutOne = (notification: DeliveryAttempt): string =>
     stateOf(notification),
     spokenName(notification),
     endingIn(notification, "spoken") ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
-    acknowledgedIn(notification, "spoken") ?? "",
+    notRecoveredIn(notification, "spoken") ?? acknowledgedIn(notification, "spoken") ?? "",
   ]
     .map((text) => sentence(text, readerTexts(notification).words.call))
     .join(" ")

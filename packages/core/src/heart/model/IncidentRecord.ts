@@ -32,8 +32,8 @@ export type IncidentKind = "named" | "automatic"
 export type Resolution =
   /** Its last check is ok, or its agent made contact; `now` is the headline of the result, if one ended it. */
   | { readonly reason: "recovered"; readonly now?: string | undefined }
-  /** A late job reported, and is not ok. */
-  | { readonly reason: "reported"; readonly status: CheckStatus }
+  /** A late job reported, and is not ok; `now` is the headline of its report, absent in rows of earlier versions. */
+  | { readonly reason: "reported"; readonly status: CheckStatus; readonly now?: string | undefined }
   /** Its check was deleted, with its agent or alone. */
   | { readonly reason: "deleted"; readonly by: string; readonly of?: "agent" }
   | { readonly reason: "resolved"; readonly by: string }

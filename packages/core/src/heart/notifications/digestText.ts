@@ -1,7 +1,17 @@
 import { SEVERITY_RANK } from "@tocsin/contract/formats/Status"
 import { fill } from "@tocsin/contract/languages/Words"
 import { cutText, type TextMedium } from "./cutText.ts"
-import { isOver, lineTitleOf, withSummary, withWhy } from "./incidentText.ts"
+import {
+  checkIn,
+  isOver,
+  lineTitleOf,
+  linksOf,
+  listFacts,
+  type NamedLink,
+  notRecoveredIn,
+  withSummary,
+  withWhy,
+} from "./incidentText.ts"
 import type { DeliveryAttempt } from "./Notifiers.ts"
 import { readerTexts, type TextForm } from "./readerTexts.ts"
 import { sharedWhy } from "./whyText.ts"
@@ -9,7 +19,7 @@ import { sharedWhy } from "./whyText.ts"
 /** Few people read further; the first line has the count. */
 const MOST_LINES = 20
 
-/** Lines of a digest that have a link. */
+/** Lines of a digest that have a link; one of more lines has no facts below them. */
 const MOST_LINKED = 10
 
 /** The links of the first lines of a digest, as far as there is room beside all titles. */
@@ -17,55 +27,96 @@ const linksFor = (
   shown: ReadonlyArray<DeliveryAttempt>,
   room: number,
   { hasNoLinks }: TextMedium,
-): ReadonlyArray<string | undefined> => {
+): ReadonlyArray<NamedLink | undefined> => {
   let left = room
-  return shown.slice(0, hasNoLinks ? 0 : MOST_LINKED).map(({ links }) => {
-    const link = links?.acknowledge?.url ?? links?.incident
-    if (link === undefined || link.length >= left) return undefined
-    left -= link.length + 1
+  return shown.slice(0, hasNoLinks ? 0 : MOST_LINKED).map((notification) => {
+    const links = linksOf(notification)
+    const link =
+      links.find(({ acts }) => acts) ?? links.find(({ url }) => url === notification.links?.incident)
+    if (link === undefined || link.url.length >= left) return undefined
+    left -= link.url.length + 1
     return link
   })
 }
 
 /** Less of a summary says nothing. */
 const SHORTEST_SUMMARY = 8
+/** Facts leave each summary so much. */
+const SUMMARY_BESIDE_FACTS = 60
+
+/** Begins the facts below a line: spaces at the beginning of one are lost in chats, or make it code. */
+const BELOW = "↳ "
+
+/** Where, and since when; of a resolution where, and that its check is not ok. */
+const factsOf = (notification: DeliveryAttempt): string => {
+  const isFiring = notification.event_type === "firing"
+  const facts = isFiring ? listFacts(notification) : [notRecoveredIn(notification), checkIn(notification)]
+  return facts.filter((fact) => fact !== undefined).join(" · ")
+}
+
+/** The facts below the lines of a digest, which is short enough to be read line by line. */
+const factsFor = (
+  shown: ReadonlyArray<DeliveryAttempt>,
+  room: number,
+  { escape, hasNoLinks }: TextMedium,
+): ReadonlyArray<string> => {
+  if (hasNoLinks) return []
+  const facts = shown.map((notification) => escape(factsOf(notification)))
+  const needed = facts.map((fact) => fact.length + BELOW.length + 1 + SUMMARY_BESIDE_FACTS)
+  return needed.reduce((sum, length) => sum + length, 0) > room ? [] : facts
+}
+
+/** An incident of a digest: its line, the name in that, what stands below it, and its link. */
+export interface DigestEntry {
+  readonly name: string
+  readonly line: string
+  readonly facts: string
+  readonly link: NamedLink | undefined
+}
 
 /**
- * Several notifications of one type as one text: how many, then a line for each, the most severe
- * first and incidents that have resolved since last. Lines that do not fit are counted: only summaries
- * are cut, because places that are cut read alike.
+ * Several notifications of one type, the most severe first and incidents that have resolved since last. Those that do
+ * not fit are counted: only summaries are cut, because places that are cut read alike.
  */
-export const digestText = (notifications: ReadonlyArray<DeliveryAttempt>, medium: TextMedium): string => {
+export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: TextMedium) => {
   const { limit, escape, form } = medium
   const why = sharedWhy(notifications)
   const total = notifications.length
   const { counted, words } = readerTexts(notifications[0] ?? {}, form)
   const shown = worstFirst(notifications).slice(0, total > MOST_LINES ? MOST_LINES - 1 : MOST_LINES)
   const titles = shown.map((notification) => escape(lineTitleOf(notification, medium)))
+  const title = digestTitle(notifications, form)
+  const more = () =>
+    titles.length < total ? counted(words.notification.more, total - titles.length) : undefined
   const textOf = (lines: ReadonlyArray<string>): string =>
-    withWhy(
-      [
-        digestTitle(notifications, form),
-        ...lines,
-        ...(lines.length < total ? [counted(words.notification.more, total - lines.length)] : []),
-      ],
-      why,
-      medium,
-    )
+    withWhy([title, ...lines, ...[more() ?? []].flat()], why, medium)
   while (titles.length > 1 && textOf(titles).length > limit) titles.pop()
-  const links = linksFor(shown.slice(0, titles.length), limit - textOf(titles).length, medium)
-  const ends = links.map((link) => (link === undefined ? "" : ` ${link}`))
-  const room = Math.floor((limit - textOf(titles).length - ends.join("").length) / titles.length)
-  const lines = shown.slice(0, titles.length).map((notification, index) => {
-    const [title = "", summary] = [titles[index], withSummary("", notification, form)]
-    if (room < 0) return cutText(lineTitleOf(notification, medium), { limit: title.length + room, escape })
-    const end = ends[index] ?? ""
-    return room < Math.min(SHORTEST_SUMMARY, escape(summary).length)
-      ? `${title}${end}`
-      : `${title}${cutText(summary, { limit: room, escape })}${end}`
-  })
-  return textOf(lines)
+  const fitting = shown.slice(0, titles.length)
+  const links = linksFor(fitting, limit - textOf(titles).length, medium)
+  const ends = links.map((link) => (link === undefined ? "" : ` ${link.url}`))
+  const left = limit - textOf(titles).length - ends.join("").length
+  const facts = total > MOST_LINKED ? [] : factsFor(fitting, left, medium)
+  const below = facts.map((fact) => (fact === "" ? "" : `\n${BELOW}${fact}`))
+  const room = Math.floor((left - below.join("").length) / titles.length)
+  const lineOf = (notification: DeliveryAttempt, index: number): string => {
+    const [name = "", summary] = [titles[index], withSummary("", notification, form)]
+    if (room < 0) return cutText(lineTitleOf(notification, medium), { limit: name.length + room, escape })
+    const isCut = room < Math.min(SHORTEST_SUMMARY, escape(summary).length)
+    return isCut ? name : `${name}${cutText(summary, { limit: room, escape })}`
+  }
+  const entries = fitting.map((notification, index): DigestEntry => ({
+    name: titles[index] ?? "",
+    line: lineOf(notification, index),
+    link: links[index],
+    facts: facts[index] ?? "",
+  }))
+  const lines = entries.map(({ line }, index) => line + (ends[index] ?? "") + (below[index] ?? ""))
+  return { title, entries, more: more(), text: textOf(lines) }
 }
+
+/** Several notifications of one type as one text: how many, then a line for each. */
+export const digestText = (notifications: ReadonlyArray<DeliveryAttempt>, medium: TextMedium): string =>
+  digestOf(notifications, medium).text
 
 /** Severe ones first, and firings whose incident has resolved last. */
 export const worstFirst = (notifications: ReadonlyArray<DeliveryAttempt>): ReadonlyArray<DeliveryAttempt> =>

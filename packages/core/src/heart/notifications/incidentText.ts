@@ -5,7 +5,7 @@ import type * as Instant from "@tocsin/contract/formats/Instant"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { formatDuration } from "@tocsin/contract/formats/DurationText"
 import { fill } from "@tocsin/contract/languages/Words"
-import { headlineNow, resolutionText } from "./resolutionText.ts"
+import { headlineNow, notRecoveredText, resolutionText } from "./resolutionText.ts"
 import { cutText, plain, type TextMedium } from "./cutText.ts"
 import { detailLines } from "./messageDetails.ts"
 import { isOfLate } from "../model/IncidentRecord.ts"
@@ -100,19 +100,31 @@ export const acknowledgedIn = (
   return fill(words.notification.acknowledged, { name: acknowledgement.by, time: until })
 }
 
-const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
+/** That a resolved incident's check is not ok; absent for a firing, and where it is or a person says so. */
+export const notRecoveredIn = (notification: DeliveryAttempt, form?: TextForm): string | undefined =>
+  notification.event_type === "firing"
+    ? undefined
+    : notRecoveredText(notification.incident.resolution, readerTexts(notification, form).words.notification)
+
+/** Its check or silent agent, where the name of the incident is not that. */
+export const checkIn = (notification: DeliveryAttempt): string | undefined => {
+  const name = checkOf(notification)
+  const { agent, check } = readerTexts(notification).words.notification
+  const isSilence = notification.incident.opener_check_id === HEARTBEAT
+  return name === undefined ? undefined : fill(isSilence ? agent : check, { name })
+}
+
+/** Who acknowledged it, its check or agent, since when, and how many checks are in it. */
+export const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   const { event_type, incident } = notification
-  const check = checkOf(notification)
   const { counted, words } = readerTexts(notification)
-  const { agent, check: named, late, members } = words.notification
+  const { late, members } = words.notification
   const count = isOfLate(incident) ? late : members
   return [
     ...[acknowledgedIn(notification) ?? []].flat(),
+    ...[checkIn(notification) ?? []].flat(),
     timeOf(notification),
     ...(event_type === "firing" && incident.members > 1 ? [counted(count, incident.members)] : []),
-    ...(check === undefined
-      ? []
-      : [fill(incident.opener_check_id === HEARTBEAT ? agent : named, { name: check })]),
   ]
 }
 
@@ -154,19 +166,10 @@ export const linksOf = (notification: DeliveryAttempt): ReadonlyArray<NamedLink>
 
 /** The last lines. No character of an address needs an escape, which would break it. */
 const endOf = (notification: DeliveryAttempt, { escape, hasLinks }: TextMedium): ReadonlyArray<string> => {
-  const {
-    notification: { labelled },
-    page: { kinds },
-  } = readerTexts(notification).words
-  return [
-    // A link leads to the incident; without one, its ID is how to find it.
-    ...(notification.links === undefined
-      ? [escape(fill(labelled, { name: kinds.incident, value: notification.incident.id }))]
-      : []),
-    ...(hasLinks
-      ? []
-      : linksOf(notification).map(({ title, url }) => fill(labelled, { name: escape(title), value: url }))),
-  ]
+  const { labelled } = readerTexts(notification).words.notification
+  return hasLinks
+    ? []
+    : linksOf(notification).map(({ title, url }) => fill(labelled, { name: escape(title), value: url }))
 }
 
 /** The headline. That of the fault is no longer true in a resolution. */
@@ -178,13 +181,27 @@ export const headlineIn = (notification: DeliveryAttempt): string => {
     : line
 }
 
-/** How an incident ended, and what its check says now. */
+/** How an incident ended, whether its check is not ok, and what that says now. */
 const endingLines = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   const ending = endingIn(notification)
-  const now = cutHeadline(plainLine(headlineNow(notification.incident.resolution) ?? ""), "ok")
-  return ending === undefined
-    ? []
-    : [ending, ...(now === "" ? [] : [fill(readerTexts(notification).words.notification.now, { line: now })])]
+  if (ending === undefined) return []
+  const now = headlineNow(notification.incident.resolution)
+  const { now: labelled } = readerTexts(notification).words.notification
+  return [ending, notRecoveredIn(notification) ?? "", now && fill(labelled, { line: now })].filter(Boolean)
+}
+
+/** The lines of a notification beside its links and details, by what they are for. */
+export const incidentLines = (notification: DeliveryAttempt) => {
+  const { notification: words, page } = readerTexts(notification).words
+  const { incident, links } = notification
+  // A link leads to the incident; without one, its ID is how to find it.
+  const id = fill(words.labelled, { name: page.kinds.incident, value: incident.id })
+  return {
+    title: titleOf(notification),
+    ending: endingLines(notification),
+    headline: headlineIn(notification),
+    facts: [...listFacts(notification), ...(links === undefined ? [id] : [])],
+  }
 }
 
 /** Lines with one that says why they come: first, or behind a title that the medium shows apart. */
@@ -203,12 +220,12 @@ export const withWhy = (
  */
 export const incidentText = (notification: DeliveryAttempt, medium: TextMedium): string => {
   const { limit, escape } = medium
-  const lines = [titleOf(notification), ...endingLines(notification)].map((line) => escape(line))
-  const title = withWhy(lines, whyText(notification), medium)
-  const facts = [escape(listFacts(notification).join("\n")), ...endOf(notification, medium)].join("\n")
+  const { ending, facts: known, headline, title: name } = incidentLines(notification)
+  const title = withWhy([name, ...ending].map(escape), whyText(notification), medium)
+  const facts = [escape(known.join("\n")), ...endOf(notification, medium)].join("\n")
   // Only the details are cut, and then the summary.
   const room = limit - title.length - facts.length - 2
-  const summary = cutText(headlineIn(notification), { limit: room, escape })
+  const summary = cutText(headline, { limit: room, escape })
   const own = [title, ...(summary === "" ? [] : [summary]), facts].join("\n")
   if (medium.hasDetails) return own
   // Behind a blank line.

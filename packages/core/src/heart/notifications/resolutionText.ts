@@ -1,3 +1,4 @@
+import { cutHeadline } from "@tocsin/contract/formats/cutHeadline"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import type { AnyWords } from "@tocsin/contract/languages/Languages"
 import { fill } from "@tocsin/contract/languages/Words"
@@ -26,9 +27,30 @@ export const resolutionText = (
   }
 }
 
-/** The headline of the result that ended an incident well, if one did. */
-export const headlineNow = (resolution: Resolution | undefined): string | undefined =>
-  resolution?.reason === "recovered" ? resolution.now : undefined
+/** That its check is not ok, where an incident ended all the same and nobody said it was. */
+export const notRecoveredText = (
+  resolution: Resolution | undefined,
+  { not_recovered, statuses }: AnyWords["notification"],
+): string | undefined => {
+  switch (resolution?.reason) {
+    case "reported":
+      return fill(not_recovered.reported, { status: statuses[resolution.status] })
+    case "moved":
+      return fill(not_recovered.moved, { name: plainLine(resolution.to) })
+    case "deleted":
+    case "withdrawn":
+      return not_recovered.gone
+    default:
+      return undefined
+  }
+}
+
+/** The headline of the result that ended an incident; empty if none did. */
+export const headlineNow = (resolution: Resolution | undefined): string => {
+  if (resolution?.reason !== "recovered" && resolution?.reason !== "reported") return ""
+  const status = resolution.reason === "reported" ? resolution.status : "ok"
+  return cutHeadline(plainLine(resolution.now ?? ""), status)
+}
 
 /** A resolution for programs: why, and by whom. */
 export const shownResolution = (

@@ -51,9 +51,10 @@ export function* endOverdue(incidents: Incidents, ref: CheckRef, resolvedBy?: st
   const notify = expectation.terms.notifications_enabled
   const check = unit.checks.get(ref)
   const isWell = check === undefined || check.status === "ok"
+  const now = headlineOf(check?.summary)
   const resolution: Resolution = isWell
-    ? endingOf(headlineOf(check?.summary), resolvedBy)
-    : { reason: "reported", status: check.status }
+    ? endingOf(now, resolvedBy)
+    : { reason: "reported", status: check.status, ...(now !== undefined && { now }) }
   yield* leaveOverdue(incidents, expectation, { by: "event", notify, resolution })
   unit.expectations.put(inTime({ ...expectation, incident_id: undefined, alone_due_at: undefined }, unit.now))
 }
