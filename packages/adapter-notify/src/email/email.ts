@@ -6,8 +6,8 @@ import { fill } from "@tocsin/contract/languages/Words"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { MAIL_SENDER } from "@tocsin/contract/receivers/ReceiverTypes"
 import { cutText, plain } from "@tocsin/core/heart/notifications/cutText"
-import { detailLines } from "@tocsin/core/heart/notifications/messageDetails"
-import { digestOf } from "@tocsin/core/heart/notifications/digestText"
+import { detailLines, timesOf } from "@tocsin/core/heart/notifications/messageDetails"
+import { digestOf, SEPARATOR } from "@tocsin/core/heart/notifications/digestText"
 import {
   incidentLines,
   linksOf,
@@ -86,37 +86,46 @@ const linked = (line: string, reader: Reader): string => {
   return /^https?:[^\s"'<>]+$/u.test(address) ? `${before}<a href="${address}">${address}</a>` : line
 }
 
-const detailsOf = (notification: DeliveryAttempt): string => {
-  const shown = detailLines(notification, MEDIUM, MEDIUM.limit).map((lines) => {
-    return lines.startsWith("> ")
+const detailsOf = (notification: DeliveryAttempt, times: string): string => {
+  const details = detailLines(notification, MEDIUM, MEDIUM.limit).filter((line) => line !== times)
+  const shown = details.map((lines) =>
+    lines.startsWith("> ")
       ? `<pre style="${OUTPUT}">${escapeHtml(lines.replaceAll(/^> /gmu, ""))}</pre>`
-      : lineOf(linked(escapeHtml(lines), notification), FACTS)
-  })
+      : lineOf(linked(escapeHtml(lines), notification), FACTS),
+  )
   return shown.length === 0 ? "" : `<div style="margin-top:18px">${shown.join("")}</div>`
 }
+
+/** Since when it is what it is stands beside since when its incident is open, the last fact of one check. */
+const inOneLine = (facts: ReadonlyArray<string>, times: string): ReadonlyArray<string> =>
+  times === "" ? facts : [...facts.slice(0, -1), [...facts.slice(-1), times].join(SEPARATOR)]
 
 /** Its lines, where that its check is not ok cannot be passed over. */
 const singleHtml = (notification: DeliveryAttempt) => {
   const { ending, facts, headline, title } = incidentLines(notification)
   const warned = notRecoveredIn(notification)
+  const times = notification.details ? timesOf(notification, notification.details) : ""
   const said = [...ending, headline].filter((line) => line !== "")
   const lines = [
     ...said.map((line) => lineOf(escapeHtml(line), line === warned ? ";font-weight:bold" : "")),
-    ...facts.map((line) => lineOf(escapeHtml(line), FACTS)),
+    ...inOneLine(facts, times).map((line) => lineOf(escapeHtml(line), FACTS)),
     ...linksOf(notification).map(buttonOf),
-    detailsOf(notification),
+    detailsOf(notification, times),
   ]
   return { title, body: lines.join("") }
 }
 
 const digestHtml = (notifications: ReadonlyArray<DeliveryAttempt>) => {
   const { entries, more = "", title } = digestOf(notifications, MEDIUM)
-  const shown = entries.map(({ facts, line, link, name }) => {
+  const shown = entries.map(({ check, facts, line, link, name }) => {
     const rest = line.startsWith(name) ? line.slice(name.length) : undefined
     const named = rest === undefined ? escapeHtml(line) : `<b>${escapeHtml(name)}</b>${escapeHtml(rest)}`
     const end =
       link && ` <a style="white-space:nowrap" href="${escapeHtml(link.url)}">${escapeHtml(link.title)}</a>`
-    return lineOf(named, ";padding-top:6px") + lineOf([escapeHtml(facts), end].join(""), FACTS)
+    // Titles may be alike.
+    const where = check === undefined ? "" : escapeHtml(check)
+    const below = escapeHtml(facts).replace(where, () => (where === "" ? "" : `<b>${where}</b>`))
+    return lineOf(named, ";padding-top:6px") + lineOf([below, end].join(""), ";font-size:14px")
   })
   return { title, body: shown.join("") + lineOf(more) }
 }

@@ -58,7 +58,7 @@ describe("the text of a notification", () => {
   })
 
   it.each([
-    [{ reason: "recovered" }, "ok again after 12 min 10 s"],
+    [{ reason: "recovered" }, "ok again after 12 min 10 s", undefined],
     [
       { reason: "reported", status: "warning" },
       "reported warning after 12 min 10 s",
@@ -71,9 +71,13 @@ describe("the text of a notification", () => {
     ],
     [{ reason: "deleted", by: "ann" }, "deleted by ann", "It had not recovered"],
     [{ reason: "deleted", by: "ann", of: "agent" }, "agent deleted by ann", "It had not recovered"],
-    [{ reason: "resolved", by: "ann" }, "resolved by ann"],
+    [{ reason: "resolved", by: "ann" }, "resolved by ann", "By hand: no result says that it is ok"],
     [{ reason: "withdrawn" }, "no longer expected", "It had not recovered"],
-    [{ reason: "withdrawn", of: "check" }, "no longer checked", "It had not recovered"],
+    [
+      { reason: "withdrawn", of: "check" },
+      "no longer checked",
+      "It had not recovered: its agent's configuration no longer has it",
+    ],
     [
       { reason: "moved", to: IncidentKey.make("site") },
       "moved to site",

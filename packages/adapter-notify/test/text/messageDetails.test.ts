@@ -168,7 +168,7 @@ describe("the text of details", () => {
     const overdue = { ...firing, summary: "no result since 03:00" }
     assert.strictEqual(
       added({ output: "Backup of 3 GiB done", status: "ok" }, { notification: overdue }),
-      "\n\nLast result: ok\n> Backup of 3 GiB done",
+      "\n\nLast result, before it was late: ok\n> Backup of 3 GiB done",
     )
     // How long that took, and since when it is what it is, the message is not about.
     const changed_at = Instant.plus(firing.incident.opened_at, Duration.minutes(5))
@@ -182,7 +182,7 @@ describe("the text of details", () => {
     )
     assert.strictEqual(
       added({ output: "97 %", status: "ok", duration_ms: 250 }, { notification: overdue }),
-      "\n\nLast result: ok\n> 97 %",
+      "\n\nLast result, before it was late: ok\n> 97 %",
     )
   })
 

@@ -101,6 +101,8 @@ export const cs = {
     },
     not_recovered: {
       gone: "Problém do té doby neskončil",
+      withdrawn: "Problém do té doby neskončil, v konfiguraci agenta už není",
+      by_hand: "Ručně, žádný výsledek to nepotvrzuje",
       reported: "Problém trvá, stav nyní: {status}",
       moved: "Problém trvá, nyní patří k: {name}",
     },

@@ -84,6 +84,8 @@ export const de = {
     },
     not_recovered: {
       gone: "War bis dahin nicht behoben",
+      withdrawn: "War bis dahin nicht behoben, steht nicht mehr in der Konfiguration des Agenten",
+      by_hand: "Von Hand, kein Ergebnis bestätigt es",
       reported: "Nicht behoben, Zustand jetzt: {status}",
       moved: "Nicht behoben, gehört jetzt zu {name}",
     },

@@ -87,9 +87,11 @@ export const en = {
       not_checked: "no longer checked",
       moved: "moved to {name}",
     },
-    /** Of one that ended though its check was not ok. */
+    /** Of one that ended though no result says that its check is ok. */
     not_recovered: {
       gone: "It had not recovered",
+      withdrawn: "It had not recovered: its agent's configuration no longer has it",
+      by_hand: "By hand: no result says that it is ok",
       reported: "It has not recovered: it is {status} now",
       moved: "It has not recovered: see the incident {name}",
     },
@@ -105,7 +107,7 @@ export const en = {
     since_and_took: "{status} since {time}, the check took {length}",
     labels: "Labels: {labels}",
     source: "Source",
-    last_result: "Last result: {status}",
+    last_result: "Last result, before it was late: {status}",
   },
   /** The words of a voice beside a message, and after a key. */
   call: {

@@ -93,6 +93,8 @@ export const es = {
     },
     not_recovered: {
       gone: "No se había recuperado",
+      withdrawn: "No se había recuperado, ya no está en la configuración del agente",
+      by_hand: "A mano, ningún resultado lo confirma",
       reported: "No se ha recuperado, estado actual: {status}",
       moved: "No se ha recuperado, ahora pertenece a {name}",
     },

@@ -93,6 +93,8 @@ export const fr = {
     },
     not_recovered: {
       gone: "N’était pas rétabli",
+      withdrawn: "N’était pas rétabli, ne figure plus dans la configuration de l’agent",
+      by_hand: "À la main, aucun résultat ne le confirme",
       reported: "Non rétabli, état actuel : {status}",
       moved: "Non rétabli, fait désormais partie de {name}",
     },

@@ -93,6 +93,8 @@ export const it = {
     },
     not_recovered: {
       gone: "Non era tornato regolare",
+      withdrawn: "Non era tornato regolare, non è più nella configurazione dell’agente",
+      by_hand: "A mano, nessun risultato lo conferma",
       reported: "Non è tornato regolare, stato attuale: {status}",
       moved: "Non è tornato regolare, ora fa parte di {name}",
     },

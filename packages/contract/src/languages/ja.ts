@@ -81,6 +81,8 @@ export const ja = {
     },
     not_recovered: {
       gone: "それまでに復帰していません",
+      withdrawn: "それまでに復帰していません（エージェントの設定から削除済み）",
+      by_hand: "手動による操作です（正常な結果は未確認）",
       reported: "復帰していません（現在の状態：{status}）",
       moved: "復帰していません（現在は {name} に所属）",
     },

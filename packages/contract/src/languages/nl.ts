@@ -81,6 +81,8 @@ export const nl = {
     },
     not_recovered: {
       gone: "Was nog niet hersteld",
+      withdrawn: "Was nog niet hersteld, staat niet meer in de configuratie van de agent",
+      by_hand: "Met de hand, geen resultaat bevestigt het",
       reported: "Niet hersteld, toestand nu: {status}",
       moved: "Niet hersteld, hoort nu bij {name}",
     },

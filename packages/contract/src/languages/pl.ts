@@ -106,6 +106,8 @@ export const pl = {
     },
     not_recovered: {
       gone: "Problem do tego czasu nie ustąpił",
+      withdrawn: "Problem do tego czasu nie ustąpił, nie ma go już w konfiguracji agenta",
+      by_hand: "Ręcznie, żaden wynik tego nie potwierdza",
       reported: "Problem trwa, obecnie: {status}",
       moved: "Problem trwa, należy teraz do: {name}",
     },

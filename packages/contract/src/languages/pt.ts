@@ -94,6 +94,8 @@ export const pt = {
     },
     not_recovered: {
       gone: "Não tinha se recuperado",
+      withdrawn: "Não tinha se recuperado, não está mais na configuração do agente",
+      by_hand: "À mão, nenhum resultado confirma",
       reported: "Não se recuperou, estado atual: {status}",
       moved: "Não se recuperou, agora faz parte de {name}",
     },

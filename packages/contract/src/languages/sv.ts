@@ -81,6 +81,8 @@ export const sv = {
     },
     not_recovered: {
       gone: "Var inte åtgärdat",
+      withdrawn: "Var inte åtgärdat, finns inte längre i agentens konfiguration",
+      by_hand: "För hand, inget resultat bekräftar det",
       reported: "Inte åtgärdat, läget nu: {status}",
       moved: "Inte åtgärdat, hör nu till {name}",
     },

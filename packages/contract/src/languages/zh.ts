@@ -81,6 +81,8 @@ export const zh = {
     },
     not_recovered: {
       gone: "在此之前尚未恢复",
+      withdrawn: "在此之前尚未恢复，已从代理程序的配置中移除",
+      by_hand: "人工操作，尚无正常结果确认",
       reported: "尚未恢复，当前状态：{status}",
       moved: "尚未恢复，现属于 {name}",
     },

@@ -44,6 +44,9 @@ const SHORTEST_SUMMARY = 8
 /** Facts leave each summary so much. */
 const SUMMARY_BESIDE_FACTS = 60
 
+/** Between facts. */
+export const SEPARATOR = " · "
+
 /** Begins the facts below a line: spaces at the beginning of one are lost in chats, or make it code. */
 const BELOW = "↳ "
 
@@ -51,7 +54,7 @@ const BELOW = "↳ "
 const factsOf = (notification: DeliveryAttempt): string => {
   const isFiring = notification.event_type === "firing"
   const facts = isFiring ? listFacts(notification) : [notRecoveredIn(notification), checkIn(notification)]
-  return facts.filter((fact) => fact !== undefined).join(" · ")
+  return facts.filter((fact) => fact !== undefined).join(SEPARATOR)
 }
 
 /** The facts below the lines of a digest, which is short enough to be read line by line. */
@@ -71,6 +74,8 @@ export interface DigestEntry {
   readonly name: string
   readonly line: string
   readonly facts: string
+  /** The part of the facts that names the check or the silent agent, if one does. */
+  readonly check: string | undefined
   readonly link: NamedLink | undefined
 }
 
@@ -109,6 +114,7 @@ export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: 
     line: lineOf(notification, index),
     link: links[index],
     facts: facts[index] ?? "",
+    check: checkIn(notification),
   }))
   const lines = entries.map(({ line }, index) => line + (ends[index] ?? "") + (below[index] ?? ""))
   return { title, entries, more: more(), text: textOf(lines) }

@@ -100,7 +100,7 @@ export const acknowledgedIn = (
   return fill(words.notification.acknowledged, { name: acknowledgement.by, time: until })
 }
 
-/** That a resolved incident's check is not ok; absent for a firing, and where it is or a person says so. */
+/** That a resolved incident's check is not ok, or only a person says it is; absent for a firing, and where it is. */
 export const notRecoveredIn = (notification: DeliveryAttempt, form?: TextForm): string | undefined =>
   notification.event_type === "firing"
     ? undefined
@@ -119,11 +119,14 @@ export const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> 
   const { event_type, incident } = notification
   const { counted, words } = readerTexts(notification)
   const { late, members } = words.notification
-  const count = isOfLate(incident) ? late : members
+  const isLate = isOfLate(incident)
+  const count = isLate ? late : members
+  // The headline of one late check has its times.
+  const hasTimes = event_type === "firing" && isLate && incident.members === 1
   return [
     ...[acknowledgedIn(notification) ?? []].flat(),
     ...[checkIn(notification) ?? []].flat(),
-    timeOf(notification),
+    ...(hasTimes ? [] : [timeOf(notification)]),
     ...(event_type === "firing" && incident.members > 1 ? [counted(count, incident.members)] : []),
   ]
 }

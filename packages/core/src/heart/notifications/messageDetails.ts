@@ -69,7 +69,7 @@ export const decideDetails = (
  * Since when the check has its severity, unless the message says that already, and how long its result took. The
  * headline of a late check has its times.
  */
-const timesOf = (notification: DeliveryAttempt, details: MessageDetails): string => {
+export const timesOf = (notification: DeliveryAttempt, details: MessageDetails): string => {
   const { incident } = notification
   const { check, duration_seconds, severity, since } = details
   const { time, took, words } = readerTexts(notification)

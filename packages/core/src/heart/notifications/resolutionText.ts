@@ -27,7 +27,7 @@ export const resolutionText = (
   }
 }
 
-/** That its check is not ok, where an incident ended all the same and nobody said it was. */
+/** That its check is not ok, or that nothing but a person says so, where an incident ended all the same. */
 export const notRecoveredText = (
   resolution: Resolution | undefined,
   { not_recovered, statuses }: AnyWords["notification"],
@@ -38,8 +38,11 @@ export const notRecoveredText = (
     case "moved":
       return fill(not_recovered.moved, { name: plainLine(resolution.to) })
     case "deleted":
-    case "withdrawn":
       return not_recovered.gone
+    case "withdrawn":
+      return resolution.of === undefined ? not_recovered.gone : not_recovered.withdrawn
+    case "resolved":
+      return not_recovered.by_hand
     default:
       return undefined
   }
