@@ -107,7 +107,7 @@ export const httpFields = {
   text: optional(searchedText, "A text that the first MiB of the answer must contain."),
   expect: optional(PageConditions, "What the answer must be."),
   secret: optional(
-    Schema.Array(boundedText(LONGEST.value)).check(Schema.isMaxLength(MOST.secret)),
+    Schema.Array(boundedText(LONGEST.value)).check(...fromOneTo(MOST.secret)),
     "JSON Pointers and names of header fields whose values no result shows.",
   ),
   redirects: optional(bounded(BOUNDS.redirects), "How many redirects to follow: 5 unless given."),

@@ -21,11 +21,10 @@ interface Sent {
   readonly headers?: object
   readonly body?: unknown
   readonly servers?: ReadonlyArray<string>
-  readonly secret?: ReadonlyArray<string>
 }
 
 /** The problems of options that a schema of one of them cannot state, in the words of the agent's probes. */
-const sentProblems = ({ body, headers = {}, secret, servers = [] }: Sent): ReadonlyArray<OptionProblem> => {
+const sentProblems = ({ body, headers = {}, servers = [] }: Sent): ReadonlyArray<OptionProblem> => {
   const names = Object.keys(headers)
   const text = typeof body === "string" ? body : JSON.stringify(body ?? "")
   return [
@@ -38,8 +37,6 @@ const sentProblems = ({ body, headers = {}, secret, servers = [] }: Sent): Reado
     ...(utf8Length(text) > LONGEST.sent
       ? [{ path: ["body"], message: `must have at most ${LONGEST.sent} bytes` }]
       : []),
-    // Answers have what a watch was stored with: this is no rule of its schema.
-    ...(secret?.length === 0 ? [{ path: ["secret"], message: "must have at least 1 entry" }] : []),
     ...servers.flatMap((server, n) =>
       isNameServer(server) ? [] : [{ path: ["servers", n], message: NAME_SERVER_RULE }],
     ),
