@@ -89,14 +89,14 @@ const columnsBy = (
         column<ExpectedCheckState>(
           "Value",
           "7rem",
-          (check, isInSight) => check.status !== null && <SmallLine {...check} isInSight={isInSight} />,
+          (check, hidden) => check.status !== null && <SmallLine {...check} hidden={hidden} />,
         ),
       ]
     : []),
   column(
     "24 hours",
     "7.5rem",
-    (check, isInSight) => check.status !== null && <StatusStrip {...check} isInSight={isInSight} />,
+    (check, hidden) => check.status !== null && <StatusStrip {...check} hidden={hidden} />,
   ),
   column(
     "Last result",

@@ -1,8 +1,9 @@
+import { signal } from "@preact/signals"
 import { headlineOf } from "@tocsin/contract/formats/headline"
 import type { AgentRow } from "../state/checkGrid.ts"
 import { idOfCheck } from "../state/names.ts"
 import { linkTo } from "../state/Route.ts"
-import { width, windowWidth } from "../view/Listing.tsx"
+import { width } from "../view/Listing.tsx"
 import { mutedText, stateClass } from "../view/states.tsx"
 
 type Cell = AgentRow["failing"][number]
@@ -41,6 +42,11 @@ export const drawCell = (check: Cell) => {
 const [OTHERS, MOST_ROOM] = [44, 104]
 /** Room of a cell without its name, of each character of the name, and of the longest name. */
 const [CELL, CHARACTER, MOST_NAME] = [2.4, 0.5, 12]
+
+/** The width of the window by the size of the root's text. */
+const currentWidth = () => window.innerWidth / parseFloat(getComputedStyle(document.documentElement).fontSize)
+const windowWidth = signal(currentWidth())
+window.addEventListener("resize", () => (windowWidth.value = currentWidth()))
 
 /** The room of the cells of a row. */
 export const roomOfCells = (): number | undefined =>

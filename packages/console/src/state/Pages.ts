@@ -42,32 +42,18 @@ export const cursorOf = <Item>({ read, next }: Pages<Item>, index: number): stri
   return cursor === "" ? undefined : cursor
 }
 
-/** Items as they come again: each that is as before is the same object, so that its row is not drawn again. */
-export const asBefore = <Item>(
-  before: ReadonlyArray<Item>,
-  items: ReadonlyArray<Item>,
-): ReadonlyArray<Item> => {
-  if (before.length === 0) return items
-  const [known, again] = [new Set(before), new Set(items)]
-  const others = new Map(
-    before.flatMap((item) => (again.has(item) ? [] : [[JSON.stringify(item), item] as const])),
-  )
-  return items.map((item) => (known.has(item) ? item : (others.get(JSON.stringify(item)) ?? item)))
-}
-
 /** So many rows are compared with those before, until the browser answers its reader. */
 const COMPARED = 500
 
-/** The items of a list that is read as a whole: those that are as before are the same objects. */
+/** Items as they come again: each that is as before is the same object, so that its row is not drawn again. */
 export const recognised = async <Item>(
   before: ReadonlyArray<Item>,
   items: ReadonlyArray<Item>,
 ): Promise<ReadonlyArray<Item>> => {
-  if (before.length <= COMPARED) return items
   const texts = new Map<string, Item>()
   const found: Array<Item> = []
   for (const [place, item] of [...before, ...items].entries()) {
-    if (place % COMPARED === 0) await new Promise((resolve) => setTimeout(resolve))
+    if (place % COMPARED === COMPARED - 1) await new Promise((resolve) => setTimeout(resolve))
     const text = JSON.stringify(item)
     if (place < before.length) texts.set(text, item)
     else found.push(texts.get(text) ?? item)
@@ -85,16 +71,8 @@ export const withPage = <Item>(
 ): Pages<Item> => {
   if (index > pages.read.length) return pages
   const next = answer.next_cursor ?? null
-  const { cut, groups, isSlow = false } = answer
-  const items = asBefore(pages.read[index]?.items ?? [], answer.items)
-  const place = {
-    cursor: cursorOf(pages, index),
-    count: items.length,
-    ...(groups !== undefined && { groups }),
-    isSlow,
-    cut,
-  }
-  const page = { ...place, items, revision, answer: number }
+  const { next_cursor: _, ...read } = answer
+  const page = { ...read, cursor: cursorOf(pages, index), count: read.items.length, revision, answer: number }
   const before = [...pages.read.slice(0, index), page]
   const after = pages.read.slice(index + 1)
   const [follower, ...others] = after

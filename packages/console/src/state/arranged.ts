@@ -77,21 +77,20 @@ export const arranged = <Item>(
     read: async (_cursor, isWanted = always) => {
       let count = 0
       let isCut = false
-      const read: List<Keyed<Item>>["read"] = async (cursor) => {
+      let sorted: ReadonlyArray<Keyed<Item>> = []
+      const read: List<Item>["read"] = async (cursor) => {
         const { items, next_cursor = null } = await list.read(cursor, isWanted)
         count += items.length
         isCut = count >= MOST_ARRANGED && next_cursor !== null
-        // A list of pages that are sorted is sorted quickly.
-        const sorted = keyed(items).toSorted((a, b) => orderOf(a, b, sign))
-        return { items: sorted, next_cursor: isCut ? null : next_cursor }
+        // Merged into those before it, a page is quickly sorted, and no task sorts all.
+        sorted = [...sorted, ...keyed(items)].toSorted((a, b) => orderOf(a, b, sign))
+        return { items: [], next_cursor: isCut ? null : next_cursor }
       }
-      const all = await readAll({ read }, { isWanted })
-      // Of many, the sorting is a task of its own, after the last answer was read and before the rows are drawn.
-      await answeringReader(count)
-      const items = all.toSorted((a, b) => orderOf(a, b, sign)).map(([, item]) => item)
+      await readAll({ read }, { isWanted })
+      // Of many, the rows are drawn by a task of its own.
       await answeringReader(count)
       return {
-        items,
+        items: sorted.map(([, item]) => item),
         isSlow: count > MOST,
         cut: isCut ? `Only the first ${numberText(count)} are read` : undefined,
       }

@@ -1,4 +1,4 @@
-import { computed, type ReadonlySignal, signal, untracked, useSignal, useSignalEffect } from "@preact/signals"
+import { computed, signal, untracked, useSignalEffect } from "@preact/signals"
 import { type ComponentChildren, Fragment } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { numberText } from "../format/times.ts"
@@ -9,12 +9,10 @@ import { aim } from "../state/revisions.ts"
 import { me } from "../state/session.ts"
 import { linkOf } from "./Keyboard.tsx"
 import { useInSteps, useWhole } from "./rowSteps.ts"
+import { type Hidden, type Range, useSight } from "./sight.ts"
 import { SortHead } from "./SortHead.tsx"
 import { ReadingNote } from "./states.tsx"
 import type { Listed } from "./usePages.ts"
-
-/** Rows beyond the ones in sight, so that a quick scroll shows no gap. */
-const AROUND = 8
 
 const isNarrow = matching("(max-width: 59.99rem)")
 const isMedium = matching("(max-width: 79.99rem)")
@@ -25,13 +23,7 @@ export const width = signal<ReturnType<typeof currentWidth>>(currentWidth())
 
 const rootSize = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
 
-/** The width of the window by the size of the root's text. */
-export const windowWidth = signal(window.innerWidth / rootSize())
-
-window.addEventListener("resize", () => {
-  width.value = currentWidth()
-  windowWidth.value = window.innerWidth / rootSize()
-})
+window.addEventListener("resize", () => (width.value = currentWidth()))
 
 /** Heights of rows by the size of the root's text, for the lines that they have in the style sheet. */
 const ROW_HEIGHTS = {
@@ -54,7 +46,7 @@ export interface Column<Item> {
   readonly head: string | ((items: ReadonlyArray<Item>) => ComponentChildren)
   /** On a wide screen: its share of the room that is left, or as CSS writes it. */
   readonly room: number | string
-  readonly cell: (item: Item, isInSight: ReadonlySignal<boolean>) => ComponentChildren
+  readonly cell: (item: Item, hidden: Hidden) => ComponentChildren
   /** The name of the order that its head gives the list. */
   readonly sort?: string | undefined
 }
@@ -90,9 +82,9 @@ const styleOf = <Item,>(columns: Columns<Item>) => ({
 })
 
 /** The cells of a row: one for each column, so that none stands below the head of another one. */
-const cellsOf = <Item,>(columns: Columns<Item>, item: Item, isInSight: ReadonlySignal<boolean>) =>
+const cellsOf = <Item,>(columns: Columns<Item>, item: Item, hidden: Hidden) =>
   columns.map(({ cell }, place) => {
-    const drawn = cell(item, isInSight)
+    const drawn = cell(item, hidden)
     return <Fragment key={place}>{drawn === false || drawn === undefined ? <i /> : drawn}</Fragment>
   })
 
@@ -108,10 +100,6 @@ window.addEventListener("mouseover", ({ target }) => {
   const isCut = text.scrollWidth > text.clientWidth || text.scrollHeight > text.clientHeight + 5
   text.title = isCut ? text.innerText : ""
 })
-
-type Range = readonly [first: number, last: number]
-
-const isBetween = ([first, last]: Range, place: number): boolean => place >= first && place <= last
 
 const NONE: Range = [0, -1]
 
@@ -132,15 +120,12 @@ interface RowProps<Item> {
   readonly setSize: number
   readonly height: number
   readonly columns: Columns<Item>
-  readonly range: ReadonlySignal<Range>
+  readonly hidden: Hidden
 }
 
 /** A row. As long as nothing in it changes, nor the reader's role, it is neither drawn nor compared again. */
-const Row = <Item,>({ kind, id, item, place, setSize, height, columns, range }: RowProps<Item>) => {
-  const isInSight = useMemo(() => computed(() => isBetween(range.value, place)), [range, place])
-  // Out of sight, a row costs neither layout nor paint, and the browser's search still finds it.
-  const hidden = useMemo(() => computed(() => (isInSight.value ? undefined : "until-found")), [isInSight])
-  return useMemo(
+const Row = <Item,>({ kind, id, item, place, setSize, height, columns, hidden }: RowProps<Item>) =>
+  useMemo(
     () => (
       <li
         hidden={hidden}
@@ -152,14 +137,13 @@ const Row = <Item,>({ kind, id, item, place, setSize, height, columns, range }: 
           <span class="ghost" />
         ) : (
           <div class={`row ${kind}`} data-id={id}>
-            {cellsOf(columns, item, isInSight)}
+            {cellsOf(columns, item, hidden)}
           </div>
         )}
       </li>
     ),
     [id, item, place, setSize, height, columns, hidden, me.value?.role],
   )
-}
 
 /**
  * A list of any length. Its first rows are elements, so that readers find and print them; of the others, those in
@@ -172,18 +156,16 @@ const Rows = <Item,>({ label, kind, listed, keyOf, stay, size = "plain", columns
   const lines = ROW_HEIGHTS[size][width.value === "narrow" ? "narrow" : "wide"]
   const height = useMemo(() => lines * rootSize(), [lines])
   const inSight = Math.ceil(window.innerHeight / height)
-  const range = useSignal<Range>([0, inSight])
+  const [range, hiddenOf, comeCloser] = useSight(inSight)
   const whole = useWhole(listed, inSight, stay)
   const count = rowCount(pages)
   // While a reader scrolls through the first rows, none is drawn.
   const beyond = useMemo(() => computed(() => rangeBeyond(whole, range.value)), [whole])
   const look = () => {
     const top = list.current?.getBoundingClientRect().top ?? 0
-    const first = Math.max(0, Math.floor(-top / height) - AROUND)
     // Keys lead to the first rows also of a list that begins below the window.
-    const last = Math.max(0, Math.ceil((window.innerHeight - top) / height)) + AROUND
-    const [a, b] = range.peek()
-    if (a !== first || b !== last) range.value = [first, last]
+    const rowAt = (y: number) => Math.max(0, Math.floor((y - top) / height))
+    comeCloser(rowAt(0), rowAt(window.innerHeight))
   }
   useEffect(() => {
     const listening = new AbortController()
@@ -210,7 +192,11 @@ const Rows = <Item,>({ label, kind, listed, keyOf, stay, size = "plain", columns
   // After the frame, in which the browser has found out where the list stands.
   useEffect(look, [count, height])
   const seeRows = () => untracked(() => see(...pagesInSight(pages, ...range.peek())))
-  useSignalEffect(() => void (range.value && seeRows()))
+  useSignalEffect(() => {
+    if (range.value) seeRows()
+    const soon = requestAnimationFrame(look)
+    return () => cancelAnimationFrame(soon)
+  })
   useEffect(seeRows, [count, pages.next])
   const setSize = pages.next === null ? count : -1
   const drawn = new Set<string>()
@@ -227,7 +213,7 @@ const Rows = <Item,>({ label, kind, listed, keyOf, stay, size = "plain", columns
         // While a list changes, two of its pages may have the same item.
         const key = known === "" || drawn.has(known) ? `row ${row}` : known
         drawn.add(key)
-        const place = { place: row, setSize, height, range }
+        const place = { place: row, setSize, height, hidden: hiddenOf(row) }
         return <Row key={key} kind={kind} id={known} item={item} {...place} columns={columns} />
       })}
     </ul>

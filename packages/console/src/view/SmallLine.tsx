@@ -1,9 +1,9 @@
-import type { ReadonlySignal } from "@preact/signals"
 import type { ExpectedCheckState, Numbers, SeriesOfCheck } from "@tocsin/client"
 import { segment } from "../api/request.ts"
 import { now } from "../state/clock.ts"
 import { call } from "../state/session.ts"
 import { useRested } from "./rested.ts"
+import type { Hidden } from "./sight.ts"
 import { useResource } from "./usePages.ts"
 
 type CheckInState = Pick<ExpectedCheckState, "agent_id" | "check_id" | "status">
@@ -37,10 +37,7 @@ const Drawn = ({ agent_id, check_id, status }: CheckInState) => {
 }
 
 /** The last day of the series of a check that is bad, or else says most. */
-export const SmallLine = ({
-  isInSight,
-  ...check
-}: CheckInState & { readonly isInSight: ReadonlySignal<boolean> }) => {
-  const isRested = useRested(isInSight)
+export const SmallLine = ({ hidden, ...check }: CheckInState & { readonly hidden: Hidden }) => {
+  const isRested = useRested(hidden)
   return <span class="small-line">{isRested && <Drawn {...check} />}</span>
 }

@@ -9,13 +9,13 @@ interface HeadProps {
 /** A head that sorts: up, then down, then as the list came. */
 export const SortHead = ({ name, sort }: HeadProps) => {
   const now = route.value.parameters["sort"]
-  const [up, down] = [now === sort, now === `-${sort}`]
-  const next = up ? `-${sort}` : down ? "" : sort
+  const [order, next]: readonly [order: "up" | "down" | undefined, next: string] =
+    now === sort ? ["up", `-${sort}`] : now === `-${sort}` ? ["down", ""] : [undefined, sort]
   return (
     <a
       href={routeText(withParameters(route.value, { sort: next }))}
-      class={up ? "up" : down ? "down" : undefined}
-      aria-current={up || down ? "true" : undefined}
+      class={order}
+      aria-current={order && "true"}
     >
       {name}
     </a>

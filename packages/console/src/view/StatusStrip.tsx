@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from "@preact/signals"
+import { signal } from "@preact/signals"
 import type { CheckAvailability } from "@tocsin/client"
 import { useEffect } from "preact/hooks"
 import { availabilityOf, barsOf, stretchesOf, timeInStates } from "../format/historyStrip.ts"
@@ -7,6 +7,7 @@ import type { CheckName } from "../state/lists.ts"
 import type { Answered } from "../state/Pages.ts"
 import { call } from "../state/session.ts"
 import { useRested } from "./rested.ts"
+import type { Hidden } from "./sight.ts"
 import { keptMap } from "./usePages.ts"
 
 /** Bars of a strip, each of an hour. */
@@ -82,13 +83,13 @@ export const Bars = ({ from, phases = [], to }: Pick<CheckAvailability, "from" |
 interface StripProps extends CheckName {
   /** The colour of the times in which it was late. */
   readonly late_severity?: string | null
-  readonly isInSight?: ReadonlySignal<boolean>
+  readonly hidden?: Hidden
 }
 
 /** The last 24 hours of a check, in bars. The page has a {@link StripReader}. */
-export const StatusStrip = ({ agent_id, check_id, isInSight, late_severity }: StripProps) => {
+export const StatusStrip = ({ agent_id, check_id, hidden, late_severity }: StripProps) => {
   const name = `${agent_id}/${check_id}`
-  const isRested = useRested(isInSight)
+  const isRested = useRested(hidden)
   useEffect(() => {
     if (!isRested) return
     count(name, 1)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import {
-  asBefore,
+  recognised,
   cursorOf,
   groupsOf,
   itemsOf,
@@ -161,9 +161,9 @@ describe("pages of a list", () => {
   })
 })
 
-it("an item that comes again as before is the same object, wherever it stands", () => {
+it("an item that comes again as before is the same object, wherever it stands", async () => {
   const [a, b] = [{ id: 1, at: "x" }, { id: 2 }]
-  const again = asBefore<object>([a, b], [{ id: 3 }, { id: 2 }, { id: 1, at: "y" }, a])
+  const again = await recognised<object>([a, b], [{ id: 3 }, { id: 2 }, { id: 1, at: "y" }, a])
   assert.strictEqual(again[1], b)
   assert.strictEqual(again[3], a)
   assert.deepStrictEqual(again, [{ id: 3 }, { id: 2 }, { id: 1, at: "y" }, a])
