@@ -94,6 +94,21 @@ export const walkConsole = Effect.fnUntraced(function* (tab: Tab) {
     yield* run(`location.hash = "#/${page}"`)
     yield* until(`${page} has a title`, run<boolean>('return document.querySelector("h1") !== null'))
   }
+  yield* run('location.hash = "#/policy"')
+  yield* until(
+    "a form is opened by its button",
+    run<boolean>(`const opens = [...document.querySelectorAll("main button")].find(({ innerText }) => innerText === "Add a route")
+      opens?.focus()
+      opens?.click()
+      return opens !== undefined`),
+  )
+  yield* until(
+    "Cancel leads back to the button",
+    run<boolean>(`const cancels = [...document.querySelectorAll("dialog[open] button")].find(({ innerText }) => innerText === "Cancel")
+      cancels?.focus()
+      cancels?.click()
+      return document.querySelector("dialog") === null && document.activeElement.innerText === "Add a route"`),
+  )
   for (let times = 0; times < 2; times++) {
     yield* go(`${origin}/?${times}#/incidents`)
     yield* shows("nearly full")

@@ -11,8 +11,8 @@ interface DialogProps {
 const GAP = 8
 
 /** Opens below the row that asked for it or, where there is no room, over it; and so it stays while it grows. */
-const openBeside = (dialog: HTMLDialogElement | null): void => {
-  const row = document.activeElement?.closest("li")?.getBoundingClientRect()
+const openBeside = (asked: Element | null, dialog: HTMLDialogElement | null): void => {
+  const row = asked?.closest("li")?.getBoundingClientRect()
   dialog?.showModal()
   if (dialog === null || row === undefined) return
   const place = (): void => {
@@ -26,10 +26,10 @@ const openBeside = (dialog: HTMLDialogElement | null): void => {
 export const Dialog = ({ name, onClose, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    const opened = dialog.current
-    openBeside(opened)
-    // The browser leads back to the button that asked when a dialog closes, but not when it is removed.
-    return () => opened?.close()
+    const asked = document.querySelector<HTMLElement>(":focus")
+    openBeside(asked, dialog.current)
+    // Browsers lead back to what asked when a dialog closes, but not when it is removed.
+    return () => void setTimeout(() => asked?.focus())
   }, [])
   return (
     <dialog
