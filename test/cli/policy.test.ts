@@ -108,7 +108,7 @@ describe("a watch whose target no watch may have", () => {
       const text = "watches:\n  - name: here\n    http: { url: http://localhost:9090/ }\n"
       writeFileSync(join(cwd, "policy.yaml"), text)
       const problem =
-        "policy.yaml:3: watches[0].http.url leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it, or, where it only reads, allow it in Settings of the console or by tocsin settings set watch_loopback true\n"
+        "policy.yaml:3: watches[0].http.url leads to the server's own machine: allow probes that only read in Settings of the console, or by tocsin settings set watch_loopback true; for others, start the server with SERVICE_WATCH_LOOPBACK=true to allow it\n"
       yield* tocsin({ cwd, environment: {} }, "migrate")
       const run = (environment: Readonly<Record<string, string>>, ...line: ReadonlyArray<string>) =>
         tocsin({ cwd, environment }, ...line)

@@ -136,8 +136,8 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
   {
     file: "packages/adapter-notify/src/http/Target.ts",
     wording:
-      "… leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
-    code: "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
+      "… leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it; what the console's Settings allow is for watches alone",
+    code: "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it; what the console's Settings allow is for watches alone",
   },
   {
     file: "packages/server/src/extensions/unhandled.ts",
@@ -147,7 +147,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
   ...[
     "is a link-local or metadata address, which no watch may reach",
     "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set",
-    "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it, or, where it only reads, allow it in Settings of the console or by tocsin settings set watch_loopback true",
+    "leads to the server's own machine: allow probes that only read in Settings of the console, or by tocsin settings set watch_loopback true; for others, start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
   ].map((words) => ({
     file: "packages/server/src/features/watches/watchTargets.ts",
     wording: `… ${words}`,

@@ -122,7 +122,7 @@ export const SMTP = {
 
 /** Why a loopback address is refused, for receivers with stored secrets and for watches. */
 export const OWN_MACHINE =
-  "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
+  "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it; what the console's Settings allow is for watches alone"
 
 /** Reads an address. A failure completes "… must be …" without it. Names are checked when resolved. */
 export const parseTarget = (

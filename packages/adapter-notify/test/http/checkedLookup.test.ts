@@ -65,7 +65,7 @@ describe("a name without an allowed address", () => {
     [
       ["127.0.0.1", "::1"],
       { denyLoopback: true },
-      "it leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it.",
+      "it leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it; what the console's Settings allow is for watches alone.",
     ],
   ])("such as %j with %j says why", (addresses, policy, reason) => {
     assert.deepStrictEqual(saidOf(addresses, { denyPrivateTargets: false, ...policy }), [

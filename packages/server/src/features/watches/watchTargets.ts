@@ -33,7 +33,7 @@ export const refusalOf = (address: string, policy: TargetPolicy): string | undef
     return "is a link-local or metadata address, which no watch may reach"
   return policy.denyPrivateTargets
     ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"
-    : "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it, or, where it only reads, allow it in Settings of the console or by tocsin settings set watch_loopback true"
+    : "leads to the server's own machine: allow probes that only read in Settings of the console, or by tocsin settings set watch_loopback true; for others, start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
 }
 
 /** Names that stand for the machine itself (RFC 6761). */

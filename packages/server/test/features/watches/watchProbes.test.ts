@@ -148,7 +148,7 @@ describe("a probe of the server", () => {
             Effect.provide(watchProbes(Result.getOrThrow(checkedSettings(environment)))),
           )
         const loopback =
-          "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it, or, where it only reads, allow it in Settings of the console or by tocsin settings set watch_loopback true"
+          "leads to the server's own machine: allow probes that only read in Settings of the console, or by tocsin settings set watch_loopback true; for others, start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
         for (const host of ["127.0.0.1", "localhost", "a.localhost.", "0x7f.1", "2130706433", "0.0.0.0"]) {
           assert.strictEqual(
             yield* refusal({}, { http: { url: `http://${host}:80/` } }),
