@@ -133,7 +133,10 @@ describe.skipIf(chromium === undefined)(`forms over the policy${skipped}`, () =>
             assert.deepStrictEqual(await flawsOf(page), [])
             await click("Apply")
             await page.getByText(/^Applied version \d+$/).waitFor()
-            await page.getByRole("list", { name: "Maintenance windows" }).getByText("0 2 * * 0").waitFor()
+            await page
+              .getByRole("list", { name: "Maintenance windows" })
+              .getByText("weekly, Sunday at 02:00")
+              .waitFor()
             assert.include(await stored(), "agent_id = nas")
             assert.deepStrictEqual(
               faults.filter((fault) => !fault.includes("412")),
@@ -270,6 +273,8 @@ rotas:
         )
         yield* Effect.promise(async () => {
           const change = (name: string) => page.getByTitle(`Change ${name}`, { exact: true }).click()
+          await page.getByText("0 2 * * 1-5 UTC, for 90m: agent_id = nas").waitFor()
+          await page.getByText("monthly, on day 1 at 03:30 UTC, for 2h: agent_id = nas").waitFor()
           await change("night")
           assert.strictEqual(await dialog.getByLabel("Repeats").count(), 0)
           await dialog.getByText('cron: "0 2 * * 1-5"').waitFor()

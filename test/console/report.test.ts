@@ -12,10 +12,16 @@ const check = (n: number) => ({
 const times = { from: "2026-01-10T03:00:00.000Z", to: "2026-01-10T03:05:00.000Z" }
 const seconds = { ok: 5, warning: 1, critical: 1, unknown: 1, late: 1, planned: 0, no_data: 0 }
 
+const WARNED = { ok: 0, critical: 0, unknown: 0, late: 0, planned: 60, no_data: 10 }
+
 /** A report with as many rows as the service answers. */
 const FULL = {
   groups: Array.from({ length: 40 }, (_, n) => ({ group: `team-${n}`, checks: 12, percent: 99.1 })),
-  worst: Array.from({ length: 10 }, (_, n) => ({ ...check(n), percent: 50 + n, seconds })),
+  worst: Array.from({ length: 10 }, (_, n) =>
+    n === 3
+      ? { ...check(n), percent: 0, seconds: { ...WARNED, warning: 300 } }
+      : { ...check(n), percent: 50 + n, seconds },
+  ),
   incidents: Array.from({ length: 500 }, (_, n) => ({
     ...check(n),
     id: `0190a5d0-0000-7000-8000-${String(n).padStart(12, "0")}`,
@@ -55,6 +61,9 @@ describe.skipIf(chromium === undefined)(`the report${skipped}`, () => {
           await page.getByRole("rowheader", { name: "team-3", exact: true }).waitFor()
           assert.strictEqual(await page.getByRole("row").count(), 40 + 10 + 500 + 500 + 4)
           await page.getByText("7 more: choose a shorter span").waitFor()
+          // One that only warned was there: 0.000 % would say that it was down.
+          await page.getByRole("cell", { name: "warned of 5m" }).waitFor()
+          assert.strictEqual(await page.getByText("0.000 %", { exact: true }).count(), 0)
           for (const format of ["A4", "Letter"]) {
             const printed = (await page.pdf({ format })).toString("latin1")
             assert.isAtMost(printed.match(/\/Type \/Page\b/g)?.length ?? 99, 2, format)

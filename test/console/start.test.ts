@@ -92,8 +92,14 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
             await page
               .getByText(/^Next: .*03:00.*; .*03:00.*; .*03:00.*\. Late an hour after each\.$/)
               .waitFor()
+            await page.getByLabel("Grace").fill("half an hour")
+            await click("Add a job")
+            await page.getByRole("alert").getByText("Grace must be a duration such as 30m").waitFor()
+            await page.getByLabel("Grace").fill("30m")
+            await page.getByText(/ Late 30m after each\.$/).waitFor()
             await click("Add a job")
             const line = (await page.locator("code", { hasText: "; curl" }).textContent()) ?? ""
+            assert.include(line, "&tz=Europe/Berlin&grace=30m")
             execFileSync("sh", ["-c", `true ${line}`])
             await page
               .getByRole("list", { name: "Integrations" })
@@ -184,7 +190,7 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
           await signIn(page)
           const part = (name: string) => page.getByRole("region", { name })
           const open = part("Open incidents")
-          await open.getByText(/notified ann\s+DISK FULL/).waitFor()
+          await open.getByText(/notified ann \(log only\)\s+DISK FULL/).waitFor()
           assert.deepStrictEqual((await open.getByRole("link").allTextContents()).slice(0, 3), [
             "Open incidents",
             "web-1",

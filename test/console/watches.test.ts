@@ -76,12 +76,19 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await page.getByLabel("The page must contain").fill("")
           await page.getByLabel("Statuses that are ok").fill("200, 401")
           await page.getByLabel("Certificate: warning days").fill("21")
+          await page.getByLabel("Labels").fill("team=shop, production")
+          await click("Save")
+          await page.getByRole("alert").getByText("production lacks a value").waitFor()
+          await page.getByLabel("Labels").fill("team=shop, env=production")
           await page.getByLabel("Header fields").fill("authorization Bearer 1")
           await click("Save")
           await page.getByRole("alert").getByText("Write one in each line").waitFor()
           await page.getByLabel("Header fields").fill("authorization: Bearer 1\naccept: text/plain")
           await click("Save")
           await page.getByRole("button", { name: "Save" }).waitFor({ state: "detached" })
+          assert.deepInclude(await demo.call("GET", "ops/v1/watches/page"), {
+            labels: { team: "shop", env: "production" },
+          })
           const status = { status: [200, 401], days: { warning: 21 } }
           assert.deepStrictEqual(await stored(), { url: "http://127.0.0.1:9/status", ...status })
 
@@ -107,6 +114,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           assert.match(await page.title(), /Discard · Tocsin$/)
           await click("Pause 8 h")
           await page.getByText("Paused discard for 8 h").waitFor()
+          await page.getByText(/, paused until /).waitFor()
           await click("Resume")
           await page.getByText("Resumed discard").waitFor()
           const changed = (await demo.call("GET", "ops/v1/watches/discard")) as { readonly every: unknown }
@@ -183,7 +191,7 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
           await click("Save")
           await form.getByText(/^Somebody changed this meanwhile: Failures in a row is 3\./).waitFor()
           await click("Save")
-          await page.getByText("Changed discard-twice").waitFor()
+          await page.getByText("Changed discard", { exact: true }).waitFor()
           const changed = (await demo.call("GET", "ops/v1/watches/discard-twice")) as object
           assert.deepInclude(changed, { title: "discard", every: "30s", from: ["here"], fails: "majority" })
           assert.deepInclude(changed, { confirm: { bad: 4, good: 2 } })

@@ -6,7 +6,7 @@ import type { Texts } from "../view/FormField.ts"
 const WALL = { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" } as const
 
 /** The next times of a cron expression by the clock of its zone, as the service expects them, or what is wrong with it. */
-export const nextText = ({ cron = "", tz = "" }: Texts, now: number): string => {
+export const nextText = ({ cron = "", grace = "", tz = "" }: Texts, now: number): string => {
   const [times, zone] = [parseCron(cron), timeZoneOf(tz)]
   if ("message" in times) return `The times ${times.message}`
   if (zone === undefined) return "Choose the time zone of the machine that runs it: timedatectl shows it."
@@ -15,5 +15,5 @@ export const nextText = ({ cron = "", tz = "" }: Texts, now: number): string => 
   for (let count = 0; count < 3; count += 1) moments.push(runAfter(times, zone, moments[count] ?? 0))
   const next = moments.slice(1).map((moment) => clock.format(moment))
   const warnings = scheduleWarnings({ cron, tz }).map(({ message }) => ` This line ${message}.`)
-  return `Next: ${next.join("; ")}. Late an hour after each.${warnings.join("")}`
+  return `Next: ${next.join("; ")}. Late ${grace === "1h" ? "an hour" : grace} after each.${warnings.join("")}`
 }

@@ -9,6 +9,7 @@ import { PublicPages } from "../features/publicPages/PublicPages.tsx"
 import { ReportPage } from "../features/report/Report.tsx"
 import { Receivers } from "../features/receivers/Receivers.tsx"
 
+export { Windows } from "../features/silences/Windows.tsx"
 export { KeptMails } from "../features/integrations/KeptMails.tsx"
 export { MatchField } from "../view/ChecksField.tsx"
 export { PolicyForm } from "./PolicyForm.tsx"

@@ -26,21 +26,37 @@ const operatorOf = (text: string): string => (text.includes("*") ? "glob" : "=")
 const knownIn = (checks: ReadonlyArray<Named>, text: string): Named | undefined =>
   checks.find(({ agent_id, check_id, title }) => [title, `${agent_id}/${check_id}`].includes(text))
 
-/** Whether a text is a part of titles and no ID, of which all offers must be known. */
-const isOfTitles = (checks: ReadonlyArray<Named>, text: string): boolean =>
-  /^[^/,*?[\\]+$/.test(text) &&
-  checks.length < OFFERED &&
-  checks.some(({ title }) => title?.includes(text)) &&
-  !checks.some(({ check_id }) => check_id === text)
+/** Whether a text with `*` for any characters is a text as a whole. */
+const globIn = (text: string): RegExp =>
+  new RegExp(`^${text.replaceAll(/[$()+.[\\\]^{|}]/g, "\\$&").replaceAll(/\*+/g, ".*")}$`, "s")
 
-/** The matchers of a text: a check by its title or `AGENT/CHECK`, a part of titles, a name with `*`, or matchers with commas between them. */
+/** Whether a text is a part of titles, or has `*` for one, and no ID has it; all offers must be known. */
+const isOfTitles = (checks: ReadonlyArray<Named>, text: string): boolean => {
+  if (!/^[^/,?[\\]+$/.test(text) || checks.length >= OFFERED) return false
+  const [whole, part] = [globIn(text), globIn(text.includes("*") ? text : `*${text}*`)]
+  return (
+    checks.some(({ title }) => part.test(title ?? "")) && !checks.some(({ check_id }) => whole.test(check_id))
+  )
+}
+
+/** The longest part of a text without `*`, by which the service finds what it may name. */
+const searchOf = (text: string): string => {
+  const [longest = ""] = text.split("*").toSorted((a, b) => b.length - a.length)
+  return /[=~,]/.test(text) ? "" : longest.replace("/", " ").trim()
+}
+
+/**
+ * The matchers of a text: a check by its title or `AGENT/CHECK`, a part of titles, a title or a name with `*`, or matchers
+ * with commas between them.
+ */
 const matchersOf = (text: string, checks: ReadonlyArray<Named>): ReadonlyArray<string> => {
   const written = text.trim()
   if (written === "") return []
   const known = knownIn(checks, written)
   if (known !== undefined) return [`agent_id = ${known.agent_id}`, `check_id = ${known.check_id}`]
   if (/[=~]| glob /.test(written)) return written.split(",").map((matcher) => matcher.trim())
-  if (isOfTitles(checks, written)) return [`label:title glob *${written}*`]
+  if (isOfTitles(checks, written))
+    return [`label:title glob ${written.includes("*") ? written : `*${written}*`}`]
   const [first = "", ...rest] = written.split("/")
   const check = rest.length === 0 ? first : rest.join("/")
   return [
@@ -58,7 +74,7 @@ export const useChecks = (form: string, former: ReadonlyArray<string> = []) => {
   const { current: given } = useRef(former)
   const asked = useSignal(text.peek())
   useLater(() => (asked.value = text.value), TYPING_MILLIS, [text.value])
-  const search = /[=~*,]/.test(asked.value) ? "" : asked.value.replace("/", " ").trim()
+  const search = searchOf(asked.value)
   const { failure, value: found } = useResource(
     `offered ${search}`,
     [],

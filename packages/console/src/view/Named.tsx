@@ -106,7 +106,8 @@ export const NamedForm = <Item extends Named, Made extends Named>(props: TablePr
     if (isChanged) await call("PATCH", path, { body: changes })
     changed.value = undefined
     onSave?.()
-    return { text: isChanged ? `Changed ${former.name}` : `Nothing was changed in ${former.name}` }
+    const called = (title ?? former.title) || former.name
+    return { text: isChanged ? `Changed ${called}` : `Nothing was changed in ${called}` }
   }
   const close = () => (changed.value = undefined)
   const heading = `Change ${former.title ?? former.name}`
@@ -132,6 +133,7 @@ const NamedActions = <Item extends Named, Made extends Named>(props: ActionsProp
   const { item, changed, copied, shown } = props
   const { noun, path, replaces, secretOf, warning } = props.of
   const { name } = item
+  const called = item.title ?? name
   return (
     <>
       <QuietButton describes={`Change ${name}`} does={() => (changed.value = item)}>
@@ -163,8 +165,8 @@ const NamedActions = <Item extends Named, Made extends Named>(props: ActionsProp
       <ActionButton
         kind="danger"
         describes={`Remove ${name}`}
-        confirms={[`Remove ${name}? ${warning}`, `Remove the ${noun}`]}
-        does={() => carryOut(`Removed ${name}`, "DELETE", `${path}/${segment(name)}`)}
+        confirms={[`Remove ${called}? ${warning}`, `Remove the ${noun}`]}
+        does={() => carryOut(`Removed ${called}`, "DELETE", `${path}/${segment(name)}`)}
       >
         Remove
       </ActionButton>

@@ -1,5 +1,6 @@
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { parseCron } from "@tocsin/contract/formats/CronTimes"
+import { boundedMillis } from "@tocsin/contract/formats/durationMillis"
 import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { isNearlyFull } from "@tocsin/contract/integrations/isNearlyFull"
 import { SENDER_KINDS, senderKind } from "@tocsin/contract/integrations/senderKinds"
@@ -107,6 +108,9 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
       isWide: true,
       initial: former === undefined ? "" : JSON.stringify(former.options),
       example: ({ kind = "" }) => senderKind(kind)?.options,
+      ...(Object.hasOwn(former?.options ?? {}, "schedule") && {
+        hint: "The job's line states its schedule, too: change it there as well.",
+      }),
     },
   }),
   bodyOf: ({ options = "", ...given }) => ({ ...given, options: optionsIn(options) }),
@@ -124,11 +128,16 @@ const SCHEDULES = [
 ] as const
 const hasTimes = ({ schedule }: Texts): boolean => schedule === "cron"
 
+const USUAL_GRACE = "1h"
+const GRACE = { min: 1_000, max: 7 * 86_400_000 }
+
 /** The query that declares the times. A crontab reads a percent sign as the end of a line. */
-const queryOf = ({ cron = "", tz = "" }: Texts): string => {
+const queryOf = ({ cron = "", grace = "", tz = "" }: Texts): string => {
   const times = parseCron(cron)
   if ("message" in times) throw refusal(`The times ${times.message}.`)
-  return `cron=${cron.split(/\s+/).join("+")}&tz=${tz}`
+  if (boundedMillis(grace, GRACE) === undefined)
+    throw refusal("Grace must be a duration such as 30m or 2h, of at most 7d.")
+  return `cron=${cron.split(/\s+/).join("+")}&tz=${tz}${grace === USUAL_GRACE ? "" : `&grace=${grace}`}`
 }
 
 const idOfJob = (title: string): string => idOfTitle(title, "ping")
@@ -175,6 +184,12 @@ export const Job = () => {
             options: [["", "choose"], ...ZONES],
             isAsked: hasTimes,
             isNeeded: hasTimes,
+          },
+          grace: {
+            label: "Grace",
+            initial: USUAL_GRACE,
+            isAsked: hasTimes,
+            refusedAs: /^Grace/,
           },
         }}
         acts={[["Add a job", add, "main"]]}

@@ -60,7 +60,11 @@ export const CheckNumbers = (props: CheckNumbersProps) => {
     <>
       <ReadingNote reading={{ value: current, failure }} />
       {title !== undefined && <h2>{title}</h2>}
-      {drawn.length === 0 && <p class="lead">It measured nothing in this time.</p>}
+      {drawn.length === 0 && (
+        <p class="lead">
+          It measured nothing in this time. A job shows each run here once it reports its start, too.
+        </p>
+      )}
       {drawn.map((chart) => (
         <Chart
           key={`${chart.isDuration} ${chart.unit}`}

@@ -85,15 +85,16 @@ const CheckLink = ({ agent_id, check_id, title }: Report["late"][number] | Repor
   </>
 )
 
-/** The availability of a check, and of how much of the span it is. */
-const Percent = ({ percent, seconds: { no_data, planned: _, ...known } }: Report["worst"][number]) => (
-  <>
-    {percentText(percent)}
-    {percent !== null && no_data > 0 && (
-      <small> of {lasted(Object.values(known).reduce((sum, each) => sum + each, 0))}</small>
-    )}
-  </>
-)
+/** The availability of a check, and of how much of the span it is. One that only warned was there all the time. */
+const Percent = ({ percent, seconds: { no_data, planned: _, ...known } }: Report["worst"][number]) => {
+  const sum = Object.values(known).reduce((all, each) => all + each, 0)
+  return (
+    <>
+      {sum > 0 && known.warning === sum ? "warned" : percentText(percent)}
+      {percent !== null && no_data > 0 && <small> of {lasted(sum)}</small>}
+    </>
+  )
+}
 
 const Tables = ({ report, group }: { readonly report: Report; readonly group: string }) => {
   const states = (["critical", "warning", "unknown", "late"] as const).filter((state) =>

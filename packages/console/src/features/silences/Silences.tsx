@@ -1,7 +1,7 @@
 import { silenceColumns } from "@tocsin/contract/silences/silenceColumns"
 import type { Silence, WindowList } from "@tocsin/client"
 import { useMemo } from "preact/hooks"
-import { momentText, rangeText } from "../../format/times.ts"
+import { momentText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { arranged, placeAmong, type Sorts } from "../../state/arranged.ts"
 import { listOf, MOST } from "../../state/lists.ts"
@@ -17,7 +17,9 @@ import { type ManyAct, useMany } from "../../view/manyActs.tsx"
 import { column, type Columns, Listing } from "../../view/Listing.tsx"
 import { Empty, Mark, ReadingNote, Time } from "../../view/states.tsx"
 import { chosen, FilterField, Tabs } from "../../view/navigation.tsx"
+import { decide } from "../../pages/decide.ts"
 import { PolicyFormButton } from "../../view/PolicyFormButton.tsx"
+import { Loaded } from "../../view/Script.tsx"
 import { usePages, useRead } from "../../view/usePages.ts"
 import { SilenceForm } from "./SilenceForm.tsx"
 
@@ -127,39 +129,6 @@ const MANY: ReadonlyArray<ManyAct<Silence>> = [
   },
 ]
 
-const Windows = ({ items }: WindowList) => {
-  if (items.length === 0)
-    return <p class="lead">The policy has none. It defines windows that recur, or come once.</p>
-  return (
-    <ul class="windows" aria-label="Maintenance windows">
-      {items.map(({ name, at, comment, cron, tz, occurrences, ...window }, place) => (
-        <li key={name}>
-          <p>
-            <b>{name}</b> {comment}{" "}
-            <PolicyFormButton
-              form="window"
-              label="Change"
-              describes={`Change ${name}`}
-              path={["windows", String(place)]}
-            />
-          </p>
-          <p class="lead">
-            <code>{cron ?? `once, ${at ?? ""}`}</code> {tz}, for {window.for}
-          </p>
-          <ol class="times" aria-label={`Next times of ${name}`}>
-            {occurrences.map(({ starts_at, ends_at }) => (
-              <li key={starts_at}>
-                {rangeText(starts_at, ends_at, now.value)}{" "}
-                {Date.parse(starts_at) > now.value ? <Time at={starts_at} isAlone /> : <b>now</b>}
-              </li>
-            ))}
-          </ol>
-        </li>
-      ))}
-    </ul>
-  )
-}
-
 export const Silences = () => {
   const { tab: wanted, filter = "", incidents = "", matchers = "", sort } = route.value.parameters
   const isNew = incidents + matchers !== "" || route.value.parameters["new"] === "yes"
@@ -214,7 +183,7 @@ export const Silences = () => {
       />
       <h2>Maintenance windows</h2>
       <ReadingNote reading={windows} />
-      {windows.value !== undefined && <Windows {...windows.value} />}
+      <Loaded of={decide} draw={({ Windows }) => windows.value && <Windows {...windows.value} />} />
       <p class="after">
         <PolicyFormButton form="window" label="Add a window" />
       </p>

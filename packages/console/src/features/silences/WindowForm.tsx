@@ -36,7 +36,7 @@ const writtenTimes = ({
 }
 
 /** The times of a window as the fields have them; undefined where they cannot say them. */
-const timesOf = ({ at, cron = "" }: PolicyWindow): Times | undefined => {
+const timesOf = ({ at, cron = "" }: Pick<PolicyWindow, "at" | "cron">): Times | undefined => {
   if (at !== undefined) return { ...FIRST, repeats: "once", at }
   const [, minute = "", hour = "", monthday = "", weekday = ""] =
     /^(\d\d?) (\d\d?) (?:(\d\d?) \* \*|\* \* ([0-6]))$/.exec(cron) ?? []
@@ -44,6 +44,15 @@ const timesOf = ({ at, cron = "" }: PolicyWindow): Times | undefined => {
   const times =
     weekday === "" ? { ...FIRST, repeats: "monthly", monthday, at: clock } : { ...FIRST, weekday, at: clock }
   return MONTHDAYS.some(([day]) => day === times.monthday) ? times : undefined
+}
+
+/** The times of a window in words, where the fields can say them. */
+export const timesText = (window: Pick<PolicyWindow, "at" | "cron">): string => {
+  const times = timesOf(window)
+  if (times === undefined) return window.cron ?? ""
+  const { at, monthday, repeats, weekday } = times
+  if (repeats === "once") return `once, ${at}`
+  return `${repeats}, ${repeats === "weekly" ? DAYS[Number(weekday)] : `on day ${monthday}`} at ${at}`
 }
 
 const useFields = ({ name: form, policy: { policy } }: PolicyFormProps, former?: PolicyWindow) => ({

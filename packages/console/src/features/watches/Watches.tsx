@@ -15,7 +15,17 @@ import { call, carryOut, mayAdminister, mayRespond } from "../../state/session.t
 import { type FormField, type Texts, withOption } from "../../view/FormField.ts"
 import { ActionButton, type FormAct, QuietButton } from "../../view/forms.tsx"
 import { loopbackText } from "./loopbackText.ts"
-import { HEADER_EXAMPLE, JSON_EXAMPLE, OPTIONS, PLACES, probeOf, textsOf, watchOf } from "./watchForm.ts"
+import {
+  HEADER_EXAMPLE,
+  JSON_EXAMPLE,
+  labelsIn,
+  labelsText,
+  OPTIONS,
+  PLACES,
+  probeOf,
+  textsOf,
+  watchOf,
+} from "./watchForm.ts"
 import { silenceAct } from "../silences/silenceAct.ts"
 import { placeFields, placesIn } from "./placeFields.ts"
 import { type Places, PlaceTable, unseenText, usePlaces, WatchPlaces } from "./Places.tsx"
@@ -42,11 +52,16 @@ const unconfirmedText = ({ confirm, last, unconfirmed }: Watch): string =>
     ? ""
     : `${unconfirmed} of ${last?.status === "ok" ? `${confirm.good} successes` : `${confirm.bad} failures`}`
 
-const Pause = ({ is_paused, name }: Pick<Watch, "is_paused" | "name">) => (
+/** Until when it is paused, if it is. */
+const pausedText = ({ is_paused, paused_until: until }: Watch): string =>
+  is_paused ? `paused${untilText(until ?? undefined, now.peek())}` : ""
+
+const Pause = ({ is_paused, name, title }: Pick<Watch, "is_paused" | "name" | "title">) => (
   <ActionButton
     describes={`${is_paused ? "Resume" : "Pause"} ${name}`}
     does={() => {
-      const [done, span] = is_paused ? [`Resumed ${name}`, "0s"] : [`Paused ${name} for 8 h`, "8h"]
+      const called = title ?? name
+      const [done, span] = is_paused ? [`Resumed ${called}`, "0s"] : [`Paused ${called} for 8 h`, "8h"]
       return carryOut(done, "POST", `${PATH}/${segment(name)}/pause`, { body: { for: span } })
     }}
   >
@@ -94,7 +109,7 @@ const rareFields = (former: Watch | undefined): Readonly<Record<string, FormFiel
     text: { label: "The page must contain" },
     not_text: { label: "The page must not contain" },
     json: { label: "JSON must have", hasLines: true, example: `${JSON_EXAMPLE}\n/data/0/state: ok` },
-    header: { label: "The head must have", hasLines: true, example: "content-type: ~ text/*" },
+    header: { label: "The header must have", hasLines: true, example: "content-type: ~ text/*" },
     statuses: { label: "Statuses that are ok", example: "200, 300-399" },
     method: { label: "Method", options: METHOD_OPTIONS },
     slow: { label: "Slow: a warning after", example: "1s" },
@@ -130,11 +145,17 @@ const ADDRESS_HINT =
   "Of a page; tcp://host:port is a port, tls://host a certificate, ping:host a host, dns:name a name."
 
 const drawSubject = (places: Places) => (watch: Watch) => {
-  const { last } = watch
+  const { last, status } = watch
   const unseen = unseenText(watch, places)
+  // Beside the state, these would be cut.
+  const said = [
+    pausedText(watch),
+    status !== null && unconfirmedText(watch),
+    last === null ? "not probed yet" : saidText(last.output, last.status),
+  ]
   return (
     <>
-      {unseen && <em>{unseen}</em>} {last === null ? "not probed yet" : saidText(last.output, last.status)}
+      {unseen && <em>{unseen}</em>} {said.filter(Boolean).join("; ")}
     </>
   )
 }
@@ -158,10 +179,7 @@ const watchesFrom = (places: Places, loopback: Setting | undefined): Kind<Watch>
     ({ status }) => placeOf(status ?? ""),
   ],
   when: ["Probes", drawTimes, ({ every }) => boundedMillis(every)],
-  noteOf: (watch) =>
-    watch.is_paused
-      ? `paused${untilText(watch.paused_until ?? undefined, now.peek())}`
-      : (watch.status !== null && unconfirmedText(watch)) || ofPolicy(watch),
+  noteOf: (watch) => !watch.is_paused && ofPolicy(watch),
   stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
   many: MANY,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
@@ -193,12 +211,19 @@ const watchesFrom = (places: Places, loopback: Setting | undefined): Kind<Watch>
     },
     ...placeFields(former, places),
     ...rareFields(former),
+    labels: {
+      label: "Labels",
+      isRare: true,
+      example: "team=shop, env=production",
+      hint: "For routes, groups and reports.",
+      initial: labelsText(former?.labels),
+      refusedAs: /^(?:Labels|labels\b\S*)/,
+    },
   }),
-  bodyOf: ({ address = "", bad, every, ...texts }, former, model) => {
+  bodyOf: ({ address = "", bad, every, labels = "", ...texts }, former, model) => {
     const confirm = { bad: Number(bad), good: (former ?? model)?.confirm.good ?? 1 }
-    const labels =
-      model === undefined || Object.keys(model.labels).length === 0 ? {} : { labels: model.labels }
-    const settings = { every, confirm, ...placesIn(texts, former), ...labels }
+    const stated = former === undefined && labels === "" ? {} : { labels: labelsIn(labels) }
+    const settings = { every, confirm, ...placesIn(texts, former), ...stated }
     const before = former && textsOf(former)
     const isSame = OPTIONS.every((option) => (texts[option] ?? "") === (before?.[option] ?? ""))
     if (former !== undefined && isSame && address === addressOfWatch(former)) return settings
@@ -240,6 +265,7 @@ export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) =>
       {hasNoCheck && <p>None of its results counts yet.</p>}
       <p class="facts">
         <code>{addressOfWatch(watch)}</code>, {drawTimes(watch)}
+        {watch.is_paused && `, ${pausedText(watch)}`}
       </p>
       <div class="actions">
         {mayRespond.value && <Pause {...watch} />}

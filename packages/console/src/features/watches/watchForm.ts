@@ -8,17 +8,44 @@ import { refusal } from "../../view/formFault.ts"
 /** A host with or without a port and a path. */
 const BARE = /^[\w.-]+(?::\d+)?(?:\/\S*)?$/
 
+/** What else than a page a host may be: with a port, that port. */
+const othersOf = (address: string): string => {
+  const [host = "", port] = (address.split("/")[0] ?? "").split(":")
+  return `tcp://${host}:${port ?? "PORT"} a port, ping:${host} a host`
+}
+
 /** The name and the probe of an address. */
 export const watchOf = (address = "") => {
   const watch = watchOfAddress(address)
   if (watch === undefined)
     throw refusal(
       BARE.test(address)
-        ? `Address lacks its beginning: https://${address} or http://${address} is a page, tcp://${address} a port, ping:${address} a host.`
+        ? `Address lacks its beginning: https://${address} or http://${address} is a page, ${othersOf(address)}.`
         : `Address must be ${WATCH_ADDRESSES}.`,
     )
   return watch
 }
+
+type Labels = Readonly<Record<string, string>>
+
+export const labelsText = (labels: Labels = {}): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(", ")
+
+/** Labels as a field has them: a comma or a line ends one. */
+export const labelsIn = (text: string): Labels =>
+  Object.fromEntries(
+    text
+      .split(/[,\n]/)
+      .flatMap((each) => each.trim() || [])
+      .map((each) => {
+        const [, name, value] = /^([^=\s]+)\s*=\s*(.*)$/.exec(each) ?? []
+        if (name === undefined || value === undefined)
+          throw refusal(`Labels must be such as team=shop: ${each} lacks a value.`)
+        return [name, value] as const
+      }),
+  )
 
 /** The options of a probe in the form, beside its address. */
 export const OPTIONS = [
@@ -60,7 +87,7 @@ export const textsOf = (watch: Watch): Texts => {
 
 /** Numbers and ranges, as a request has them. */
 const numbersIn = (text = ""): ReadonlyArray<number | string> | undefined =>
-  text === "" ? undefined : text.split(/[,\s]+/).map((one) => (one.includes("-") ? one : Number(one)))
+  text === "" ? undefined : text.split(/[,;\s]+/).map((one) => (one.includes("-") ? one : Number(one)))
 
 const FIELD = /^([^:\s]+)\s*:\s*(\S.*)$/
 /** The colon may lack where a place in a JSON comes first. */

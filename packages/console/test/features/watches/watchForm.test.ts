@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Watch } from "@tocsin/client"
-import { probeOf, textsOf } from "../../../src/features/watches/watchForm.ts"
+import { labelsIn, labelsText, probeOf, textsOf, watchOf } from "../../../src/features/watches/watchForm.ts"
 
 const page = { http: { url: "https://shop.example/" } }
 const jsonOf = (json: string) => {
@@ -49,6 +49,28 @@ describe("the form of a watch", () => {
       assert.deepInclude(kept, { json })
     },
   )
+
+  it.each([
+    ["127.0.0.1:18472", "tcp://127.0.0.1:18472", "ping:127.0.0.1"],
+    ["shop.example.org", "tcp://shop.example.org:PORT", "ping:shop.example.org"],
+    ["shop.example.org/cart", "tcp://shop.example.org:PORT", "ping:shop.example.org"],
+  ])("offers for %s what it takes", (address, port, host) => {
+    assert.throws(
+      () => watchOf(address),
+      `https://${address} or http://${address} is a page, ${port} a port, ${host} a host.`,
+    )
+    for (const offered of [`https://${address}`, port.replace("PORT", "1"), host]) watchOf(offered)
+  })
+
+  it("takes labels with commas or lines between them", () => {
+    assert.deepStrictEqual(labelsIn(" team=shop,env = production \nnote="), {
+      team: "shop",
+      env: "production",
+      note: "",
+    })
+    assert.deepStrictEqual(labelsIn(labelsText({ team: "shop", env: "a=b" })), { team: "shop", env: "a=b" })
+    assert.throws(() => labelsIn("team"), "Labels must be such as team=shop: team lacks a value.")
+  })
 
   it("takes a certificate that nobody trusts where there is one", () => {
     const texts = { verify: "false" }
