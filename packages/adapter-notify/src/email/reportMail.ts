@@ -26,6 +26,12 @@ const STATES = ["critical", "warning", "unknown", "late"] as const
 
 const countText = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`
 
+/** The availability of a check. One that only warned was there all the time. */
+const availableText = ({ percent, seconds }: Report["worst"][number]): string => {
+  const { no_data: _, planned: __, warning, ...others } = seconds
+  return warning > 0 && Object.values(others).every((each) => each === 0) ? "warned" : percentText(percent)
+}
+
 const worstRows = ({ worst }: Report, { length }: ReaderTexts): Part["rows"] =>
   worst
     .filter(({ percent }) => percent !== 100)
@@ -33,7 +39,7 @@ const worstRows = ({ worst }: Report, { length }: ReaderTexts): Part["rows"] =>
       const spent = STATES.flatMap((state) =>
         check.seconds[state] > 0 ? [`${state} ${length(check.seconds[state])}`] : [],
       )
-      return [percentText(check.percent), [nameOf(check), spent.join(", ")].filter(Boolean).join(": ")]
+      return [availableText(check), [nameOf(check), spent.join(", ")].filter(Boolean).join(": ")]
     })
 
 const incidentRows = ({ incidents }: Report, { length, time }: ReaderTexts): Part["rows"] =>

@@ -30,6 +30,12 @@ const incident = (n: number): Report["incidents"][number] => ({
 const REPORT: Report = {
   groups: [{ group: null, checks: 2, percent: 94.5 }],
   worst: [
+    {
+      ...check,
+      title: "Intranet",
+      percent: 0,
+      seconds: { ...seconds, ok: 0, warning: 60, critical: 0, late: 0 },
+    },
     { ...check, title: "Backup", percent: 90, seconds },
     { ...check, title: null, percent: 100, seconds: { ...seconds, critical: 0, late: 0 } },
   ],
@@ -74,6 +80,7 @@ describe("the mail with the report of a month", () => {
       "  94.500 %  2 checks",
       "",
       "Least available checks",
+      "  warned  Intranet (nas/backup): warning 1 min",
       "  90.000 %  Backup (nas/backup): critical 1 min 30 s, late 10 s",
       "",
       "Incidents",
