@@ -162,6 +162,46 @@ describe("while the storage is unreachable", () => {
     }),
   )
 
+  it.effect.each([
+    ["1 minute", "is kept", true],
+    ["1 hour", "decides nothing: it may be over", false],
+  ] as const)("for %s, a probe that was under way %s", ([time, _, isKept]) =>
+    Effect.gen(function* () {
+      let [leave, status] = [() => {}, "ok" as CheckStatus]
+      const { after, incidents, process } = yield* openTimeline({
+        process: {
+          reports: true,
+          probes: {
+            check: () => Effect.void,
+            open: () => Result.succeed({}),
+            run: () =>
+              Effect.suspend(() => {
+                leave()
+                return Effect.delay(Effect.succeed({ status, output: "", duration_ms: 1 }), "2 seconds")
+              }),
+          },
+        },
+      })
+      const watch = { name: CheckId.make("shop"), tcp: { host: "shop", port: 443 }, confirm: { bad: 2 } }
+      yield* process.policy.replace(compilePolicy({ watches: [watch] }, []))
+      yield* after("3 minutes")
+      leave = () => {
+        process.faults.isUnreachable = true
+        status = "critical"
+      }
+      yield* after("1 minute")
+      assert.isTrue(process.faults.isUnreachable)
+      leave = () => {}
+      yield* after(time)
+      process.faults.isUnreachable = false
+      // It is the first of two failures, and the next probe the second.
+      yield* after("35 seconds")
+      yield* incidents.areOpen(...(isKept ? ["watches/shop"] : []))
+      yield* after("1 minute")
+      yield* incidents.areOpen("watches/shop")
+    }),
+  )
+
   it.effect("each background task logs that once a minute at most", () => {
     const lines = new Map<string, number>()
     const log = Logger.make(({ message }) => {

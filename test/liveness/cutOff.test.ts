@@ -23,7 +23,7 @@ const probed = Effect.fnUntraced(function* (
   for (const [n, status] of [six, six, six, six, six, six, last].entries()) {
     const name = nameOf(n + 1)
     const { next_probe_at: due } = yield* watches.get(name)
-    const results = [{ name, due, status, output: "", duration_ms: 3 }]
+    const results = [{ name, due, at: yield* Instant.now, status, output: "", duration_ms: 3 }]
     yield* commits.transact(recordProbes({ agent, results, incidents }))
   }
   yield* TestClock.adjust("1 minute")
@@ -78,9 +78,9 @@ it.effect("four of five watches that fail are no cut-off, and one more is", () =
     for (const name of names) yield* watches.create({ name, http, confirm: { bad: 1 } })
     const probe = Effect.fnUntraced(function* (failing: number) {
       const results = yield* Effect.forEach(names, (name, n) =>
-        Effect.map(watches.get(name), ({ next_probe_at: due }) => {
+        Effect.zipWith(watches.get(name), Instant.now, ({ next_probe_at: due }, at) => {
           const status = n < failing ? ("critical" as const) : ("ok" as const)
-          return { name, due, status, output: "", duration_ms: 3 }
+          return { name, due, at, status, output: "", duration_ms: 3 }
         }),
       )
       yield* commits.transact(recordProbes({ agent: watchAgent, results, incidents }))

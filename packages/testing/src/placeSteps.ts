@@ -35,7 +35,9 @@ export const probe = (replica: Replica, status: CheckStatus) =>
   Effect.flatMap(replica.watches.get(NAME), ({ next_probe_at: due }) => {
     const result = { name: NAME, due, status, output: `HTTP ${status.toUpperCase()} - x`, duration_ms: 3 }
     const { commits, incidents, watchAgent: agent } = replica
-    return commits.transact(recordProbes({ agent, incidents, results: [result] }))
+    return Effect.flatMap(Instant.now, (at) =>
+      commits.transact(recordProbes({ agent, incidents, results: [{ ...result, at }] })),
+    )
   })
 
 export const decided = (replica: Replica) =>

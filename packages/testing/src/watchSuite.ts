@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { USUAL_FAILS, USUAL_FROM } from "@tocsin/contract/watches/places"
 import { type ProbeResult, recordProbes } from "@tocsin/core/features/watches/recordProbes"
@@ -21,8 +22,8 @@ const created = (replica: Replica, name: CheckId) => replica.watches.create({ na
 
 /** The result of a watch's probe, as it is due now. */
 const resultOf = (replica: Replica, name: CheckId, status: CheckStatus) =>
-  Effect.map(replica.watches.get(name), ({ next_probe_at: due }): ProbeResult => {
-    return { name, due, status, output: `it is ${status}`, duration_ms: 3 }
+  Effect.zipWith(replica.watches.get(name), Instant.now, ({ next_probe_at: due }, at): ProbeResult => {
+    return { name, due, at, status, output: `it is ${status}`, duration_ms: 3 }
   })
 
 const record = ({ commits, incidents, watchAgent: agent }: Replica, results: ReadonlyArray<ProbeResult>) =>

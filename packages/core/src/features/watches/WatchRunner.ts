@@ -18,7 +18,7 @@ import { Hashing } from "../../kernel/ports/Hashing.ts"
 import { idlePause } from "../../kernel/ports/IdlePause.ts"
 import { Ids } from "../../kernel/ports/Ids.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
-import { Storage } from "../../kernel/ports/Storage.ts"
+import { Storage, type StorageFailure } from "../../kernel/ports/Storage.ts"
 import { SecretCipher } from "../../kernel/ports/SecretCipher.ts"
 import { WatchProbes } from "../../kernel/ports/WatchProbes.ts"
 import { type OpenedProbe, openedProbe, policySecrets } from "./openedProbe.ts"
@@ -31,6 +31,8 @@ import { watchTerms, watchAgentOf } from "./Watches.ts"
 import { watchesMetrics } from "./watchesMetrics.ts"
 
 const MOST_RESULTS = 100
+/** Failures that end without another command. */
+const DOWN: ReadonlySet<StorageFailure> = new Set(["unavailable", "timed_out", "full", "read_only"])
 // Many watches are due in each second; each look reads all of them.
 const SHORTEST_PAUSE = Duration.seconds(1)
 
@@ -96,7 +98,10 @@ const startProbe = (runner: Runner, probes: WatchProbes, watch: WatchRecord, pro
     Effect.catchTag("ValidationError", (error) =>
       Effect.succeed({ status: "unknown" as const, output: error.message, duration_ms: 0 }),
     ),
-    Effect.flatMap((trial) => Queue.offer(results, { ...trial, name: watch.name, due: watch.next_probe_at })),
+    Effect.zip(Instant.now),
+    Effect.flatMap(([trial, at]) =>
+      Queue.offer(results, { ...trial, at, name: watch.name, due: watch.next_probe_at }),
+    ),
     Effect.onError((cause) =>
       Effect.andThen(
         Effect.sync(() => underWay.delete(watch.name)),
@@ -110,14 +115,20 @@ const startProbe = (runner: Runner, probes: WatchProbes, watch: WatchRecord, pro
 const recordResults = ({ agent, change, commits, results, underWay, watchProbes }: Runner) => {
   return Effect.gen(function* () {
     const all = yield* Queue.takeBetween(results, 1, MOST_RESULTS)
+    let isKept = false
     yield* commits.transact(recordProbes({ agent, results: all, ...change })).pipe(
       Effect.map(({ dropped, taken }) => {
         for (const status of taken) watchProbes.of(status).value += 1
         watchProbes.of("dropped").value += dropped
       }),
+      // While the storage is down, they wait. Another failure may be theirs, and would hold all others.
+      Effect.tapError(({ reason }) => {
+        isKept = DOWN.has(reason)
+        return isKept ? Queue.offerAll(results, all) : Effect.void
+      }),
       Effect.ensuring(
         Effect.sync(() => {
-          for (const { name } of all) underWay.delete(name)
+          if (!isKept) for (const { name } of all) underWay.delete(name)
         }),
       ),
     )

@@ -42,6 +42,8 @@ interface Deciding {
 export interface WatchResult extends Pick<CheckResult, "status" | "duration_ms"> {
   readonly name: CheckId
   readonly output: string
+  /** When it was observed; now without. */
+  readonly observed_at?: Instant.Instant
 }
 
 /** Stores results of watches as those of their checks, and expects further ones. */
@@ -72,11 +74,14 @@ export function* reportWatches(
   }
 }
 
-export const checkResult = ({ name, ...result }: WatchResult, observed_at: Instant.Instant): CheckResult => ({
+export const checkResult = (
+  { name, observed_at, ...result }: WatchResult,
+  now: Instant.Instant,
+): CheckResult => ({
   ...result,
   event_id: undefined,
   check_id: name,
-  observed_at,
+  observed_at: observed_at ?? now,
   exit_code: EXIT_CODES[result.status],
   output_truncated: false,
   notifications_enabled: true,

@@ -1,6 +1,6 @@
 import { confirmResult, softStateOf } from "@tocsin/contract/checks/confirmResult"
 import type { CheckId } from "@tocsin/contract/formats/Identifiers"
-import type * as Instant from "@tocsin/contract/formats/Instant"
+import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import type { WatchTrial } from "@tocsin/contract/watches/Watches"
 import { HERE } from "@tocsin/contract/watches/places"
@@ -13,7 +13,7 @@ import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
 import { isPaused, type WatchRecord } from "./WatchRecord.ts"
 import { isBad, judgeCutOff, placeRef } from "./cutOff.ts"
 import { aroundPlaces, checkResult, decideWatch, reportWatches, type WatchResult } from "./decideWatches.ts"
-import { followPlace } from "./placeDecisions.ts"
+import { followPlace, isWithin, lastingFor } from "./placeDecisions.ts"
 import { loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
 import { isFromHere, isPlaced, judgedOf, withState, withTurn } from "./watchPlaces.ts"
 import { nextProbeAt } from "./schedule.ts"
@@ -23,6 +23,8 @@ export interface ProbeResult extends WatchTrial {
   readonly name: CheckId
   /** The `next_probe_at` that it answers. */
   readonly due: Instant.Instant
+  /** The end of the probe. */
+  readonly at: Instant.Instant
 }
 
 /** Results of probes, and what is needed to apply them. */
@@ -42,13 +44,12 @@ interface Answer {
 
 /** The watch after a probe, before it is decided whether its status counts. */
 const probed = (
-  { result: { output, status }, watch }: Answer,
-  now: Instant.Instant,
+  { result: { at, output, status }, watch }: Answer,
   sha256: (text: string) => string,
 ): WatchRecord => ({
   ...watch,
-  next_probe_at: nextProbeAt(watch, now, sha256),
-  probed_at: now,
+  next_probe_at: nextProbeAt(watch, at, sha256),
+  probed_at: at,
   status,
   output,
 })
@@ -99,12 +100,15 @@ export const recordProbes = commandOf(function* (unit, input: ProbeResults) {
   const agent = yield* loadWatchAgent(unit, input.agent)
   const ref = placeRef(name)
   yield* load(unit, { rows: { watch: results.map((one) => one.name) }, openIncidents: [ref] })
-  const answers = results.flatMap((result): ReadonlyArray<Answer> => {
+  const answers = results.flatMap(({ at: end, ...result }): ReadonlyArray<Answer> => {
     const watch = unit.of("watch").get(result.name)
     const isDue = watch?.next_probe_at === result.due && isFromHere(watch) && !isPaused(watch, unit.now)
-    return watch === undefined || !isDue ? [] : [{ watch, result }]
+    const at = Instant.min(end, unit.now)
+    // One that waited too long for the storage tells of what may be over: the watch is due, and probed again.
+    if (watch === undefined || !isDue || !isWithin(at, lastingFor(watch.every_millis), unit.now)) return []
+    return [{ watch, result: { ...result, at } }]
   })
-  for (const answer of answers) unit.of("watch").put(probed(answer, unit.now, input.incidents.sha256))
+  for (const answer of answers) unit.of("watch").put(probed(answer, input.incidents.sha256))
   const taken = answers.map(({ result }) => result.status)
   const recorded = { taken, dropped: results.length - taken.length }
   if (typeof agent === "string") return recorded
@@ -129,6 +133,7 @@ export const recordProbes = commandOf(function* (unit, input: ProbeResults) {
 
 const watchResult = ({ result, watch: { name } }: Answer): WatchResult => ({
   name,
+  observed_at: result.at,
   ...Struct.pick(result, ["duration_ms", "output", "status"]),
 })
 
