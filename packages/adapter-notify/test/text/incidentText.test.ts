@@ -76,7 +76,7 @@ describe("the text of a notification", () => {
     [
       { reason: "withdrawn", of: "check" },
       "no longer checked",
-      "It had not recovered: its agent's configuration no longer has it",
+      "It had not recovered: the configuration of its agent no longer has it",
     ],
     [
       { reason: "moved", to: IncidentKey.make("site") },

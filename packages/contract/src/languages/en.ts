@@ -90,7 +90,7 @@ export const en = {
     /** Of one that ended though no result says that its check is ok. */
     not_recovered: {
       gone: "It had not recovered",
-      withdrawn: "It had not recovered: its agent's configuration no longer has it",
+      withdrawn: "It had not recovered: the configuration of its agent no longer has it",
       by_hand: "By hand: no result says that it is ok",
       reported: "It has not recovered: it is {status} now",
       moved: "It has not recovered: see the incident {name}",
