@@ -4,8 +4,9 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
 // Loaded into a server that is measured. At each SIGUSR2 it adds the longest pauses since the last one, in milliseconds:
-// by the clock, and by the processor time of the thread between two looks, which other processes hardly disturb. At each
-// SIGWINCH it adds the MiB of values in use, after it has collected the others.
+// by the clock, and by the processor time of the thread between two looks. Other processes disturb the latter less, but
+// what arrives while they keep the thread from running is then one turn. At each SIGWINCH it adds the MiB of values in
+// use, after it has collected the others.
 const EVERY_MILLIS = 1
 
 let [clock, processor] = [0, 0]
