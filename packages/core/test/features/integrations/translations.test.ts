@@ -182,7 +182,7 @@ describe("a ping", () => {
     ["?start", "start"],
     ["?3", "backup critical 3"],
     ["?status=", "backup ok 0"],
-    // What systemd, Jenkins, GitHub, Kubernetes, Velero, Azure and Windows call the end of a run (November 2026).
+    // The ends of runs as systemd, Jenkins, GitHub, Kubernetes, Velero, Azure and Windows call them (November 2026).
     ...["exit-code", "signal", "core-dump", "oom-kill", "start-limit-hit", "watchdog"].map(
       (word): [string, string] => [`?result=${word}`, "backup critical 1"],
     ),
