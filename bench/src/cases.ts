@@ -25,6 +25,18 @@ export interface FeaturesCase extends Case<"features"> {
   readonly most: number
 }
 
+/** A server that has much of something, in turn with one that has little. */
+export interface GrowthCase extends Case<"growth"> {
+  readonly load: Load
+  readonly connections: number
+  /** Agents and open incidents are others than those of the load. */
+  readonly of: "agents" | "incidents" | "routes"
+  readonly few: number
+  readonly many: number
+  /** The most processor time, as a multiple of that with few. */
+  readonly most: number
+}
+
 /** A first start in a fresh clone of the measured checkout, which fetches what a server needs. */
 export type FirstStartCase = Case<"first-start", "sqlite">
 
@@ -196,6 +208,7 @@ export interface YearCase extends Case<"year", "sqlite"> {
 export type BenchCase =
   | ThroughputCase
   | FeaturesCase
+  | GrowthCase
   | FirstStartCase
   | LatencyCase
   | HalfLoadCase
@@ -277,6 +290,31 @@ export const allCases: ReadonlyArray<BenchCase> = [
       most: 1.25,
     })),
   ),
+  ...STORAGES.flatMap((storage): ReadonlyArray<GrowthCase> => {
+    const grows = { kind: "growth", storage } as const
+    const results = { ...grows, load: ["changing"], connections: RESULT_CONNECTIONS } as const
+    return [
+      {
+        ...grows,
+        name: `${storage}-agents-growth`,
+        load: ["heartbeat"],
+        connections: HEARTBEAT_CONNECTIONS,
+        of: "agents",
+        few: 0,
+        many: 10_000,
+        most: 1.25,
+      },
+      {
+        ...results,
+        name: `${storage}-incidents-growth`,
+        of: "incidents",
+        few: 0,
+        many: 1_000,
+        most: 1.25,
+      },
+      { ...results, name: `${storage}-routes-growth`, of: "routes", few: 5, many: 500, most: 2 },
+    ]
+  }),
   ...STORAGES.map((storage): LatencyCase => ({
     kind: "latency",
     name: `${storage}-latency`,

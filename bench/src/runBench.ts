@@ -5,7 +5,7 @@ import type { Bench } from "./Bench.ts"
 import type { BenchFailure } from "./BenchFailure.ts"
 import type { BenchCase } from "./cases.ts"
 import { dataFolder } from "./dataFolder.ts"
-import { measureAgainst, measureFeatures } from "./measure/against.ts"
+import { measureAgainst, measureFeatures, measureGrowth } from "./measure/against.ts"
 import { measureAgent } from "./measure/agent.ts"
 import { measureCheckMetrics } from "./measure/checkMetrics.ts"
 import { measureCommands } from "./measure/commands.ts"
@@ -44,6 +44,8 @@ const measure = (bench: Bench, one: BenchCase): Effect.Effect<CaseResult, BenchF
         : measureAgainst(bench, one, bench.against)
     case "features":
       return measureFeatures(bench, one)
+    case "growth":
+      return measureGrowth(bench, one)
     case "first-start":
       return measureFirstStart(bench, one)
     case "latency":

@@ -13,10 +13,12 @@ const STORM_CONNECTIONS = 32
 const post = (port: number, path: string, token: string, body?: string) =>
   callApi({ method: "POST", port, path, token, body })
 
+/** `first` is the number of the agent of the first key. */
 const each = (
   keys: ReadonlyArray<string>,
   send: (key: string, index: number) => Effect.Effect<string, BenchFailure>,
-) => Effect.forEach(keys, send, { concurrency: AT_ONCE, discard: true })
+  first = 0,
+) => Effect.forEach(keys, (key, index) => send(key, first + index), { concurrency: AT_ONCE, discard: true })
 
 const variables = (index: number) => {
   const stamp = new Stamp()
@@ -26,8 +28,14 @@ const variables = (index: number) => {
 }
 
 /** Registers the agents and accepts them. */
-export const admit = Effect.fnUntraced(function* ({ port, token }: Tocsin, keys: ReadonlyArray<string>) {
-  yield* each(keys, (key, index) => post(port, "/api/v1/heartbeat", key, heartbeatBody(variables(index))))
+export const admit = Effect.fnUntraced(function* (
+  { port, token }: Pick<Tocsin, "port" | "token">,
+  keys: ReadonlyArray<string>,
+  first?: number,
+) {
+  const beat = (key: string, index: number) =>
+    post(port, "/api/v1/heartbeat", key, heartbeatBody(variables(index)))
+  yield* each(keys, beat, first)
   yield* post(port, "/api/v1/agents/admission/accept-all", token)
 })
 
@@ -41,6 +49,13 @@ export const enrol = (server: Tocsin, keys: ReadonlyArray<string>) =>
 /** Every check of every agent is `ok`. */
 export const recover = ({ port }: Tocsin, keys: ReadonlyArray<string>) =>
   each(keys, (key, index) => post(port, "/api/v1/events", key, resultsBody(variables(index), "ok")))
+
+/** Further agents, from the number `first` on, whose checks all become critical: an incident each. */
+export const enrolFailing = ({ port, token }: Tocsin, keys: ReadonlyArray<string>, first: number) => {
+  const fail = (key: string, index: number) =>
+    post(port, "/api/v1/events", key, resultsBody(variables(index), "critical"))
+  return Effect.andThen(admit({ port, token }, keys, first), each(keys, fail, first))
+}
 
 /** Creates silences. */
 export const silence = ({ port, token }: Tocsin, bodies: ReadonlyArray<string>) =>

@@ -55,9 +55,24 @@ const features = {
 
 const POLICIES = { routes, everythingWaits, features }
 
-/** Writes a policy, and returns the setting that names it. */
-export const policySetting = (folder: string, name: keyof typeof POLICIES) => {
+const settingOf = (folder: string, name: string, policy: object) => {
   const file = join(folder, `${name}.yaml`)
-  writeFileSync(file, JSON.stringify(POLICIES[name]))
+  writeFileSync(file, JSON.stringify(policy))
   return { SERVICE_POLICY_FILE: file }
+}
+
+/** Writes a policy, and returns the setting that names it. */
+export const policySetting = (folder: string, name: keyof typeof POLICIES) =>
+  settingOf(folder, name, POLICIES[name])
+
+/** The same of so many routes by agents, the last of which takes all. */
+export const routesSetting = (folder: string, count: number) => {
+  const others = Array.from({ length: count - 1 }, (_, index) => ({
+    match: [`agent_id = another-${index}`],
+    to: ["team"],
+  }))
+  return settingOf(folder, "manyRoutes", {
+    receivers: { team: receiver },
+    routes: [...others, { to: ["team"] }],
+  })
 }

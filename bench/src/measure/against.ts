@@ -1,12 +1,15 @@
 import { Effect } from "effect"
 import type { Bench } from "../Bench.ts"
-import type { FeaturesCase, ThroughputCase } from "../cases.ts"
-import type { Load } from "../load/Load.ts"
+import type { FeaturesCase, GrowthCase, ThroughputCase } from "../cases.ts"
+import { callApi } from "../load/callApi.ts"
+import { admit, enrolFailing } from "../load/enrol.ts"
+import { EVENTS_PER_BATCH, type Load } from "../load/Load.ts"
 import type { LoadResult } from "../load/LoadRun.ts"
-import { policySetting } from "../load/stormPolicy.ts"
+import { policySetting, routesSetting } from "../load/stormPolicy.ts"
 import type { CaseResult, Figure, Sample } from "../report/Results.ts"
 import { median, quantile } from "../statistics.ts"
-import { failureOf, sampleOf, type Subject, subject } from "./target.ts"
+import { notified } from "./settled.ts"
+import { failureOf, newKeys, sampleOf, type Subject, subject } from "./target.ts"
 
 /** More than what two measurements of one build differ by. */
 const MOST = 1.1
@@ -78,4 +81,29 @@ export const measureFeatures = Effect.fnUntraced(function* (bench: Bench, one: F
   const ours = yield* subject(bench, one.storage, policySetting(yield* bench.folder, "features"))
   const theirs = yield* subject(bench, one.storage, { SERVICE_NUMBERS_SERIES: "0" })
   return yield* measurePair(bench, one, { ours, theirs, other: "no features", most: one.most })
+})
+
+/** A server that has so many of what a case is about, besides the agents of the load. */
+const withMany = Effect.fnUntraced(function* (
+  bench: Bench,
+  { name, of, storage }: GrowthCase,
+  count: number,
+) {
+  const setting = of === "routes" ? routesSetting(yield* bench.folder, count) : undefined
+  const made = yield* subject(bench, storage, setting)
+  const first = bench.measures.agents
+  if (of === "agents" && count > 0) yield* admit(made.server, newKeys(count), first)
+  if (of === "incidents" && count > 0) {
+    const { port, token } = made.server
+    yield* enrolFailing(made.server, newKeys(count / EVENTS_PER_BATCH), first)
+    yield* notified(name, callApi({ port, token, path: "/api/v1/notifiers/outbox?state=pending&limit=1" }))
+  }
+  return made
+})
+
+/** Measures a server that has many agents, open incidents or routes, and one that has few. */
+export const measureGrowth = Effect.fnUntraced(function* (bench: Bench, one: GrowthCase) {
+  const ours = yield* withMany(bench, one, one.many)
+  const theirs = yield* withMany(bench, one, one.few)
+  return yield* measurePair(bench, one, { ours, theirs, other: `${one.few} ${one.of}`, most: one.most })
 })
