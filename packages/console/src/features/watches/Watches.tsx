@@ -18,8 +18,8 @@ import { loopbackText } from "./loopbackText.ts"
 import {
   HEADER_EXAMPLE,
   JSON_EXAMPLE,
+  labelsField,
   labelsIn,
-  labelsText,
   OPTIONS,
   PLACES,
   probeOf,
@@ -211,14 +211,7 @@ const watchesFrom = (places: Places, loopback: Setting | undefined): Kind<Watch>
     },
     ...placeFields(former, places),
     ...rareFields(former),
-    labels: {
-      label: "Labels",
-      isRare: true,
-      example: "team=shop, env=production",
-      hint: "For routes, groups and reports.",
-      initial: labelsText(former?.labels),
-      refusedAs: /^(?:Labels|labels\b\S*)/,
-    },
+    labels: labelsField(former?.labels),
   }),
   bodyOf: ({ address = "", bad, every, labels = "", ...texts }, former, model) => {
     const confirm = { bad: Number(bad), good: (former ?? model)?.confirm.good ?? 1 }

@@ -28,10 +28,16 @@ export const watchOf = (address = "") => {
 
 type Labels = Readonly<Record<string, string>>
 
-export const labelsText = (labels: Labels = {}): string =>
-  Object.entries(labels)
+export const labelsField = (labels: Labels = {}) => ({
+  label: "Labels",
+  isRare: true,
+  example: "team=shop, env=production",
+  hint: "For routes, groups and reports.",
+  initial: Object.entries(labels)
     .map(([name, value]) => `${name}=${value}`)
-    .join(", ")
+    .join(", "),
+  refusedAs: /^(?:Labels|labels\b\S*)/,
+})
 
 /** Labels as a field has them: a comma or a line ends one. */
 export const labelsIn = (text: string): Labels =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Watch } from "@tocsin/client"
-import { labelsIn, labelsText, probeOf, textsOf, watchOf } from "../../../src/features/watches/watchForm.ts"
+import { labelsIn, labelsField, probeOf, textsOf, watchOf } from "../../../src/features/watches/watchForm.ts"
 
 const page = { http: { url: "https://shop.example/" } }
 const jsonOf = (json: string) => {
@@ -68,7 +68,10 @@ describe("the form of a watch", () => {
       env: "production",
       note: "",
     })
-    assert.deepStrictEqual(labelsIn(labelsText({ team: "shop", env: "a=b" })), { team: "shop", env: "a=b" })
+    assert.deepStrictEqual(labelsIn(labelsField({ team: "shop", env: "a=b" }).initial), {
+      team: "shop",
+      env: "a=b",
+    })
     assert.throws(() => labelsIn("team"), "Labels must be such as team=shop: team lacks a value.")
   })
 
