@@ -67,6 +67,7 @@ export const programs = /** @type {const} @satisfies {Record<string, Program>} *
       "packages/adapter-pg/test/client/databaseTls.test.ts",
       "packages/agent/test/probes/probed.ts",
       "packages/agent/test/sending/httpTransport.test.ts",
+      "test/console/newWatch.test.ts",
       "test/deploy/highAvailability.test.ts",
       "test/docs/codeBlocks.test.ts",
       "test/proxies/Proxy.ts",

@@ -5,17 +5,19 @@ import { readFileSync } from "node:fs"
 import { createServer } from "node:https"
 import { join } from "node:path"
 import type { AddressInfo } from "node:net"
+import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 import { lacking } from "../../scripts/programs.mjs"
 import { scratchFolder } from "../processes/scratch.ts"
-import { Browser, chromium, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import { Browser, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { startService } from "./Site.ts"
 
+const CERTIFIER = "openssl"
 const NEW = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 90 -subj /CN=nas.lan"
 
 /** A page of this machine with a certificate that nobody knows. */
 const startPrivatePage = Effect.gen(function* () {
   const folder = yield* scratchFolder
-  execFileSync("openssl", [...NEW.split(" "), "-keyout", "key.pem", "-out", "own.pem"], { cwd: folder })
+  execFileSync(CERTIFIER, [...NEW.split(" "), "-keyout", "key.pem", "-out", "own.pem"], { cwd: folder })
   const read = (name: string) => readFileSync(join(folder, name))
   const server = createServer({ key: read("key.pem"), cert: read("own.pem") }, (_, response) =>
     response.end('{"queue": 3}'),
@@ -28,9 +30,9 @@ const startPrivatePage = Effect.gen(function* () {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
 })
 
-const isSkipped = chromium === undefined || lacking("openssl") !== undefined
+const lacks = skipped || skippedFor(lacking("openssl"))
 
-describe.skipIf(isSkipped)(`a new watch in the console${skipped}`, () => {
+describe.skipIf(lacks !== "")(`a new watch in the console${lacks}`, () => {
   layer(Browser.layer, { excludeTestServices: true })((it) => {
     it.effect("says while an address is typed, and when it is tried, what is missing", () =>
       Effect.gen(function* () {

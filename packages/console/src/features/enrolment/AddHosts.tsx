@@ -43,10 +43,9 @@ export const AddHosts = ({ arePlaces = false }: AddHostsProps) => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
     const [line = "", ...others] = enrolmentLines({ server, token, sha256: download?.sha256 })
-    const isPlace = allow !== ""
-    const installs = isPlace ? `${line} && (${placeCommand(allow)})` : line
+    const installs = allow === "" ? line : `${line} && (${placeCommand(allow)})`
     shown.value = { title: download === undefined ? INSTALLED : HANDED_OUT, texts: [installs, ...others] }
-    const tried = isPlace ? cloneCommand(server, { allow, token }) : trialLine(server, token)
+    const tried = allow === "" ? trialLine(server, token) : cloneCommand(server, { allow, token })
     trial.value = isLocal(server) ? { title: TRIED, texts: [tried] } : undefined
     return { text: "Made a token, which is valid for an hour" }
   }
