@@ -65,7 +65,9 @@ describe.skipIf(chromium === undefined)(`the first page of a fresh server${skipp
               .getByText(/sh tocsin-agent\.sh --server \S+ && \(sudo sed .*allow: \[public\]/)
               .waitFor()
             await page
-              .getByText(/echo 'server: \S+\s+place: \{ allow: \[public\] \}\s+[^']+' > data\/agent\/config\.yaml/)
+              .getByText(
+                /echo 'server: \S+\s+place: \{ allow: \[public\] \}\s+[^']+' > data\/agent\/config\.yaml/,
+              )
               .waitFor()
             // The token outlives a look at another way.
             await choose("A cron job")

@@ -2,7 +2,7 @@ import type { AgentDownload, EnrolmentWithToken } from "@tocsin/client"
 import { enrolmentLines } from "@tocsin/contract/enrolment/enrolmentLines"
 import { base } from "../../state/base.ts"
 import { call } from "../../state/session.ts"
-import type { Texts } from "../../view/FormField.ts"
+import type { FormField, Texts } from "../../view/FormField.ts"
 import { CopyText } from "../../view/copies.tsx"
 import { Form } from "../../view/forms.tsx"
 import { cloneCommand, isLocal, placeCommand, REACHES } from "./agentCommands.ts"
@@ -25,6 +25,11 @@ const trialLine = (server: string, token: string): string =>
 const PLACES = [["", "nothing (no place)"], ...REACHES] as const
 
 const PLACE = "With any of these, it is a place: watches can be probed from it."
+
+const allowField = (isPlace: boolean): FormField => ({
+  label: "For watches, it probes",
+  ...(isPlace ? { options: REACHES, initial: REACHES[0][0] } : { options: PLACES, hint: PLACE }),
+})
 
 interface AddHostsProps {
   /** Whether their agents are to be places. */
@@ -78,14 +83,7 @@ export const AddHosts = ({ arePlaces = false }: AddHostsProps) => {
         <Form
           fields={{
             uses: { label: "Hosts", type: "number", min: 1, max: 1_000, initial: "1" },
-            ...(download !== undefined && {
-              allow: {
-                label: "For watches, it probes",
-                ...(arePlaces
-                  ? { options: REACHES, initial: REACHES[0][0] }
-                  : { options: PLACES, hint: PLACE }),
-              },
-            }),
+            ...(download !== undefined && { allow: allowField(arePlaces) }),
           }}
           acts={[["Add a host", add, "main"]]}
           keptAs={arePlaces ? "places" : "hosts"}

@@ -8,7 +8,7 @@ import { refusal } from "../../view/formFault.ts"
 /** A host with or without a port and a path. */
 const BARE = /^[\w.-]+(?::\d+)?(?:\/\S*)?$/
 
-/** What else than a page a host may be: with a port, that port. */
+/** Addresses of a host that is no page: with a port, that port. */
 const othersOf = (address: string): string => {
   const [host = "", port] = (address.split("/")[0] ?? "").split(":")
   return `tcp://${host}:${port ?? "PORT"} a port, ping:${host} a host`
