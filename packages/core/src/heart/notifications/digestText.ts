@@ -70,7 +70,7 @@ const factsFor = (
 }
 
 /** An incident of a digest: its line, the name in that, what stands below it, and its link. */
-export interface DigestEntry {
+interface DigestEntry {
   readonly name: string
   readonly line: string
   readonly facts: string
