@@ -219,16 +219,30 @@ export const waitUntil = async (page: Page, expression: string): Promise<void> =
 export const isWide = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")
 
+/** Items of lists in the open dialog that lie on each other: it is within a row, whose style must not reach them. */
+export const overlapsOf = (page: Page): Promise<ReadonlyArray<string>> =>
+  page.evaluate<ReadonlyArray<string>>(`Array.from(document.querySelectorAll("dialog[open] li + li"))
+    .filter((item) => {
+      const [{ bottom, right }, { left, top }] = [item.previousElementSibling, item].map((one) => {
+        const range = document.createRange()
+        range.selectNodeContents(one)
+        return range.getBoundingClientRect()
+      })
+      return bottom > top + 1 && right > left + 1
+    })
+    .map(({ innerText }) => innerText + " lies on the item before it")`)
+
 /**
  * The rules that the open page breaks on a wide screen, and in the dark on the narrowest one, at which it stays;
- * also whether it scrolls sideways there.
+ * also whether it scrolls sideways there, and items that lie on each other.
  */
 export const flawsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
   await page.emulateMedia({ reducedMotion: "reduce" })
   const wide = await violationsOf(page, "all")
   await page.setViewportSize({ width: 320, height: 800 })
   const sideways = (await isWide(page)) ? ["it scrolls sideways"] : []
+  const overlaps = await overlapsOf(page)
   // Colours that fade would be caught half-way.
   await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
-  return [...wide, ...sideways, ...(await violationsOf(page, "width"))]
+  return [...wide, ...sideways, ...overlaps, ...(await violationsOf(page, "width"))]
 }

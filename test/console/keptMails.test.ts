@@ -1,7 +1,16 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { freePort } from "../../bench/src/processes/freePort.ts"
-import { Browser, chromium, flawsOf, openConsole, openContext, signIn, skipped } from "./Console.ts"
+import {
+  Browser,
+  chromium,
+  flawsOf,
+  openConsole,
+  openContext,
+  overlapsOf,
+  signIn,
+  skipped,
+} from "./Console.ts"
 import { sendMail } from "../senders/MailClient.ts"
 import { startService } from "./Site.ts"
 
@@ -22,9 +31,11 @@ describe.skipIf(chromium === undefined)(`mails of an integration in the console$
           })) as {
             readonly urls: ReadonlyArray<string>
           }
-          const mail = "From: nas@example.org\nSubject: Volume 1 crashed\n\nLook.\n"
-          const replies = await Effect.runPromise(sendMail(port, [urls[0] ?? ""], mail))
-          assert.match(replies.join(), /^250 /)
+          for (const volume of [1, 2, 3]) {
+            const mail = `From: nas@example.org\nSubject: Volume ${volume} crashed\n\nLook.\n`
+            const replies = await Effect.runPromise(sendMail(port, [urls[0] ?? ""], mail))
+            assert.match(replies.join(), /^250 /)
+          }
           const { page } = await openConsole(context, `${baseUrl}/#/integrations`)
           await signIn(page)
           await page.locator('[data-id="nas"]').getByRole("button", { name: "Mails", exact: true }).click()
@@ -32,7 +43,9 @@ describe.skipIf(chromium === undefined)(`mails of an integration in the console$
           const row = dialog.getByRole("listitem").filter({ hasText: "Volume 1 crashed" })
           await row.getByText("from nas@example.org").waitFor()
           await row.getByRole("link", { name: /critical, by subject$/ }).waitFor()
+          assert.deepStrictEqual(await overlapsOf(page), [])
           await row.getByRole("button", { name: "Make a rule" }).click()
+          await dialog.getByLabel("Subject").and(dialog.locator(":focus")).waitFor()
           await dialog.getByLabel("Subject").fill("Volume * crashed")
           await dialog.getByLabel("Check").fill("volume-$1")
           await dialog.getByRole("combobox", { name: "Status" }).selectOption("warning")

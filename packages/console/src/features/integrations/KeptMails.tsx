@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import type { ExpectedCheckState, Integration, KeptMails as Answer, TriedMail } from "@tocsin/client"
 import type { ComponentChildren } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { segment } from "../../api/request.ts"
 import { listOf, MOST } from "../../state/lists.ts"
 import { linkTo } from "../../state/Route.ts"
@@ -48,6 +48,11 @@ interface KeptMailsProps {
 const RuleForm = ({ mail, of: { name, options }, onClose }: KeptMailsProps & { readonly mail: KeptMail }) => {
   const path = `ops/v1/integrations/${segment(name)}`
   const tried = useSignal("")
+  const place = useRef<HTMLDivElement>(null)
+  // It is below all mails, which may be longer than the window.
+  useEffect(() => {
+    place.current?.querySelector("input")?.focus()
+  }, [])
   // The first rule that fits counts.
   const withRule = (texts: Texts) => {
     const { rules } = options
@@ -64,26 +69,28 @@ const RuleForm = ({ mail, of: { name, options }, onClose }: KeptMailsProps & { r
     return { text: `Added a rule to ${name}` }
   }
   return (
-    <Form
-      title="A rule for mails like this one"
-      fields={{
-        subject: {
-          label: "Subject",
-          initial: mail.subject,
-          isWide: true,
-          hint: "* is any text, ? one character",
-        },
-        from: { label: "From", initial: mail.from },
-        check: { label: "Check", example: "$1 is what the first star took" },
-        status: { label: "Status", options: STATUSES.map((one) => [one, one || AS_ANY] as const) },
-      }}
-      acts={[
-        ["Try", attempt],
-        ["Add the rule", add, "main"],
-      ]}
-      keptAs={mail.id}
-      preview={() => tried.value !== "" && <p role="status">{tried.value}</p>}
-    />
+    <div ref={place}>
+      <Form
+        title="A rule for mails like this one"
+        fields={{
+          subject: {
+            label: "Subject",
+            initial: mail.subject,
+            isWide: true,
+            hint: "* is any text, ? one character",
+          },
+          from: { label: "From", initial: mail.from },
+          check: { label: "Check", example: "$1 is what the first star took" },
+          status: { label: "Status", options: STATUSES.map((one) => [one, one || AS_ANY] as const) },
+        }}
+        acts={[
+          ["Try", attempt],
+          ["Add the rule", add, "main"],
+        ]}
+        keptAs={mail.id}
+        preview={() => tried.value !== "" && <p role="status">{tried.value}</p>}
+      />
+    </div>
   )
 }
 
