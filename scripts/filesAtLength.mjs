@@ -63,6 +63,7 @@ export const FILES_AT_LENGTH = [
   "test/cli/copy.test.ts",
   "test/cli/doctor.test.ts",
   "test/cli/exits.test.ts",
+  "test/cli/helpExamples.test.ts",
   "test/cli/incidentLog.test.ts",
   "test/cli/playedIntegrations.test.ts",
   // Pages, messages and acts in browsers; others are in each run.

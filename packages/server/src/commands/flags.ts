@@ -1,7 +1,8 @@
 import { describeIssue } from "@tocsin/contract/formats/describeIssue"
 import { TitleRequest } from "@tocsin/contract/titles/Titles"
+import { boundedMillis } from "@tocsin/contract/formats/durationMillis"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { type Duration, Effect, identity, Option, Record, Result, Schema, SchemaParser } from "effect"
+import { Duration, Effect, identity, Option, Record, Result, Schema, SchemaParser } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { notFound, usageFailure } from "../CommandFailure.ts"
 import { confirm } from "../output/Output.ts"
@@ -68,17 +69,17 @@ export const aliased = <A>(alias: string, given: Flag.Flag<A>) => Flag.withAlias
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 
-/** An optional time, as the API has it: also written as a date, which begins by UTC, or as how long ago it was. */
+/** An optional time, as the API has it: also as a date, which begins by UTC, as how long ago it was, or as now. */
 export const time = (name: string, description: string, former: string = name) =>
   orUndefined(
     Flag.String(name).pipe(
-      Flag.withDescription(`${description}: 2027-01-31T08:30:00Z, 2027-01-31, or 2h for as long ago`),
+      Flag.withDescription(`${description}: 2027-01-31T08:30:00Z, 2027-01-31, 2h for as long ago, or now`),
       former === name ? identity : Flag.withAlias(former),
       Flag.mapEffect((given) => {
-        const ago = settingTypes.duration.parse(given)
+        const ago = given === "now" ? 0 : boundedMillis(given, { min: 0 })
         const written = DATE.test(given) ? `${given}T00:00:00Z` : given
         return Effect.map(Instant.now, (now) =>
-          ago === undefined ? written : Instant.format(Instant.minus(now, ago)),
+          ago === undefined ? written : Instant.format(Instant.minus(now, Duration.millis(ago))),
         )
       }),
     ),

@@ -79,8 +79,8 @@ export const report = listOn(Layer.merge(Availability.layer, Reports.layer))({
   short: "Report how long checks were ok during a span, and which incidents were open",
   examples: [
     "tocsin report",
-    "tocsin report --group team --since 2027-01-01 --until 2027-02-01",
-    "tocsin report --match 'label:team = db' --since 2027-01-01 --until 2027-02-01",
+    "tocsin report --group team --since 30d",
+    "tocsin report --match 'label:team = db' --since 60d --until 30d",
   ],
   filters: {
     match: flags.text("match", "Matchers with commas between them, such as agent_id = web1"),
