@@ -84,6 +84,11 @@ const storiesOn = Effect.fnUntraced(function* (storage: Environment) {
     assert.strictEqual(kept.length, mails.length, name)
     assert.strictEqual(kept.filter(({ outcome }) => outcome === "late").length, late, name)
   }
+  const { stdout } = yield* tocsin({ cwd, environment: storage }, "integrations", "mails", "story-10")
+  assert.match(
+    stdout,
+    /SUBJECT +REASON\n.*late .* a mail of this sender with a later Date was applied before\n/u,
+  )
 })
 
 /** A mail that was sent again because its answer was lost counts once. */

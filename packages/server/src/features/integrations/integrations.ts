@@ -249,6 +249,7 @@ const mails = actOn(Integrations.layer)({
     { title: "BY", cell: ({ by }) => by },
     { title: "CHECK", cell: ({ check_id = "" }) => check_id },
     { title: "SUBJECT", cell: ({ subject }) => subject },
+    { title: "REASON", cell: ({ reason = "" }) => reason, isOptional: true },
   ]
   return { answer, text: tableText(columns, answer.items, { columns: undefined, hasColour: false }) }
 })
