@@ -154,10 +154,12 @@ describe("metrics of checks", () => {
         authorization: { credentials: SCRAPER },
         static_configs: [{ targets: [new URL(server.baseUrl).host] }],
       }
+      // As of another database, whose checks have the same names.
+      const other = { ...job, job_name: "tocsin-checks-2" }
       // JSON is YAML.
       writeFileSync(
         join(folder, "prometheus.yml"),
-        JSON.stringify({ global: { scrape_interval: "1s" }, scrape_configs: [job] }),
+        JSON.stringify({ global: { scrape_interval: "1s" }, scrape_configs: [job, other] }),
       )
       yield* startProgram(programPath("prometheus") ?? "prometheus", [
         `--config.file=${join(folder, "prometheus.yml")}`,
@@ -176,7 +178,7 @@ describe("metrics of checks", () => {
         })
       yield* until(
         "Prometheus has the checks",
-        Effect.map(ask("tocsin_check_number"), ({ data }) => data?.result.length === 2),
+        Effect.map(ask("tocsin_check_number"), ({ data }) => data?.result.length === 4),
       )
       const dashboard: { panels: ReadonlyArray<{ targets: ReadonlyArray<{ expr: string }> }> } = JSON.parse(
         readFileSync("deploy/grafana/tocsin-checks.json", "utf8"),
@@ -186,7 +188,7 @@ describe("metrics of checks", () => {
         assert.strictEqual(status, "success", expr)
         assert.isAbove(data?.result.length ?? 0, 0, expr)
       }
-      const used = 'tocsin_check_number{name="used"}'
+      const used = 'tocsin_check_number{name="used",job="tocsin-checks"}'
       for (const value of [7, 91.5, 60]) {
         const observed_at = new Date().toISOString()
         const event = {
