@@ -39,11 +39,26 @@ interface AddHostsProps {
 const shown = keptSecret()
 const trial = keptSecret()
 
+/** The needs of a host that is to run the agent. */
+const Needs = ({ files }: Pick<AgentDownload, "files">) => {
+  const hasExecutables = files.some((file) => file.startsWith("tocsin-agent-linux-"))
+  return (
+    <p>
+      <b>The host needs</b> Linux with systemd{hasExecutables ? " and glibc" : ", and Node.js 24"}.{" "}
+      {!hasExecutables && (
+        <small>
+          It refuses an older Node.js, and needs none if this server has the agent’s executables in{" "}
+          <code>SERVICE_AGENT_DIR</code>.
+        </small>
+      )}
+    </p>
+  )
+}
+
 /** Makes the lines to paste on a host, whose agent the token admits. */
 export const AddHosts = ({ arePlaces = false }: AddHostsProps) => {
   const { failure, value: download } = useRead<AgentDownload>("ops/v1/agent_download")
   const server = download?.url ?? base
-  const hasExecutables = download?.files.some((file) => file.startsWith("tocsin-agent-linux-")) === true
   const add = async ({ allow = "", uses }: Texts) => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
@@ -62,17 +77,7 @@ export const AddHosts = ({ arePlaces = false }: AddHostsProps) => {
           : "One line installs the agent on a host, or upgrades it. "}
         <a href={`${base}console/agent.md`}>The agent</a> runs the checks of its host.
       </p>
-      {download !== undefined && (
-        <p>
-          <b>The host needs</b> Linux with systemd{hasExecutables ? " and glibc" : ", and Node.js 24"}.{" "}
-          {!hasExecutables && (
-            <small>
-              It refuses an older Node.js, and needs none if this server has the agent’s executables in{" "}
-              <code>SERVICE_AGENT_DIR</code>.
-            </small>
-          )}
-        </p>
-      )}
+      {download !== undefined && <Needs {...download} />}
       {isExposed(server) && (
         <p>
           <Mark state="warning" word="not encrypted" /> The line is only as safe as the network between this
