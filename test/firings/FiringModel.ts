@@ -446,7 +446,9 @@ export class FiringModel {
     const { rotas, routes } = this.#rules.policy
     const mayBe = (routes ?? rotas) !== undefined || isLoud === true || held !== undefined
     const isMissing = again || comes || (mayBe && knows < incident.announced)
-    const paging = isEvaluated && !isMissing ? this.#pageOf(incident, receiver) : Infinity
+    // A step pages also one that knows less, and learns of a worsening later.
+    const isTold = isMissing && (knows === 0 || again || comes || naming.isFirst)
+    const paging = isEvaluated && !isTold ? this.#pageOf(incident, receiver) : Infinity
     if (!naming.isNamed || !(isMissing || Math.ceil(paging) <= this.#now)) {
       if (held === undefined) reach.owedSince = undefined
       else held.isOwed = held.byTime !== undefined
@@ -454,7 +456,8 @@ export class FiringModel {
     }
     reach.owedSince ??= this.#moment(late)
     const isLater = this.#on.begins && !naming.isFirst
-    const due = laterOf(reach.owedSince, isMissing ? this.#dueOf(incident, receiver, comes) : paging)
+    const learns = isMissing ? this.#dueOf(incident, receiver, comes) : Infinity
+    const due = laterOf(reach.owedSince, Math.min(learns, paging))
     // One that a milder severity makes due by a first step is of that.
     const isFirst = naming.isFirst || (knows === 0 && !naming.isLater)
     if (isFirst || ((isEvaluated || (knows > 0 && !isLater)) && due <= this.#now))

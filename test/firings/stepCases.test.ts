@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-import { type Case, disk, load, playCases } from "./playCases.ts"
+import { acknowledge, type Case, disk, load, playCases } from "./playCases.ts"
 import { HOURLY, override } from "./caseRotas.ts"
 import type { Happening, Policy } from "./Story.ts"
 
@@ -146,10 +146,142 @@ const ONCE_MORE: Readonly<Record<string, Case>> = {
   },
 }
 
+const TWO_LATER = (name: string): Policy => ({
+  routes: [{ steps: [{ to: ["chat"] }, { after: 300, to: [name] }, { after: 900, to: [name] }] }],
+})
+/** A warning, and the page of the first later step. */
+const WARNED = ["20 chat firing opened warning", "320 pager firing escalation warning"]
+const WORSE_LATE: Case["steps"] = [
+  [20, disk("warning")],
+  [840, disk("critical")],
+]
+const PAGED_IN_TIME = [
+  ...WARNED,
+  "860 chat firing worsened critical",
+  "920 pager firing escalation critical",
+  "1160 pager firing escalation critical",
+]
+
+const WORSENED: Readonly<Record<string, Case>> = {
+  "the second of two later steps": {
+    policy: TWO_LATER("pager"),
+    steps: WORSE_LATE,
+    expected: PAGED_IN_TIME,
+  },
+  "such a step of a rota": {
+    policy: { ...TWO_LATER("primary"), rotas: { primary: { ...HOURLY, order: [["pager"]], every: 86_400 } } },
+    steps: WORSE_LATE,
+    expected: PAGED_IN_TIME,
+  },
+  "a step that names one of a first step beside it": {
+    policy: {
+      routes: [
+        {
+          steps: [{ to: ["chat"] }, { after: 3_000, to: ["pager"] }, { after: 3_600, to: ["pager", "chat"] }],
+        },
+      ],
+    },
+    steps: [
+      [20, disk("warning")],
+      [3_300, disk("critical")],
+    ],
+    tail: 3_100,
+    expected: [
+      "20 chat firing opened warning",
+      "3020 pager firing escalation warning",
+      "3320 chat firing worsened critical",
+      "3620 chat firing escalation critical",
+      "3620 pager firing escalation critical",
+      "6320 pager firing escalation critical",
+    ],
+  },
+  "a step to one that another route told of the warning at once": {
+    policy: {
+      routes: [
+        { match: ["severity = warning"], to: ["pager"] },
+        { steps: [{ to: ["chat"] }, { after: 900, to: ["pager"] }] },
+      ],
+    },
+    steps: WORSE_LATE,
+    expected: [
+      "20 chat firing opened warning",
+      "20 pager firing opened warning",
+      "860 chat firing worsened critical",
+      "920 pager firing escalation critical",
+    ],
+  },
+  "a step between a fall and an early return": {
+    policy: TWO_LATER("pager"),
+    steps: [
+      [20, disk("warning")],
+      [780, disk("critical")],
+      [60, disk("warning")],
+      [140, disk("critical")],
+    ],
+    expected: [
+      ...WARNED,
+      "800 chat firing worsened critical",
+      "920 pager firing escalation warning",
+      "1100 pager firing escalation critical",
+    ],
+  },
+  "steps that count from the end of an acknowledgement": {
+    policy: TWO_LATER("pager"),
+    steps: [
+      [20, disk("warning")],
+      [360, acknowledge(300)],
+      [480, disk("critical")],
+    ],
+    expected: [
+      ...WARNED,
+      "680 chat firing ack_ran_out warning",
+      "680 pager firing ack_ran_out warning",
+      "860 chat firing worsened critical",
+      "980 pager firing escalation critical",
+      "1580 pager firing escalation critical",
+    ],
+  },
+  "a step under a silence counts from its end": {
+    policy: TWO_LATER("pager"),
+    steps: [
+      [20, disk("warning")],
+      [680, { step: "silence", match: ["agent_id = a"], lasts: 340 }],
+      [160, disk("critical")],
+    ],
+    expected: [
+      ...WARNED,
+      "1040 chat firing worsened critical",
+      "1340 pager firing escalation critical",
+      "1940 pager firing escalation critical",
+    ],
+  },
+  "a step that quiet hours held until then": {
+    policy: {
+      ...TWO_LATER("pager"),
+      quiet: { pager: { from: 31_200, to: 36_000, below: "critical" } },
+    },
+    steps: [
+      [20, disk("warning")],
+      [1_000, disk("critical")],
+    ],
+    expected: [
+      ...WARNED,
+      "1020 chat firing worsened critical",
+      "1020 pager firing escalation critical",
+      "1320 pager firing escalation critical",
+      "1920 pager firing escalation critical",
+    ],
+  },
+}
+
 describe("steps whose moment is over", () => {
   playCases(BROUGHT)
 })
 
 describe("steps after a clock was set back", () => {
   playCases(ONCE_MORE)
+})
+
+describe("steps that are due soon after the incident got worse", () => {
+  playCases(WORSENED)
 })

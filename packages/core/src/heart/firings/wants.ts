@@ -148,9 +148,12 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
   const paged = timed("escalation", isStepDue(situation, facts, now))
   const steps = paged && { ...paged, dueAt: stepBefore(situation, now)?.at }
   const reminder = timed("reminder", (remindedAt(situation) ?? Instant.LATEST) <= now)
+  // A step that is due pages a receiver whose own delay since a worsening is not over.
+  const isToCome = known !== undefined && owed?.dueAt !== undefined && now < owed.dueAt
+  const byRoutes = isToCome ? (kept ?? steps ?? owed) : (owed ?? kept ?? steps)
   return held === undefined
-    ? (comes ?? ranOut ?? again ?? same ?? owed ?? steps ?? reminder)
-    : (ranOut ?? own ?? comes ?? owed ?? kept ?? steps ?? reminder)
+    ? (comes ?? ranOut ?? again ?? same ?? byRoutes ?? reminder)
+    : (ranOut ?? own ?? comes ?? byRoutes ?? reminder)
 }
 
 const owedTo = ({ due, held, known, row }: Situation): Want => {

@@ -115,6 +115,12 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     expected: ["chat: 14, opened"],
   },
+  "a step comes in its time, before what its receiver is owed since the incident got worse": {
+    incident: { reached_warning_at: minute(0), reached_critical_at: minute(9) },
+    named: { pager: { later: [Duration.minutes(8), Duration.minutes(12)], remind: undefined } },
+    firings: [{ ...sent("pager", 8), severity: "warning" }],
+    expected: ["pager: 12, escalation"],
+  },
   "a reminder comes its time after the last attempt": {
     named: { chat: first(0, { remind: Duration.minutes(30) }) },
     firings: [sent("chat"), sent("chat", 5)],
