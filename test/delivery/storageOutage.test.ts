@@ -164,6 +164,7 @@ describe("while the storage is unreachable", () => {
 
   it.effect.each([
     ["1 minute", "is kept", true],
+    ["2 minutes", "decides nothing: its place may have been cut off meanwhile", false],
     ["1 hour", "decides nothing: it may be over", false],
   ] as const)("for %s, a probe that was under way %s", ([time, _, isKept]) =>
     Effect.gen(function* () {

@@ -21,7 +21,7 @@
 -- 19 more_titles compatible sha256:077fa6b8de225caf59f3ffd2df95974206402661cfb98f1b2602621a59e02c5e
 -- 20 monthly_reports compatible sha256:1b4461c9dc6f025be0adf7f5e9cf99696a6e53db6e56541e7ed11aca367754c6
 -- 21 flood_minutes compatible sha256:eec0b974030d7f680f09d936dd237d57b4be419b666f739d4bd8d2703ebdbe09
--- 22 sending_leaves compatible sha256:55ca9e4edac21c90aa603d1759836ecc2667ad5781c91d2d56527e38e77fb28a
+-- 22 sending_leaves breaking sha256:55ca9e4edac21c90aa603d1759836ecc2667ad5781c91d2d56527e38e77fb28a
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,

@@ -36,7 +36,7 @@ export const CutOffTransitions = stateTable({
 const FEWEST = 5
 const SHARE = 0.8
 /** A probe takes no longer, so a watch that is this late was not probed in its last period. */
-const LONGEST_PROBE = Duration.seconds(30)
+export const LONGEST_PROBE = Duration.seconds(30)
 
 type State = (typeof CutOffTransitions)[number]["from"]
 

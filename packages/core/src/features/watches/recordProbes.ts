@@ -4,16 +4,16 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import type { WatchTrial } from "@tocsin/contract/watches/Watches"
 import { HERE } from "@tocsin/contract/watches/places"
-import { Struct } from "effect"
+import { Duration, Struct } from "effect"
 import type { BatchInput } from "../../heart/checks/applyEvent.ts"
 import { commandOf, type Decision, load } from "../../kernel/unitOfWork/Decision.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { Incidents } from "../../heart/incidents/Incidents.ts"
 import type { AgentRecord } from "../../heart/model/AgentRecord.ts"
 import { isPaused, type WatchRecord } from "./WatchRecord.ts"
-import { isBad, judgeCutOff, placeRef } from "./cutOff.ts"
+import { isBad, judgeCutOff, LONGEST_PROBE, placeRef } from "./cutOff.ts"
 import { aroundPlaces, checkResult, decideWatch, reportWatches, type WatchResult } from "./decideWatches.ts"
-import { followPlace, isWithin, lastingFor } from "./placeDecisions.ts"
+import { followPlace, isWithin } from "./placeDecisions.ts"
 import { loadWatchAgent, type WatchAgent } from "./watchAgent.ts"
 import { isFromHere, isPlaced, judgedOf, withState, withTurn } from "./watchPlaces.ts"
 import { nextProbeAt } from "./schedule.ts"
@@ -87,6 +87,11 @@ const followHere = (
   return isPlaced(next) ? withTurn(withState(next, HERE, state), state) : next
 }
 
+/** No result waits longer than it shows whether its place is cut off, nor so long that it tells of what is over. */
+const LONGEST_WAIT = Duration.minutes(5)
+const waitingFor = ({ every_millis }: WatchRecord): Duration.Duration =>
+  Duration.sum(Duration.min(Duration.millis(every_millis), LONGEST_WAIT), LONGEST_PROBE)
+
 const mayCount = ({ result, watch }: Answer): boolean =>
   isBad(result.status) && confirm(watch, result.status).isReported
 
@@ -105,7 +110,7 @@ export const recordProbes = commandOf(function* (unit, input: ProbeResults) {
     const isDue = watch?.next_probe_at === result.due && isFromHere(watch) && !isPaused(watch, unit.now)
     const at = Instant.min(end, unit.now)
     // One that waited too long for the storage tells of what may be over: the watch is due, and probed again.
-    if (watch === undefined || !isDue || !isWithin(at, lastingFor(watch.every_millis), unit.now)) return []
+    if (watch === undefined || !isDue || !isWithin(at, waitingFor(watch), unit.now)) return []
     return [{ watch, result: { ...result, at } }]
   })
   for (const answer of answers) unit.of("watch").put(probed(answer, input.incidents.sha256))
