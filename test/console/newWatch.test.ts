@@ -70,7 +70,7 @@ describe.skipIf(lacks !== "")(`a new watch in the console${lacks}`, () => {
           await tried.getByText("self-signed certificate").waitFor()
           await tried.getByText("Private?").waitFor()
           await page.getByText("More", { exact: true }).first().click()
-          await page.getByLabel("The certificate").selectOption("may be private or self-signed")
+          await page.getByLabel("The certificate").selectOption("is not checked (private, self-signed)")
           await page.getByLabel("JSON must have").fill("queue: < 5")
           await click("Try")
           await tried.locator(".is-ok").waitFor()

@@ -24,7 +24,7 @@ export const WatchTried = ({ output, status, texts }: Tried) => {
       </p>
       {isUntrusted && (
         <p class="lead">
-          Private? Choose that under <i>More</i>, <i>The certificate</i>.
+          Private? Under <i>More</i>, <i>The certificate</i>, choose that it is not checked.
         </p>
       )}
       {others.length > 0 && <p class="lead">{others.join(", ")}: tried once it is saved.</p>}

@@ -98,7 +98,7 @@ const drawTimes = ({ every, last }: Watch) => (
 
 const VERIFIES = [
   ["true", "must be trusted"],
-  ["false", "may be private or self-signed"],
+  ["false", "is not checked (private, self-signed)"],
 ] as const
 const hasCertificate = ({ address = "" }: Texts): boolean => /^(?:https|tls|wss):/i.test(address)
 
