@@ -215,7 +215,8 @@ const watchesFrom = (places: Places, loopback: Setting | undefined): Kind<Watch>
   }),
   bodyOf: ({ address = "", bad, every, labels = "", ...texts }, former, model) => {
     const confirm = { bad: Number(bad), good: (former ?? model)?.confirm.good ?? 1 }
-    const stated = former === undefined && labels === "" ? {} : { labels: labelsIn(labels) }
+    const stated =
+      former === undefined && labels === "" ? {} : { labels: labelsIn(labels, (former ?? model)?.labels) }
     const settings = { every, confirm, ...placesIn(texts, former), ...stated }
     const before = former && textsOf(former)
     const isSame = OPTIONS.every((option) => (texts[option] ?? "") === (before?.[option] ?? ""))

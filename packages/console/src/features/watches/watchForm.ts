@@ -2,6 +2,7 @@ import type { Watch } from "@tocsin/client"
 import { pointerOfPath } from "@tocsin/contract/formats/jsonPointer"
 import { isPlainValue } from "@tocsin/contract/watches/ConditionValue"
 import { WATCH_ADDRESSES, watchOfAddress, type WatchOfAddress } from "@tocsin/contract/watches/watchOfAddress"
+import { attempt } from "../../state/kept.ts"
 import type { Texts } from "../../view/FormField.ts"
 import { refusal } from "../../view/formFault.ts"
 
@@ -28,30 +29,43 @@ export const watchOf = (address = "") => {
 
 type Labels = Readonly<Record<string, string>>
 
+/** A value that would be read as another stands in quotes, as JSON has it. */
+const labelText = ([name, value]: readonly [string, string]): string =>
+  `${name}=${value !== value.trim() || /^"|[,\n\r]/.test(value) ? JSON.stringify(value) : value}`
+
+const labelsText = (labels: Labels): string => Object.entries(labels).map(labelText).join(", ")
+
 export const labelsField = (labels: Labels = {}) => ({
   label: "Labels",
   isRare: true,
   example: "team=shop, env=production",
-  hint: "For routes, groups and reports.",
-  initial: Object.entries(labels)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(", "),
+  hint: "For routes, groups and reports. A value with a comma stands in quotes.",
+  initial: labelsText(labels),
   refusedAs: /^(?:Labels|labels\b\S*)/,
 })
 
-/** Labels as a field has them: a comma or a line ends one. */
-export const labelsIn = (text: string): Labels =>
-  Object.fromEntries(
-    text
-      .split(/[,\n]/)
-      .flatMap((each) => each.trim() || [])
-      .map((each) => {
-        const [, name, value] = /^([^=\s]+)\s*=\s*(.*)$/.exec(each) ?? []
-        if (name === undefined || value === undefined)
-          throw refusal(`Labels must be such as team=shop: ${each} lacks a value.`)
-        return [name, value] as const
-      }),
-  )
+/** One label: a comma or a line ends it, unless its value stands in quotes. */
+const LABEL = /[^=,\n]*=[^\S\n]*"(?:[^"\\\n]|\\.)*"[^\S\n]*(?=[,\n]|$)|[^,\n]+/g
+
+const unquoted = (value: string): string => {
+  const read = value.startsWith('"') ? attempt((): unknown => JSON.parse(value)) : undefined
+  return typeof read === "string" ? read : value
+}
+
+/** Labels as a field has them. A text that nobody edited means the former ones, exactly. */
+export const labelsIn = (text: string, former?: Labels): Labels =>
+  former && text === labelsText(former)
+    ? former
+    : Object.fromEntries(
+        Array.from(text.matchAll(LABEL), ([each]) => each.trim())
+          .filter((each) => each !== "")
+          .map((each) => {
+            const [, name, value] = /^([^=\s]+)\s*=\s*(.*)$/s.exec(each) ?? []
+            if (name === undefined || value === undefined)
+              throw refusal(`Labels must be such as team=shop: ${each} lacks a value.`)
+            return [name, unquoted(value)] as const
+          }),
+      )
 
 /** The options of a probe in the form, beside its address. */
 export const OPTIONS = [

@@ -75,6 +75,31 @@ describe("the form of a watch", () => {
     assert.throws(() => labelsIn("team"), "Labels must be such as team=shop: team lacks a value.")
   })
 
+  it.each([
+    [{ note: "a, b=c" }],
+    [{ note: "a, b" }],
+    [{ note: " lead", team: "shop" }],
+    [{ note: "trail ", "a.b": "\u00a0" }],
+    [{ note: "one\ntwo\r\u2028three" }],
+    [{ note: '"quoted"', path: "C:\\temp, D:\\" }],
+    [{ note: 'say "a, b"', size: '5" disk', pair: '="x' }],
+    [{ note: '"', rest: "" }],
+  ])("keeps %j, also where another label is added", (labels) => {
+    const { initial } = labelsField(labels)
+    assert.notInclude(initial, "\n")
+    assert.strictEqual(labelsIn(initial, labels), labels)
+    assert.deepStrictEqual(labelsIn(`${initial}, env=test`, labels), { ...labels, env: "test" })
+    assert.deepStrictEqual(labelsIn(`env=test\n${initial}`), { env: "test", ...labels })
+  })
+
+  it.each([
+    ['note="a, b" , env=test', { note: "a, b", env: "test" }],
+    ['note="a\\q"', { note: '"a\\q"' }],
+    ['note="a" b', { note: '"a" b' }],
+  ])("reads the quotes of %j", (text, labels) => {
+    assert.deepStrictEqual(labelsIn(text), labels)
+  })
+
   it("takes a certificate that nobody trusts where there is one", () => {
     const texts = { verify: "false" }
     assert.isFalse(probeOf(page, texts).http?.verify)
