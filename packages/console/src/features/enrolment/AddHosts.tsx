@@ -36,8 +36,10 @@ interface AddHostsProps {
   readonly arePlaces?: boolean
 }
 
-const shown = keptSecret()
-const trial = keptSecret()
+const secrets = () => ({ shown: keptSecret(), trial: keptSecret() })
+
+/** A line for one of these is none for the other. */
+const LINES = { hosts: secrets(), places: secrets() }
 
 /** The needs of a host that is to run the agent. */
 const Needs = ({ files }: Pick<AgentDownload, "files">) => {
@@ -59,6 +61,8 @@ const Needs = ({ files }: Pick<AgentDownload, "files">) => {
 export const AddHosts = ({ arePlaces = false }: AddHostsProps) => {
   const { failure, value: download } = useRead<AgentDownload>("ops/v1/agent_download")
   const server = download?.url ?? base
+  const kind = arePlaces ? "places" : "hosts"
+  const { shown, trial } = LINES[kind]
   const add = async ({ allow = "", uses }: Texts) => {
     const body = { uses: Number(uses) }
     const { token } = await call<EnrolmentWithToken>("POST", "ops/v1/enrolments", { body })
@@ -91,7 +95,7 @@ export const AddHosts = ({ arePlaces = false }: AddHostsProps) => {
             ...(download !== undefined && { allow: allowField(arePlaces) }),
           }}
           acts={[["Add a host", add, "main"]]}
-          keptAs={arePlaces ? "places" : "hosts"}
+          keptAs={kind}
         />
       )}
       <ShownOnce of={shown} />
