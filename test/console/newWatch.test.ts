@@ -117,8 +117,17 @@ describe.skipIf(lacks !== "")(`a new watch in the console${lacks}`, () => {
           await page.getByLabel("berlin").check()
           await page.getByLabel("Address").fill("tcp://127.0.0.1:9")
           await page.getByLabel("Failures in a row").fill("1")
+          let answer = (): void => undefined
+          const held = new Promise<void>((resolve) => (answer = resolve))
+          await page.route(/\/watches\/try$/, async (route) => {
+            await held
+            await route.continue()
+          })
           await click("Try")
+          await page.getByRole("status").getByText("Trying, for up to 10 s").waitFor()
+          answer()
           await page.getByRole("status").getByText("berlin: tried once it is saved.").waitFor()
+          assert.strictEqual(await page.getByText(/^Trying,/).count(), 0)
           await click("Watch")
           await page.getByText("Created 127.0.0.1:9").waitFor()
           await demo.report("berlin", [

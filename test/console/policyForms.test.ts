@@ -148,10 +148,30 @@ describe.skipIf(chromium === undefined)(`forms over the policy${skipped}`, () =>
 
     it.effect("add a route with a step, and say whom that notifies at once", () =>
       Effect.gen(function* () {
-        const { applies, box, demo, dialog, faults, field, page, stored } = yield* opened("policy", ROUTED)
+        const { applies, box, click, demo, dialog, faults, field, page, stored } = yield* opened(
+          "policy",
+          ROUTED,
+        )
         yield* Effect.promise(async () => {
           await demo.report("nas", [{ check_id: "backup", status: "critical", output: "no space" }])
           const button = page.getByRole("button", { name: "Add a route" })
+          // One of no check is asked about, and changes nothing while the answer is no.
+          await button.click()
+          await field("Checks").fill("shop-*")
+          await box("To", "bob").check()
+          await dialog.getByText("0 checks: write a title, an ID, or a name with *").waitFor()
+          await click("Apply")
+          const question = page.getByRole("dialog", { name: /^0 checks: nothing comes of it/ })
+          await question.getByRole("button", { name: "Cancel" }).press("Enter")
+          await question.waitFor({ state: "detached" })
+          assert.strictEqual(await field("Checks").inputValue(), "shop-*")
+          assert.strictEqual(await stored(), ROUTED)
+          // All that are critical are no mistake, whether or not one is.
+          await field("Checks").fill("severity != warning")
+          await dialog.getByText('severity != warning"').waitFor()
+          await dialog.getByText(/^0 checks/).waitFor({ state: "detached" })
+          assert.isTrue(await dialog.getByRole("button", { name: "Apply" }).isEnabled())
+          await click("Cancel")
           // By the keyboard alone, which comes back to the button.
           await button.press("Enter")
           await dialog.waitFor()

@@ -67,9 +67,19 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           assert.strictEqual(await page.getByRole("alert").count(), 0)
           await click("Send a test")
           await page.getByRole("alert").getByText("the test was refused").waitFor()
+          // Until the receiver answers, the form says that it is at work.
+          let answer = (): void => undefined
+          const held = new Promise<void>((resolve) => (answer = resolve))
+          await page.route(/\/try$/, async (route) => {
+            await held
+            await route.continue()
+          })
           await address.fill(`${chat.address}/hook`)
           await click("Send a test")
+          await page.getByRole("status").getByText("Testing, for up to 45 s").waitFor()
+          answer()
           await page.getByText("the test was delivered").waitFor()
+          assert.strictEqual(await page.getByText(/^Testing,/).count(), 0)
           assert.lengthOf(chat.messages, 1)
           assert.strictEqual(await row("chat").count(), 0)
           assert.deepStrictEqual(await flawsOf(page), [])
@@ -95,7 +105,7 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           await click("Save")
           await page
             .getByRole("alert")
-            .getByText(/^Acknowledge must be/)
+            .getByText(/^Acknowledge link must be/)
             .waitFor()
           await page.getByLabel("Acknowledge").fill("1h")
           await page.getByRole("button", { name: "Save" }).press("Enter")
@@ -159,8 +169,14 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           }
           const save = () => dialog.getByRole("button", { name: "Save" }).click()
           await edit()
-          assert.match((await dialog.textContent()) ?? "", /More.*Quiet hours.*Below.*Zone/)
-          assert.strictEqual(await dialog.getByRole("combobox", { name: "Below" }).inputValue(), "critical")
+          assert.match(
+            (await dialog.textContent()) ?? "",
+            /More.*Quiet hours.*Quiet if milder than.*Zone of quiet hours/,
+          )
+          assert.strictEqual(
+            await dialog.getByRole("combobox", { name: "Quiet if milder than" }).inputValue(),
+            "critical",
+          )
           await field("Quiet hours").fill("23:00-06:00")
           await dialog.getByText("It notifies nobody at once.").waitFor()
           assert.deepStrictEqual(await flawsOf(page), [])
@@ -169,12 +185,12 @@ describe.skipIf(chromium === undefined)(`the forms of receivers in the console${
           assert.strictEqual(await stored(), QUIET.replace("22:00-07:00", "23:00-06:00"))
 
           await edit()
-          await field("Zone").fill("Europe/Berlin")
+          await field("Zone of quiet hours").fill("Europe/Berlin")
           await put(QUIET)
           await dialog.getByText(/^Somebody changed this entry meanwhile/).waitFor()
           await save()
           await dialog.getByRole("alert").getByText("Somebody changed this entry meanwhile").waitFor()
-          assert.strictEqual(await field("Zone").inputValue(), "Europe/Berlin")
+          assert.strictEqual(await field("Zone of quiet hours").inputValue(), "Europe/Berlin")
           await save()
           await page.getByText("Saved ann", { exact: true }).waitFor()
           await dialog.waitFor({ state: "detached" })

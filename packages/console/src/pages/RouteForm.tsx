@@ -104,6 +104,7 @@ export const RouteForm = (props: PolicyFormProps) => {
     <PolicyDialog
       {...props}
       isAwaited={fields.checks.isAwaited}
+      isOfNone={fields.checks.isOfNone}
       title={entry.value === undefined ? "Add a route" : "Change a route"}
       path={["routes", "-"]}
       value={{ ...kept, ...routeOf(fields, former) }}
@@ -121,8 +122,7 @@ export const RouteForm = (props: PolicyFormProps) => {
       </div>
       <Steps names={names} steps={fields.steps} />
       <p class="lead">
-        Without checks, it is about everything. <code>severity != warning</code> has those that are critical,
-        and late jobs and others that cannot tell.
+        Without checks, it is about everything; <code>severity != warning</code> leaves out what only warns.
       </p>
     </PolicyDialog>
   )

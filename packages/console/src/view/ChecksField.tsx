@@ -85,8 +85,11 @@ export const useChecks = (form: string, former: ReadonlyArray<string> = []) => {
   const read = (written: string) =>
     [textOf(given), given.join(", ")].includes(written) ? given : matchersOf(written, offered)
   const match = read(text.value)
-  const counted = read(asked.value).join(",")
-  const { value: count } = useResource(`count ${counted}`, [], async () => {
+  // Checks are counted whatever their severity is now.
+  const counted = read(asked.value)
+    .filter((matcher) => !/^severity\b/.test(matcher))
+    .join(",")
+  const { failure: uncounted, value: count } = useResource(`count ${counted}`, [], async () => {
     if (counted === "") return undefined
     const from = new Date(now.peek() - COUNTED_MILLIS).toISOString()
     const query = { match: counted, from, limit: MOST }
@@ -99,14 +102,17 @@ export const useChecks = (form: string, former: ReadonlyArray<string> = []) => {
   const named = knownIn(offered, text.value.trim())
   // Until the offers are there, a part of titles would mean an ID.
   const isUnread = found === undefined && match !== given
-  const isAwaited = asked.value !== text.value || isUnread
+  const isCounting = counted !== "" && count === undefined && uncounted === undefined
+  const isAwaited = asked.value !== text.value || isUnread || isCounting
   const said = !isUnread
     ? count
     : failure === undefined
       ? "Reading the checks …"
       : `The checks could not be read: ${failure.message}. ${hintOf(failure)}`
   const title = named?.title ?? named?.check_id ?? ""
-  return { match, isAwaited, title, field: { offered, said, text } }
+  // What was there before stays as it was, whether or not there is a check of it now.
+  const isOfNone = count === NONE && match !== given
+  return { match, isAwaited, isOfNone, title, field: { offered, said, text } }
 }
 
 type ChecksFieldProps = ReturnType<typeof useChecks>["field"]

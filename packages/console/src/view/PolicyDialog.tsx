@@ -62,6 +62,8 @@ interface PolicyDialogProps extends Omit<PolicyFormProps, "path"> {
   readonly missing: ReadonlyArray<string>
   /** Whether it is not known yet what a field means. */
   readonly isAwaited?: boolean
+  /** Whether its checks are none, about which it asks before it is applied. */
+  readonly isOfNone?: boolean
   /** The fields. */
   readonly children: ComponentChildren
 }
@@ -163,18 +165,22 @@ const mayRemove = async (policy: PolicyInForce, operations: ReadonlyArray<Operat
   return confirmed(`Remove this from the policy${firingsText(firings, "that")}?`, "Remove this entry")
 }
 
-const useApply = ({ entry, name, onClose, path, policy, value }: PolicyDialogProps) => {
+/** Asks before an entry is applied that no check has: a mistake, unless its checks are still to come. */
+const mayBeOfNone = () =>
+  confirmed("0 checks: nothing comes of it until one matches. Apply it?", "Apply", false)
+
+const useApply = ({ entry, isOfNone, name, onClose, path, policy, value }: PolicyDialogProps) => {
   const fault = useSignal("")
   const { conflict, present } = useConflict(policy, entry)
   const carryOut =
-    (operations: (present: Entry | undefined) => ReadonlyArray<Operation>, asks = false) =>
+    (operations: (present: Entry | undefined) => ReadonlyArray<Operation>, removes = false) =>
     async () => {
       fault.value = conflict
       entry.value = present
       if (conflict !== "") return undefined
       try {
         const made = operations(present)
-        if (asks && !(await mayRemove(policy, made))) return undefined
+        if (removes ? !(await mayRemove(policy, made)) : isOfNone && !(await mayBeOfNone())) return undefined
         const applied = await applyChange(policy, made)
         if (applied === undefined) return undefined
         forgetDrafts(name)

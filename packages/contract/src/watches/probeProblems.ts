@@ -71,6 +71,6 @@ export const probeProblems = (probe: ProbeTarget): ReadonlyArray<FieldProblem> =
 export const daysProblems = ({ http, tls }: ProbeTarget): ReadonlyArray<FieldProblem> =>
   Object.entries({ http, tls }).flatMap(([kind, options]) => {
     const { critical = 0, warning = critical } = options?.days ?? {}
-    const message = "must not be less than days.critical, or the warning never comes"
+    const message = "must not be less than critical, or the warning never comes"
     return warning < critical ? [{ path: [kind, "days", "warning"], message }] : []
   })

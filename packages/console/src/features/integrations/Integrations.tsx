@@ -196,8 +196,8 @@ export const Job = () => {
       />
       <ShownOnce of={linesOfJob} />
       <p class="lead">
-        Tocsin expects a job from its first report on. So run the new line once: from then on, a run that is
-        late or missing opens an incident, whose severity is <i>critical</i>.
+        Run the new line once: from then on, a run that is late or missing opens an incident, whose severity
+        is <i>critical</i>.
       </p>
     </>
   )

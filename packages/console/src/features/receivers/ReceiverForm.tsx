@@ -3,13 +3,14 @@ import type { PolicyInForce } from "@tocsin/client"
 import { useMemo, useRef } from "preact/hooks"
 import { type Entry as PolicyEntry, entryAt } from "../../state/policyEntries.ts"
 import { flowText } from "../../state/policyText.ts"
-import { entriesOf, saveReceiver, testText, tryReceiver } from "./receiverActions.ts"
+import { entriesOf, saveReceiver, TESTING, testText, tryReceiver } from "./receiverActions.ts"
 import {
   type Entry,
   entryOf,
   fieldsOf,
   FIRST_TYPE,
   FORM_TYPES,
+  inWordsOfForm,
   nameFor,
   placesOf,
   propertiesOf,
@@ -70,6 +71,14 @@ const Changed = ({ fields, policy, present, receiver, values }: ChangedProps) =>
   return <Preview former={present} path={present.path} policy={policy} value={receiver} wordsOf={wordsOf} />
 }
 
+/** Says that it is at work, and then what came of it. */
+const tryOut = async (written: Parameters<typeof tryReceiver>[0], tested: Signal<string>) => {
+  tested.value = TESTING
+  const result = await tryReceiver(written).finally(() => (tested.value = ""))
+  if (result.outcome !== "delivered") throw refusal(inWordsOfForm(testText(result)))
+  return testText(result)
+}
+
 const refuse = (error: unknown): never => {
   throw refusal(refusalOf(error))
 }
@@ -111,9 +120,7 @@ const useForm = ({ changed, entry, opened, policy, schema: read, shown, type }: 
   }
   const test = async (texts: Texts) => {
     tested.value = ""
-    const result = await tryReceiver(given(texts))
-    if (result.outcome !== "delivered") throw refusal(testText(result))
-    tested.value = testText(result)
+    tested.value = await tryOut(given(texts), tested)
     return undefined
   }
   const save = async (texts: Texts) => {

@@ -9,7 +9,7 @@ import { MOST } from "../../state/lists.ts"
 import type { Answered } from "../../state/Pages.ts"
 import { NotifyBrowser } from "../push/NotifyBrowser.tsx"
 import { MailServer } from "./MailServer.tsx"
-import { deleteReceiver, entriesOf, testReceiver } from "./receiverActions.ts"
+import { deleteReceiver, entriesOf, TESTING, testReceiver } from "./receiverActions.ts"
 import { typeNameOf } from "./receiverForms.ts"
 import { linkTo } from "../../state/Route.ts"
 import { base } from "../../state/base.ts"
@@ -80,10 +80,13 @@ interface ReceiverProps {
 }
 
 const test = async (name: string, tested: ReceiverProps["tested"]) => {
-  const { [name]: _, ...others } = tested.value
-  tested.value = others
-  const text = await testReceiver(name)
-  tested.value = { ...tested.value, [name]: text }
+  const show = (text: string) => (tested.value = { ...tested.value, [name]: text })
+  show(TESTING)
+  const text = await testReceiver(name).catch((error: unknown) => {
+    show("")
+    throw error
+  })
+  show(text)
   return { text: `${name}: ${text}` }
 }
 
@@ -134,7 +137,7 @@ const Receiver = ({ changed, policy, receiver, sendings, tested }: ReceiverProps
           </span>
         )}
         {sendings !== undefined && <LettersOf letters={sendings.letters} name={name} />}
-        {tested.value[name] !== undefined && <b role="status">{tested.value[name]}</b>}
+        {tested.value[name] && <b role="status">{tested.value[name]}</b>}
       </span>
       <span class="actions">
         {mayRespond.value && (
@@ -215,8 +218,11 @@ export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInF
       {mayAdminister.value && <ReceiverForms policy={policy} changed={changed} />}
       {mayAdminister.value && download?.url === null && (
         <p class="lead">
-          <Mark state="warning" word="no links" /> Messages have no link that shows or acknowledges their
-          incident: save <code>{base}</code> as the public address in <i>Settings</i>
+          <Mark state="warning" word="no links" /> Messages have no link to their incident: save{" "}
+          <code>{base}</code> as the public address in{" "}
+          <button type="button" class="quiet" popovertarget="settings">
+            Settings
+          </button>
         </p>
       )}
       <p class="lead">

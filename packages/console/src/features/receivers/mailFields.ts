@@ -5,7 +5,7 @@ export const MAIL_PARTS = {
   "url.host": {
     label: "Mail server",
     example: "mail.example.org",
-    hint: "Blank: that of the policy, or of the settings.",
+    hint: "Blank: the shared one, or else that of SERVICE_SMTP_URL.",
   },
   "url.port": { label: "Port", type: "number", initial: "587", hint: "TLS on 465, STARTTLS on others." },
   "url.user": { label: "User" },
@@ -17,7 +17,12 @@ export const mailFields = (former: object | undefined, refusedAs?: RegExp) => {
   const unchanged = former === undefined ? {} : { example: "unchanged", initial: "" }
   return {
     ...MAIL_PARTS,
-    "url.host": { ...MAIL_PARTS["url.host"], ...unchanged, ...(refusedAs && { refusedAs }) },
+    "url.host": {
+      ...MAIL_PARTS["url.host"],
+      ...unchanged,
+      ...(former && { hint: undefined }),
+      ...(refusedAs && { refusedAs }),
+    },
     "url.port": { ...MAIL_PARTS["url.port"], ...unchanged },
   }
 }

@@ -9,15 +9,14 @@ const QUIET = {
   "quiet.hours": {
     label: "Quiet hours",
     example: "22:00-07:00",
-    hint: "Milder firings wait until they end.",
   },
   "quiet.below": {
-    label: "Below",
+    label: "Quiet if milder than",
     options: [["critical"], ["unknown"]],
     initial: "critical",
-    hint: "Incidents that are milder wait.",
+    hint: "Such incidents wait until the quiet hours end.",
   },
-  "quiet.tz": { label: "Zone", example: "Europe/Berlin", hint: "Blank: that of the policy." },
+  "quiet.tz": { label: "Zone of quiet hours", example: "Europe/Berlin", hint: "Blank: that of the policy." },
 } as const satisfies Fields
 
 export const quietFields = (former: Entry | undefined): Fields =>

@@ -16,6 +16,9 @@ const TEST_MILLIS = 50_000
 const sendTest = (path: string, body?: unknown): Promise<NotifierTest> =>
   call<NotifierTest>("POST", path, { body, timeoutMillis: TEST_MILLIS })
 
+/** While a test is on its way. */
+export const TESTING = "Testing, for up to 45 s …"
+
 export const testText = ({ error, outcome }: NotifierTest): string =>
   `the test was ${outcome}${error === null ? "" : `, ${error}`}`
 

@@ -120,7 +120,8 @@ const LABELS: Readonly<Record<string, string>> = {
   url: "Address",
   cc: "Copies to",
   tls: "TLS",
-  tz: "Zone of its times",
+  acknowledge: "Acknowledge link",
+  tz: "Zone of times in messages",
   lang: "Language of its words",
 }
 const labelOf = (key: string): string => {
@@ -128,17 +129,25 @@ const labelOf = (key: string): string => {
   return LABELS[key] ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
 
+/** What is so by default stands in the choice. */
 const hintOf = ({ description }: Property = {}): string | undefined =>
-  description?.replace(/^A file that holds (.)/, (_, letter: string) => letter.toUpperCase())
+  description
+    ?.replace(/^A file that holds (.)/, (_, letter: string) => letter.toUpperCase())
+    .replace(/; true by default.*/, ".")
 
-const choices = ({ enum: values, type }: Property): FormField["options"] =>
-  type === "boolean"
+const choices = (
+  { description = "", enum: values, type }: Property,
+  receiver: FormType["type"],
+): FormField["options"] => {
+  const isTrue = (receiver === "call" ? /true by default\.$/ : /true by default/).test(description)
+  return type === "boolean"
     ? [
-        ["", "by default"],
+        ["", `${isTrue ? "yes" : "no"}, by default`],
         ["true", "yes"],
         ["false", "no"],
       ]
     : values && [["", "by default"], ...values.map((value) => [value] as const)]
+}
 
 const textOf = (value: unknown): string =>
   value === undefined ? "" : Array.isArray(value) ? value.join(", ") : String(value)
@@ -176,7 +185,7 @@ const plainField = (name: string, { form: { kind, type }, former, properties }: 
   const field = {
     label: labelOf(name),
     hint: hintOf(property),
-    options: choices(property),
+    options: choices(property, type),
     refusedAs: refusalsOf(name),
   }
   const number = property.type === "integer" ? ({ type: "number" } as const) : {}
@@ -274,4 +283,11 @@ export const valuesOf = (form: FormType, texts: Texts): Texts =>
       const text = (form.type === "email" ? mailAddress(texts) : texts[name]) ?? ""
       return text === "" ? [] : [[name, text]]
     }),
+  )
+
+/** Advice about a key of the policy, where a field of this form is meant. */
+export const inWordsOfForm = (text: string): string =>
+  text.replace(
+    /(remove )?tls: off( \(.*?\))?/,
+    (_, isRemoved) => `choose TLS: ${isRemoved ? "required" : "off"}`,
   )

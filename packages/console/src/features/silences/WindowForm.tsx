@@ -112,6 +112,7 @@ export const WindowForm = (props: PolicyFormProps) => {
     <PolicyDialog
       {...props}
       isAwaited={checks.isAwaited}
+      isOfNone={checks.isOfNone}
       title={former === undefined ? "Add a window" : `Change ${former.name}`}
       path={["windows", "-"]}
       {...{ entry, kept, value }}

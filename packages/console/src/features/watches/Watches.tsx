@@ -43,7 +43,6 @@ export const WATCHER = "watches"
 const METHOD_OPTIONS = METHODS.map((one) => [one] as const)
 const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
 
-/** The worst first. */
 const placeOf = placeAmong(STATES)
 
 /** Results that do not count yet. */
@@ -279,17 +278,21 @@ export const WatchActions = ({ name, hasNoCheck = false }: WatchActionsProps) =>
 /** The watches, and the result of a trial of what the form says. */
 export const Watches = () => {
   const trial = useSignal<Tried | undefined>(undefined)
+  const isTrying = useSignal(false)
   const [kind, places] = useWatches()
   const attempt: FormAct[1] = async ({ address, ...texts }) => {
     trial.value = undefined
     const body = probeOf(watchOf(address).probe, texts)
-    trial.value = { ...(await call<WatchTrial>("POST", `${PATH}/try`, { body })), texts }
+    isTrying.value = true
+    const result = call<WatchTrial>("POST", `${PATH}/try`, { body }).finally(() => (isTrying.value = false))
+    trial.value = { ...(await result), texts }
     return undefined
   }
   return (
     <>
       <NamedTable of={kind} acts={[["Try", attempt]]} onSave={() => (trial.value = undefined)}>
         <StripReader />
+        {isTrying.value && <p role="status">Trying, for up to 10 s …</p>}
         {trial.value && <WatchTried {...trial.value} />}
       </NamedTable>
       <PlaceTable places={places} />

@@ -10,6 +10,7 @@ import {
   fieldsOf,
   FORM_TYPES,
   type FormType,
+  inWordsOfForm,
   placesOf,
   propertiesOf,
   typeNameOf,
@@ -74,6 +75,30 @@ describe("the forms of receivers", () => {
   it.each(forms)("%s: says what each of its keys is, by the schema", (_, form) => {
     for (const [name, { hint }] of Object.entries(fieldsOf(partsOf(form))))
       if (!name.includes(".") && !["to", "cc"].includes(name)) assert.isNotEmpty(hint ?? "", name)
+  })
+
+  it("say what is by default in the words of the choice", () => {
+    const asked = (title: string, name: string) => {
+      const form = FORM_TYPES[title]
+      assert(form !== undefined)
+      const { hint, options } = fieldsOf(partsOf(form))[name] ?? {}
+      return [options?.[0]?.[1], hint]
+    }
+    const resolutions = "Whether it gets resolutions, and firings are retried after them."
+    assert.deepStrictEqual(asked("E-mail", "resolved"), ["yes, by default", resolutions])
+    assert.deepStrictEqual(asked("Telephone: it rings", "resolved"), ["no, by default", resolutions])
+    assert.deepStrictEqual(asked("Telephone: it rings", "shadow")[0], "no, by default")
+    assert.deepStrictEqual(asked("E-mail", "tls"), ["by default", "required by default."])
+    assert.deepStrictEqual(asked("E-mail", "lang")[0], "by default")
+  })
+
+  it("say advice about TLS as their field does", () => {
+    const aside = "(without a policy, ?tls=off after the address)"
+    assert.strictEqual(
+      inWordsOfForm(`use port 465 (smtps://), or tls: off ${aside}.`),
+      "use port 465 (smtps://), or choose TLS: off.",
+    )
+    assert.strictEqual(inWordsOfForm(`over TLS: remove tls: off ${aside}`), "over TLS: choose TLS: required")
   })
 
   it.each(forms)("%s: makes an entry that the server takes, and shows it again", (title, form) => {
@@ -177,8 +202,8 @@ describe("the forms of receivers", () => {
       asked.map((name) => [fields[name]?.label, fields[name]?.initial, fields[name]?.isRare]),
       [
         ["Quiet hours", "22:00-06:00", true],
-        ["Below", "unknown", true],
-        ["Zone", "UTC", true],
+        ["Quiet if milder than", "unknown", true],
+        ["Zone of quiet hours", "UTC", true],
       ],
     )
     const texts = Object.fromEntries(

@@ -306,6 +306,6 @@ it("a policy warns of a watch whose certificate never warns", () => {
     { name: "mail", tls: { host: "mail.example.org", days: { warning: 14, critical: 7 } } },
   ]
   assert.deepStrictEqual(warned({ watches }), [
-    "watches.0.http.days.warning must not be less than days.critical, or the warning never comes",
+    "watches.0.http.days.warning must not be less than critical, or the warning never comes",
   ])
 })
