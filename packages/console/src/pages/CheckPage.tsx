@@ -59,7 +59,7 @@ const Past = ({ agent_id, check_id, repeated_at }: CheckName & { readonly repeat
   return (
     <>
       <h2>Changes</h2>
-      <p class="lead">Of results that repeat the one before, only the newest time and text are kept.</p>
+      <p class="lead">Of equal results, only the newest time and text are kept.</p>
       <ReadingNote reading={reading} />
       <ol class="changes" aria-label="Changes">
         {Array.from(known.values(), ({ event_id, status, exit_code, observed_at, output }, place) => (

@@ -24,7 +24,7 @@ const Trial = ({ trial }: { readonly trial: PolicyTrial }) => (
   <section aria-label="Trial" class="trial">
     <p role="status">
       {trial.history_from === null ? (
-        "Nothing was reported yet that it could be tried on."
+        "Nothing was reported yet."
       ) : (
         <>
           <b>{countText(trial.messages.tried, "message")}</b> since <Time at={trial.since} /> with this text,{" "}

@@ -214,8 +214,8 @@ export const Integrations = () => (
     )}
     <NamedTable of={INTEGRATIONS}>
       <p class="lead">
-        Senders report by requesting an address, without an agent. Each check appears with its first report,
-        and is expected from then on if it says how often it reports.
+        Senders report by requesting an address, without an agent. Each check appears with its first report.
+        If it says how often it comes, it is expected from then on.
       </p>
     </NamedTable>
   </>

@@ -97,7 +97,7 @@ const Plan = ({ name }: { readonly name: string }) => {
 
 const NoRota = () => (
   <Empty title="No rota yet">
-    A rota of the policy names who is on call, one turn after the other. Routes name it like a receiver.{" "}
+    A rota of the policy names who is on call. Routes name it like a receiver.{" "}
     <a href={`${base}console/on-call.md`}>How to write one</a>
   </Empty>
 )

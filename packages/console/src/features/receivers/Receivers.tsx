@@ -226,8 +226,7 @@ export const ReceiverTable = ({ reading }: { readonly reading: Reading<PolicyInF
         </p>
       )}
       <p class="lead">
-        Where no route matches, every receiver is notified.{" "}
-        <a href={linkTo("policy")}>Add routes to the policy</a> to choose what goes to whom;{" "}
+        Where no <a href={linkTo("policy")}>route</a> matches, every receiver is notified.{" "}
         <a href={`${base}console/notifications.md`}>Notifications</a> describes each service.
       </p>
     </>

@@ -5,7 +5,7 @@ export const MAIL_PARTS = {
   "url.host": {
     label: "Mail server",
     example: "mail.example.org",
-    hint: "Blank: the shared one, or else that of SERVICE_SMTP_URL.",
+    hint: "Blank: the shared one, or SERVICE_SMTP_URL.",
   },
   "url.port": { label: "Port", type: "number", initial: "587", hint: "TLS on 465, STARTTLS on others." },
   "url.user": { label: "User" },
