@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<CheckStatus | "start", string>> = {
 
 const SIGNALS = "hup int quit ill trap abrt bus fpe kill segv pipe alrm term xcpu xfsz sys"
 
-/** Words of systemd, Jenkins, GitHub, Kubernetes and others, which mean other things where no state is named. */
+/** Words of systemd, Jenkins, GitHub, Kubernetes and others, which mean other things where no parameter names a state. */
 const WORDS_OF_STATES = {
   ok: "passing",
   warning:
@@ -31,6 +31,9 @@ const WORDS_OF_STATES = {
   critical: `exitcode signal coredump oomkill oomkilled startlimithit watchdog protocol resources ${SIGNALS} ${SIGNALS.replaceAll(/\b(?=\w)/gu, "sig")} startupfailure crashloopbackoff evicted deadlineexceeded partiallyfailed failedvalidation faulted fault stopped terminated interrupted completedwitherrors witherrors rejected denied offline unreachable`,
   unknown: "undefined",
 }
+
+/** Of these, what some call every end of a run, or a clean one: bad only where nothing else says how the run ended. */
+const ANY_END = /^(?:stopped|terminated|(?:sig)?(?:hup|int|term|pipe))$/u
 
 const meaningsOf = (table: Readonly<Record<string, string>>) =>
   Object.entries(table).flatMap(([meaning, words]) =>
@@ -68,7 +71,7 @@ const exitOf = (exit_code: number, end = `exit ${exit_code}`): Ended =>
 
 export const FAILED = exitOf(1, "failed")
 
-const meaningOf = (word: string, said = "status", meanings = MEANINGS_OF_STATES): Signal | undefined => {
+const meaningOf = (word: string, said = "status", meanings = MEANINGS): Signal | undefined => {
   const meaning = meanings.get(plain(word))
   if (meaning === undefined || meaning === "start") return meaning
   if (meaning === "ok") return OK
@@ -80,10 +83,10 @@ const meaningOf = (word: string, said = "status", meanings = MEANINGS_OF_STATES)
 const isExit = ({ end, exit_code }: Ended): boolean => end === `exit ${exit_code}`
 
 /** The signal of the last segment of a path: those of Healthchecks, and words for how a run ended. */
-export const signalOfSegment = (segment: string, meanings = MEANINGS_OF_STATES): Signal | undefined => {
+export const signalOfSegment = (segment: string): Signal | undefined => {
   if (segment === "log") return "log"
   if (segment === "fail") return FAILED
-  return EXIT_STATUS.test(segment) ? exitOf(Number(segment)) : meaningOf(segment, undefined, meanings)
+  return EXIT_STATUS.test(segment) ? exitOf(Number(segment)) : meaningOf(segment)
 }
 
 /** Whether a signal says that all is well, or nothing of how the run ended. */
@@ -96,7 +99,7 @@ const signalOfParameter = (name: string, value: string): Signal | "unread" | und
   const word = value.trim()
   // An address that ends in `?fail`, `?/fail` or `?3`.
   if (word === "" && (kind === undefined || kind === "good" || kind === "bad"))
-    return signalOfSegment(name.split("/").findLast((one) => one !== "") ?? "", MEANINGS)
+    return signalOfSegment(name.split("/").findLast((one) => one !== "") ?? "")
   const said = meaningOf(word, name, kind === undefined ? MEANINGS : MEANINGS_OF_STATES)
   if (kind === undefined) return isGood(said) ? undefined : said
   if (word === "" && kind === "status") return undefined
@@ -109,6 +112,10 @@ const signalOfParameter = (name: string, value: string): Signal | "unread" | und
   if (kind === "bad" || NO.test(plain(word))) return { ...FAILED, ...unexplained(word, name) }
   return said ?? "unread"
 }
+
+/** Whether a parameter says that a run ended, and nothing of how. */
+const saysAnyEnd = (name: string, value: string): boolean =>
+  NAMES.get(plain(name)) !== "bad" && ANY_END.test(plain(value))
 
 /** Behind the value of a parameter, a sender may have put another query, or the end of a path. */
 const NEXT_PARAMETER = /[?;](?=[a-z_-]+=)/iu
@@ -138,7 +145,7 @@ const partsOf = ([given, value]: readonly [string, string], { known }: Parameter
 /** A value without the path behind it, if that is a signal. */
 const splitPath = (name: string, value: string, isTaken: (signal: Signal) => boolean) => {
   const [tail = "", segment = ""] = END_OF_PATH.exec(value) ?? []
-  const signal = signalOfSegment(segment, MEANINGS)
+  const signal = signalOfSegment(segment)
   // A step of 1 is the star itself: nobody writes it, but `$?` of a failed run makes it.
   const isSchedule = name === "cron" && segment !== "1" && !("message" in parseCron(value))
   if (signal === undefined || isSchedule || !isTaken(signal)) return { value }
@@ -183,6 +190,7 @@ export const readSignals = (
   { known, stateless }: Parameters,
 ): Signals => {
   const signals = ofPath === undefined ? [] : [ofPath]
+  const ends: Array<Signal> = []
   const query: Array<readonly [name: string, value: string]> = []
   let unread: Refusal | undefined
   const parts = given.flatMap((each) => partsOf(each, { known, stateless }))
@@ -194,7 +202,7 @@ export const readSignals = (
     const stated = isStateless ? undefined : signalOfParameter(name, value)
     if (signal !== undefined) signals.push(signal)
     if (stated === undefined) query.push([name, value])
-    else if (stated !== "unread") signals.push(stated)
+    else if (stated !== "unread") (saysAnyEnd(name, value) ? ends : signals).push(stated)
     else
       unread = invalid(
         `the parameter ${shownName(name)} does not say how the run ended: use ok, warning or critical, or exit_code with a number`,
@@ -203,6 +211,7 @@ export const readSignals = (
   const { warning } = Object.fromEntries(query)
   if (warning !== undefined && !STATUSES.test(warning))
     unread = invalid("warning must be exit statuses such as 1,3")
-  const signal = signals.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
+  const said = signals.some((one) => typeof one === "object") ? signals : [...signals, ...ends]
+  const signal = said.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
   return { query, signal: withWarnings(signal, warning ?? ""), unread }
 }

@@ -193,7 +193,38 @@ describe("a ping", () => {
       (word): [string, string] => [`?conclusion=${word}`, "backup warning 1"],
     ),
     ["?exit_status=TERM", "backup critical 1"],
-    ["/SIGKILL", "backup critical 1"],
+    // These mean other things as the end of a path.
+    ...[
+      "SIGKILL",
+      "resources",
+      "watchdog",
+      "signal",
+      "pipe",
+      "quit",
+      "offline",
+      "stale",
+      "partial",
+      "stopped",
+    ].map((word): [string, string] => [`/${word}`, "not_found"]),
+    // Proxmox, ECS, Kubernetes and systemd say these of every end, or of a clean one, and the exit status beside them.
+    ["?status=stopped&exitstatus=OK", "backup ok 0"],
+    ["?lastStatus=x&status=STOPPED&exit_code=0", "backup ok 0 the parameter lastStatus is ignored"],
+    ["?state=terminated&exit_code=0", "backup ok 0"],
+    ["?state=terminated&exit_code=3", "backup critical 3"],
+    ["?state=terminated&exit_code=3&warning=3", "backup warning 3"],
+    ["?exit_code=0&state=terminated", "backup ok 0"],
+    ["/0?state=terminated", "backup ok 0"],
+    ...["HUP", "INT", "TERM", "PIPE", "SIGTERM"].map((signal): [string, string] => [
+      `?result=success&exit_status=${signal}`,
+      "backup ok 0",
+    ]),
+    ["?result=signal&exit_status=TERM", "backup critical 1"],
+    ["?result=timeout&exit_status=TERM", "backup critical 1"],
+    ["?result=success&exit_status=KILL", "backup critical 1"],
+    ["?result=success&error=terminated", "backup critical 1"],
+    ["?result=frobbed&exit_status=TERM", "backup critical 1 the parameter result does not say"],
+    ["/start?state=stopped", "backup critical 1"],
+    ["/log?state=stopped", "backup critical 1"],
     ["?exit_code=0x80070005", "backup critical 5"],
     ["?exit_code=0x0", "backup ok 0"],
     ["?type=watchdog", "backup ok 0 the parameter type is ignored"],
@@ -237,6 +268,10 @@ describe("a ping", () => {
     const query = text.length === 0 ? [] : Array.from(new URLSearchParams(text.join("?")))
     const reading = ping.translate(request(`backup${path}`, { query }), context)
     const { refusals, reports } = "refused" in reading ? { refusals: [reading], reports: [] } : reading
+    if (expected === "not_found") {
+      assert.isTrue("refused" in reading && reading.refused === "not_found")
+      return
+    }
     const [report] = reports
     const said = refusals.map(({ message }) => message).join("\n")
     const read =
