@@ -54,6 +54,19 @@ export const UNADDRESSABLE: MailAnswer = { command: "RCPT", status: 553, enhance
 const endsAll = ({ answer }: MailFault): boolean =>
   answer === undefined || answer.status === 421 || !/^(?:MAIL|RCPT|DATA)$/.test(answer.command)
 
+/** Whether a 421 ended the connection at a recipient: behind the greeting, and not as the answer to another command. */
+const endsAtRecipient = ({ answer, code }: MailFault): boolean =>
+  answer?.status === 421 && answer.command === "CONN" && code === "ECONNECTION"
+
+/** Where a transaction was for one recipient: its end says nothing of others. */
+const standingAlone = (
+  made: Result.Result<{ readonly rejected: ReadonlyMap<string, MailAnswer> }, MailFault>,
+  address: string,
+): Standing => {
+  if (Result.isSuccess(made)) return made.success.rejected.get(address) ?? "has it"
+  return endsAll(made.failure) ? undefined : made.failure.answer
+}
+
 /** Hands mails over by transactions; the answer for each recipient counts. */
 export const makeHandOver = (client: MailClient): HandOver => {
   // A mail has a connection before its time begins.
@@ -71,11 +84,11 @@ export const makeHandOver = (client: MailClient): HandOver => {
       const made = yield* Effect.result(client.transact(mail, next))
       if (Result.isFailure(made)) {
         const [first = "", ...others] = next
-        if (made.failure.answer?.status !== 421 || others.length === 0)
-          return yield* Effect.fail(made.failure)
-        // Some servers end the connection at a second recipient: each attempt reaches one of them.
-        const { rejected } = yield* client.transact(mail, [first])
-        standings.set(first, rejected.get(first) ?? "has it")
+        if (endsAtRecipient(made.failure) && others.length > 0) {
+          // Some servers end the connection at a second recipient: each attempt reaches one of them.
+          const alone = yield* Effect.result(client.transact(mail, [first]))
+          standings.set(first, standingAlone(alone, first))
+        }
         return yield* Effect.fail(made.failure)
       }
       const { accepted, rejected } = made.success

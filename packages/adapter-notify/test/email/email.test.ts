@@ -389,6 +389,65 @@ describe("e-mail", () => {
     }),
   )
 
+  it.effect.each([
+    ["550 5.7.1", { address: "a@example.org", refused: "550 5.7.1" }],
+    ["451 4.7.1", undefined],
+    ["421 4.3.2", undefined],
+  ] as const)(
+    "defers all others where the one after a second recipient's 421 is answered %s",
+    ([code, first]) =>
+      Effect.gen(function* () {
+        const server = createServer((socket) => {
+          let named = 0
+          socket.on("error", () => {})
+          socket.write("220 test\r\n")
+          socket.on("data", (data) => {
+            const line = String(data)
+            if (line.startsWith("MAIL")) named = 0
+            if (line.startsWith("RCPT") && ++named > 1) return void socket.end("421 4.3.2 enough\r\n")
+            socket.write(line.startsWith("DATA") ? `${code} no\r\n` : "250 ok\r\n")
+          })
+        })
+        yield* Effect.callback<void>(
+          (resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void)),
+        )
+        yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
+        const { port } = server.address() as { port: number }
+        const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { to: MANY.slice(0, 3) })
+        const { error: _, ...result } = { error: undefined, ...(yield* send(firing)) }
+        assert.deepStrictEqual(result, {
+          outcome: "deferred",
+          ...(first !== undefined && { recipients: [first] }),
+        })
+      }),
+  )
+
+  it.effect.each(["CONN", "EHLO", "MAIL", "DATA"])(
+    "makes no second connection at once behind a 421 at %s",
+    (command) =>
+      Effect.gen(function* () {
+        let connections = 0
+        const server = createServer((socket) => {
+          connections += 1
+          socket.on("error", () => {})
+          if (command === "CONN") return void socket.end("421 4.7.0 too many\r\n")
+          socket.write("220 test\r\n")
+          socket.on("data", (data) => {
+            if (String(data).startsWith(command)) return void socket.end("421 4.7.0 too many\r\n")
+            socket.write("250 ok\r\n")
+          })
+        })
+        yield* Effect.callback<void>(
+          (resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void)),
+        )
+        yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
+        const { port } = server.address() as { port: number }
+        const { send } = yield* sending(`smtp://127.0.0.1:${port}`, { to: MANY.slice(0, 3) })
+        assert.strictEqual((yield* send(firing)).outcome, "deferred")
+        assert.strictEqual(connections, 1)
+      }),
+  )
+
   it.effect.each(["never greets", "stops before the text"])(
     "is deferred after 45 s when the server %s",
     (how) =>
