@@ -92,18 +92,27 @@ const textAt = (json: unknown, pointer: string): string | undefined => {
 
 type Mapping = NonNullable<IntegrationOptions["map"]>
 
+/** Whether something has a list at the rest of a place, in any item of the lists on the way. */
+const hasList = (json: unknown, [name, ...rest]: ReadonlyArray<string>): boolean => {
+  if (name === undefined) return Array.isArray(json)
+  return Array.isArray(json) ? json.some((item) => hasList(item, rest)) : hasList(valueAt(json, [name]), rest)
+}
+
 /**
  * Why a place in one item of a list is refused: the other items would be lost. A name may be one of several texts, but not
- * a status one of several.
+ * a status one of several. `isCounted` has an item, and the rest of the place behind it.
  */
 const lostItems = (
   json: unknown,
   pointer: string,
-  isCounted: (item: unknown) => boolean,
+  list: string | undefined,
+  isCounted: (item: unknown, rest: ReadonlyArray<string>) => boolean,
 ): Refusal | undefined => {
   const path = pathOfPointer(pointer)
   const lists = path.map((_, depth) => valueAt(json, path.slice(0, depth)))
-  const counts = lists.map((list) => (Array.isArray(list) ? list.filter(isCounted).length : 0))
+  const counts = lists.map((found, depth) =>
+    Array.isArray(found) ? found.filter((item) => isCounted(item, path.slice(depth + 1))).length : 0,
+  )
   const depth = counts.findIndex((count) => count > 1)
   if (depth === -1) return undefined
   const at =
@@ -111,8 +120,11 @@ const lostItems = (
       .split("/")
       .slice(0, depth + 1)
       .join("/") || '""'
+  const lost = `the list at ${at} has ${counts[depth]} items, of which the map reads one`
   return invalid(
-    `the list at ${at} has ${counts[depth]} items, of which the map reads one: give its place as list in the option map`,
+    list === undefined || list === ""
+      ? `${lost}: give its place as list in the option map`
+      : `${lost}, as lists in a list cannot be mapped: send each of these items in a request of its own`,
   )
 }
 
@@ -134,16 +146,19 @@ const meaningOf = (value: string | undefined, values: Values) => {
 /** The result that JSON states at the places of a map; `undefined` if it is none. */
 const readItem = (
   json: unknown,
-  { check, labels = {}, output, status: place }: Mapping,
+  { check, labels = {}, list, output, status: place }: Mapping,
   { options, sha256 }: TranslationContext,
   subject = "the request body",
 ): Report | Refusal | undefined => {
   const places = typeof check === "string" ? [check] : check
   const lost =
-    places.map((pointer) => lostItems(json, pointer, Predicate.isObject)).find(Predicate.isNotUndefined) ??
+    places
+      .map((pointer) => lostItems(json, pointer, list, Predicate.isObject))
+      .find(Predicate.isNotUndefined) ??
     lostItems(
       json,
       place,
+      list,
       (one) => Predicate.isObject(one) || namedBy(one, options.values ?? {}) !== undefined,
     )
   if (lost !== undefined) return lost
@@ -192,7 +207,7 @@ const readMapped = (json: unknown, map: Mapping, context: TranslationContext): R
     const read = readItem(json, map, context) ?? { reports: [], refusals: [], heard: [] }
     return "signal" in read ? readingOf(read) : read
   }
-  const lost = lostItems(json, list, Predicate.isObject)
+  const lost = lostItems(json, list, list, hasList)
   if (lost !== undefined) return lost
   const found = list === "" ? json : valueAt(json, pathOfPointer(list))
   if (Array.isArray(found)) return readItems(found, map, context)

@@ -437,6 +437,8 @@ describe("a webhook", () => {
 
   const LOST = (at: string, count: number) =>
     `the list at ${at} has ${count} items, of which the map reads one: give its place as list in the option map`
+  const NESTED = (at: string, count: number) =>
+    `the list at ${at} has ${count} items, of which the map reads one, as lists in a list cannot be mapped: send each of these items in a request of its own`
   it.each([
     [{ check: "/0/name", status: "/0/state" }, [item("a", "ok"), item("b", "critical")], LOST('""', 2)],
     [{ check: "/0/name", status: "/0/state" }, [item("a", "critical")], "a critical"],
@@ -457,7 +459,43 @@ describe("a webhook", () => {
     [
       { check: "/name", status: "/state", list: "/groups/0/items" },
       { groups: [{ items: [item("a", "ok")] }, { items: [item("b", "critical")] }] },
-      LOST("/groups", 2),
+      NESTED("/groups", 2),
+    ],
+    [
+      { check: "/name", status: "/state", list: "/groups/0/items/0/parts" },
+      {
+        groups: [
+          { items: [{ parts: [item("a", "ok")] }] },
+          { items: [{}, { parts: [item("b", "critical")] }] },
+        ],
+      },
+      NESTED("/groups", 2),
+    ],
+    [
+      { check: "/name", status: "/state", list: "/0" },
+      [[item("a", "ok")], [item("b", "critical")]],
+      NESTED('""', 2),
+    ],
+    [
+      { check: "/items/0/name", status: "/items/0/state", list: "/groups" },
+      { groups: [{ items: [item("a", "ok"), item("b", "critical")] }] },
+      NESTED("/items", 2),
+    ],
+    // Others beside it have no list at its place.
+    [
+      { check: "/name", status: "/state", list: "/1/alerts" },
+      [{ version: 3 }, { alerts: [item("a", "critical")] }],
+      "a critical",
+    ],
+    [
+      { check: "/name", status: "/state", list: "/groups/0/items" },
+      { groups: [{ items: [item("a", "critical")] }, { meta: 1 }, { items: "none" }, []] },
+      "a critical",
+    ],
+    [
+      { check: "/name", status: "/state", list: "/1" },
+      [{ version: 3 }, [item("a", "critical")]],
+      "a critical",
     ],
     [
       { check: "/name", status: "/state", list: "/groups/0/items" },
