@@ -20,7 +20,9 @@ const FULL = {
   worst: Array.from({ length: 10 }, (_, n) =>
     n === 3
       ? { ...check(n), percent: 0, seconds: { ...WARNED, warning: 300 } }
-      : { ...check(n), percent: 50 + n, seconds },
+      : n === 4
+        ? { ...check(n), percent: 16.667, seconds: { ...WARNED, ok: 60, warning: 300 } }
+        : { ...check(n), percent: 50 + n, seconds },
   ),
   incidents: Array.from({ length: 500 }, (_, n) => ({
     ...check(n),
@@ -64,6 +66,7 @@ describe.skipIf(chromium === undefined)(`the report${skipped}`, () => {
           // One that only warned was there: 0.000 % would say that it was down.
           await page.getByRole("cell", { name: "warned of 5m" }).waitFor()
           assert.strictEqual(await page.getByText("0.000 %", { exact: true }).count(), 0)
+          await page.getByRole("cell", { name: "warned of 6m" }).waitFor()
           for (const format of ["A4", "Letter"]) {
             const printed = (await page.pdf({ format })).toString("latin1")
             assert.isAtMost(printed.match(/\/Type \/Page\b/g)?.length ?? 99, 2, format)

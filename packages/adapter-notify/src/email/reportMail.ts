@@ -26,10 +26,10 @@ const STATES = ["critical", "warning", "unknown", "late"] as const
 
 const countText = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`
 
-/** The availability of a check. One that only warned was there all the time. */
+/** The availability of a check. One that was never worse than a warning was there all the time. */
 const availableText = ({ percent, seconds }: Report["worst"][number]): string => {
-  const { no_data: _, planned: __, warning, ...others } = seconds
-  return warning > 0 && Object.values(others).every((each) => each === 0) ? "warned" : percentText(percent)
+  const { critical, late, unknown, warning } = seconds
+  return warning > 0 && critical + late + unknown === 0 ? "warned" : percentText(percent)
 }
 
 const worstRows = ({ worst }: Report, { length }: ReaderTexts): Part["rows"] =>

@@ -85,12 +85,16 @@ const CheckLink = ({ agent_id, check_id, title }: Report["late"][number] | Repor
   </>
 )
 
-/** The availability of a check, and of how much of the span it is. One that only warned was there all the time. */
+/**
+ * The availability of a check, and of how much of the span it is. One that was never worse than a warning was there all
+ * the time.
+ */
 const Percent = ({ percent, seconds: { no_data, planned: _, ...known } }: Report["worst"][number]) => {
   const sum = Object.values(known).reduce((all, each) => all + each, 0)
+  const { ok, warning } = known
   return (
     <>
-      {sum > 0 && known.warning === sum ? "warned" : percentText(percent)}
+      {warning > 0 && ok + warning === sum ? "warned" : percentText(percent)}
       {percent !== null && no_data > 0 && <small> of {lasted(sum)}</small>}
     </>
   )
