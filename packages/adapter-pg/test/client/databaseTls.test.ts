@@ -43,6 +43,7 @@ beforeAll(() => {
     writeFileSync(at(`marked.${name}`), mark + readFileSync(at(name), "utf8"))
   const [client, root] = ["client.pem", "root.pem"].map((name) => readFileSync(at(name), "utf8"))
   writeFileSync(at("marked.root.pem"), `${mark}${client}${mark}${root?.trimEnd()}${client}`)
+  writeFileSync(at("joined.root.pem"), `${client?.trimEnd()}${mark}${root}`)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -114,6 +115,7 @@ const TAKEN = [
   ["sslcert=@client.pem&sslkey=@locked.key&sslpassword=secret", "verified"],
   ["sslcert=@both.pem", "verified"],
   ["sslcert=@marked.client.pem&sslkey=@marked.client.key&sslrootcert=@marked.root.pem", "verified"],
+  ["sslcert=@client.pem&sslkey=@client.key&sslrootcert=@joined.root.pem", "verified"],
   ["sslmode=require&host=/run/postgresql", "plain"],
 ] as const
 

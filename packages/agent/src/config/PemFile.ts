@@ -37,8 +37,10 @@ const pemFile =
     const path = fileAt(value, place)
     if (path === undefined) return undefined
     try {
-      // Of two parts in one line, as of files that end without one, Node.js reads neither.
-      const content = readFileSync(path, "utf8").replaceAll("----------", "-----\n-----")
+      // Of two parts in one line, as of files that end without one, Node.js reads neither; nor behind a mark of UTF-8.
+      const content = readFileSync(path, "utf8")
+        .replaceAll("\uFEFF", "")
+        .replaceAll("----------", "-----\n-----")
       const fault = faultOf(content)
       return fault === undefined ? new PemFile(path, content) : refused(place, fault)
     } catch (error) {

@@ -108,6 +108,7 @@ beforeAll(async () => {
   // As some editors write files, which then were put together.
   writeFileSync(at("bundle.pem"), `\uFEFF${read("client.pem")}\uFEFF${read("client.key")}`)
   writeFileSync(at("marked.pem"), `\uFEFF${read("other.pem").trimEnd()}${read("root.pem")}`)
+  writeFileSync(at("joined.pem"), `${read("other.pem").trimEnd()}\uFEFF${read("root.pem")}`)
   const own = { key: read("server.key"), cert: read("server.pem") }
   ports.https = await servers.listen(
     createHttps(
@@ -145,7 +146,7 @@ describe.skipIf(withoutOpenssl !== undefined)(`a probe over TLS${unlessOpenssl}`
     const target = { host: "127.0.0.1", port: ports.tls, name: "localhost" }
     const url = `https://127.0.0.1:${ports.https}/`
     assert.strictEqual((await probed("tls", target)).status, "critical")
-    for (const ca of [at("root.pem"), at("marked.pem")])
+    for (const ca of [at("root.pem"), at("marked.pem"), at("joined.pem")])
       assert.strictEqual((await probed("tls", { ...target, ca })).status, "ok")
     assert.strictEqual((await probed("tls", { ...target, ca: at("other.pem") })).status, "critical")
     assert.strictEqual((await probed("http", { url })).status, "critical")
