@@ -117,8 +117,9 @@ const written = (
   }
   const [notification] = message.notifications
   const { acknowledge, incident } = notification.links ?? {}
-  const state = acknowledgedIn(notification, "brief") ?? notRecoveredIn(notification, "brief")
-  return smsText(lineOf(notification, { nameOf, form: "brief" }), acknowledge?.url ?? incident, {
+  const medium = { nameOf, form: "brief" } as const
+  const state = acknowledgedIn(notification, "brief") ?? notRecoveredIn(notification, medium)
+  return smsText(lineOf(notification, medium), acknowledge?.url ?? incident, {
     why,
     state,
   })

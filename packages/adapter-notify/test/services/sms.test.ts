@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spokenText } from "@tocsin/core/features/phones/callText"
+import { IncidentKey } from "@tocsin/contract/formats/Identifiers"
 import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers"
 import { sms } from "../../src/services/sms.ts"
 import { aboutNotification, aboutSeveral } from "../../src/text/ChatMessage.ts"
 import { septetsOf } from "@tocsin/core/heart/notifications/phoneLetters"
-import { at, firing } from "../notifications.ts"
+import { at, firing, resolved } from "../notifications.ts"
 
 const messageOf = (...all: ReadonlyArray<DeliveryAttempt>): string => {
   const [first = firing] = all
@@ -56,5 +57,27 @@ describe("an acknowledged incident that goes out all the same", () => {
   it("says it in a call, by the zone of its reader", () => {
     const said = spokenText([{ ...acknowledged, tz: "Europe/Berlin", summary: "down" }])
     assert.include(said, "down. Acknowledged by dora until 2026-01-31 10:35 CET.")
+  })
+})
+
+describe("an incident that has moved", () => {
+  const links = { incident: "https://tocsin.example/i/abc", acknowledge: undefined }
+  const movedTo = (to: string, lang: "en" | "ja" = "en"): DeliveryAttempt => {
+    const resolution = { reason: "moved", to: IncidentKey.make(to) } as const
+    return { ...resolved, lang, links, incident: { ...resolved.incident, resolution } }
+  }
+
+  it.each(["en", "ja"] as const)("says what ended and where it is, whose name is short, in %s", (lang) => {
+    const text = messageOf(movedTo("k".repeat(200), lang))
+    assert.include(text, "web-1/disk")
+    assert.match(text, /\bk{37}\.\.\.(?!k)/)
+    assert.include(text, links.incident)
+    const room = septetsOf(text) === undefined ? 201 : 459
+    assert.isAtMost(septetsOf(text) ?? text.length, room)
+  })
+
+  it("loses marks of the name that would cost the room of the message", () => {
+    assert.isDefined(septetsOf(messageOf(movedTo("zálohování"))))
+    assert.include(messageOf(movedTo("ночь á")), "ночь á")
   })
 })

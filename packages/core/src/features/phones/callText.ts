@@ -39,12 +39,15 @@ const stateOf = (notification: DeliveryAttempt): string => {
 export const spokenName = ({ incident, title }: DeliveryAttempt): string =>
   cutText(whereText(incident, title), MOST_OF_KEY)
 
+/** How a line is said: a name is no longer than that of the incident. */
+const SPOKEN = { form: "spoken", nameOf: (name: string) => cutText(name, MOST_OF_KEY) } as const
+
 const aboutOne = (notification: DeliveryAttempt): string =>
   [
     stateOf(notification),
     spokenName(notification),
-    endingIn(notification, "spoken") ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
-    notRecoveredIn(notification, "spoken") ?? acknowledgedIn(notification, "spoken") ?? "",
+    endingIn(notification, SPOKEN) ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
+    notRecoveredIn(notification, SPOKEN) ?? acknowledgedIn(notification, "spoken") ?? "",
   ]
     .map((text) => sentence(text, readerTexts(notification).words.call))
     .join(" ")

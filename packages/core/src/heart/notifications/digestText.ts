@@ -104,7 +104,7 @@ export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: 
   const below = facts.map((fact) => (fact === "" ? "" : `\n${BELOW}${fact}`))
   const room = Math.floor((left - below.join("").length) / titles.length)
   const lineOf = (notification: DeliveryAttempt, index: number): string => {
-    const [name = "", summary] = [titles[index], withSummary("", notification, form)]
+    const [name = "", summary] = [titles[index], withSummary("", notification, medium)]
     if (room < 0) return cutText(lineTitleOf(notification, medium), { limit: name.length + room, escape })
     const isCut = room < Math.min(SHORTEST_SUMMARY, escape(summary).length)
     return isCut ? name : `${name}${cutText(summary, { limit: room, escape })}`

@@ -66,13 +66,16 @@ const titleOf = (notification: DeliveryAttempt, { form, nameOf = plain }: Writte
 }
 
 /** How a resolved incident ended; absent for a firing, and where an earlier version resolved it. */
-export const endingIn = (notification: DeliveryAttempt, form?: TextForm): string | undefined => {
+export const endingIn = (
+  notification: DeliveryAttempt,
+  { form, nameOf }: Written = {},
+): string | undefined => {
   const { event_type, incident } = notification
   const { opened_at, resolution, resolved_at } = incident
   if (event_type === "firing" || resolution === undefined) return undefined
   const texts = readerTexts(notification, form)
   const seconds = secondsOf(opened_at, resolved_at ?? opened_at)
-  return resolutionText(resolution, texts.length(seconds), texts.words.notification)
+  return resolutionText(resolution, texts.length(seconds), texts.words.notification, nameOf)
 }
 
 const timeOf = (notification: DeliveryAttempt): string => {
@@ -101,10 +104,14 @@ export const acknowledgedIn = (
 }
 
 /** That a resolved incident's check is not ok, or only a person says it is; absent for a firing, and where it is. */
-export const notRecoveredIn = (notification: DeliveryAttempt, form?: TextForm): string | undefined =>
-  notification.event_type === "firing"
-    ? undefined
-    : notRecoveredText(notification.incident.resolution, readerTexts(notification, form).words.notification)
+export const notRecoveredIn = (
+  notification: DeliveryAttempt,
+  { form, nameOf }: Written = {},
+): string | undefined => {
+  const { event_type, incident } = notification
+  const words = readerTexts(notification, form).words.notification
+  return event_type === "firing" ? undefined : notRecoveredText(incident.resolution, words, nameOf)
+}
 
 /** Its check or silent agent, where the name of the incident is not that. */
 export const checkIn = (notification: DeliveryAttempt): string | undefined => {
@@ -240,12 +247,12 @@ export const incidentText = (notification: DeliveryAttempt, medium: TextMedium):
 export const isOver = ({ event_type, incident }: DeliveryAttempt): boolean =>
   event_type === "firing" && incident.resolved_at !== undefined
 
-export const withSummary = (title: string, notification: DeliveryAttempt, form?: TextForm): string => {
+export const withSummary = (title: string, notification: DeliveryAttempt, medium: Written = {}): string => {
   const { severity, summary = "" } = notification
-  const line = endingIn(notification, form) ?? cutHeadline(plainLine(summary), severity)
+  const line = endingIn(notification, medium) ?? cutHeadline(plainLine(summary), severity)
   return line === ""
     ? title
-    : fill(readerTexts(notification, form).words.notification.labelled, { name: title, value: line })
+    : fill(readerTexts(notification, medium.form).words.notification.labelled, { name: title, value: line })
 }
 
 /** A notification in one line, the same at each attempt: the summary names the check of an incident that checks share. */
@@ -254,7 +261,7 @@ export const subjectOf = (notification: DeliveryAttempt): string =>
 
 /** The same, as it is now: a firing whose incident has resolved says so. */
 export const lineOf = (notification: DeliveryAttempt, medium: Written = {}): string =>
-  withSummary(lineTitleOf(notification, medium), notification, medium.form)
+  withSummary(lineTitleOf(notification, medium), notification, medium)
 
 export const lineTitleOf = (notification: DeliveryAttempt, medium: Written): string => {
   const title = titleOf(notification, medium)

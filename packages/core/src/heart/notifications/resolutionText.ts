@@ -2,13 +2,18 @@ import { cutHeadline } from "@tocsin/contract/formats/cutHeadline"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import type { AnyWords } from "@tocsin/contract/languages/Languages"
 import { fill } from "@tocsin/contract/languages/Words"
+import { plain } from "./cutText.ts"
 import type { Resolution } from "../model/IncidentRecord.ts"
 
-/** How an incident ended, in one line (docs/rules.md#details). `length` says how long it was open. */
+/**
+ * How an incident ended, in one line (docs/rules.md#details). `length` says how long it was open, and `nameOf` writes the
+ * name of another incident.
+ */
 export const resolutionText = (
   resolution: Resolution,
   length: string,
   words: AnyWords["notification"],
+  nameOf = plain,
 ): string => {
   const { ended, statuses } = words
   switch (resolution.reason) {
@@ -23,7 +28,7 @@ export const resolutionText = (
     case "withdrawn":
       return resolution.of === undefined ? ended.not_expected : ended.not_checked
     case "moved":
-      return fill(ended.moved, { name: plainLine(resolution.to) })
+      return fill(ended.moved, { name: nameOf(plainLine(resolution.to)) })
   }
 }
 
@@ -31,12 +36,13 @@ export const resolutionText = (
 export const notRecoveredText = (
   resolution: Resolution | undefined,
   { not_recovered, statuses }: AnyWords["notification"],
+  nameOf = plain,
 ): string | undefined => {
   switch (resolution?.reason) {
     case "reported":
       return fill(not_recovered.reported, { status: statuses[resolution.status] })
     case "moved":
-      return fill(not_recovered.moved, { name: plainLine(resolution.to) })
+      return fill(not_recovered.moved, { name: nameOf(plainLine(resolution.to)) })
     case "deleted":
       return not_recovered.gone
     case "withdrawn":
