@@ -101,7 +101,7 @@ export const cs = {
     },
     not_recovered: {
       gone: "Problém do té doby neskončil",
-      withdrawn: "Problém do té doby neskončil, v konfiguraci agenta už není",
+      withdrawn: "Problém do té doby neskončil: kontrola už není v konfiguraci agenta",
       by_hand: "Ručně, žádný výsledek to nepotvrzuje",
       reported: "Problém trvá, stav nyní: {status}",
       moved: "Problém trvá, nyní patří k: {name}",
@@ -135,7 +135,7 @@ export const cs = {
     since_and_took: "{status} od: {time}, doba kontroly: {length}",
     labels: "Štítky: {labels}",
     source: "Zdroj",
-    last_result: "Poslední výsledek: {status}",
+    last_result: "Poslední výsledek, před zpožděním: {status}",
   },
   call: {
     over: "{status}, mezitím vyřešeno",

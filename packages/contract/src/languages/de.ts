@@ -84,7 +84,7 @@ export const de = {
     },
     not_recovered: {
       gone: "War bis dahin nicht behoben",
-      withdrawn: "War bis dahin nicht behoben, steht nicht mehr in der Konfiguration des Agenten",
+      withdrawn: "War bis dahin nicht behoben: Die Prüfung steht nicht mehr in der Konfiguration des Agenten",
       by_hand: "Von Hand, kein Ergebnis bestätigt es",
       reported: "Nicht behoben, Zustand jetzt: {status}",
       moved: "Nicht behoben, gehört jetzt zu {name}",
@@ -101,7 +101,7 @@ export const de = {
     since_and_took: "{status} seit {time}, Dauer der Prüfung: {length}",
     labels: "Merkmale: {labels}",
     source: "Quelle",
-    last_result: "Letztes Ergebnis: {status}",
+    last_result: "Letztes Ergebnis, vor der Verspätung: {status}",
   },
   call: {
     over: "{status}, inzwischen behoben",

@@ -93,7 +93,7 @@ export const es = {
     },
     not_recovered: {
       gone: "No se había recuperado",
-      withdrawn: "No se había recuperado, ya no está en la configuración del agente",
+      withdrawn: "No se había recuperado: la comprobación ya no está en la configuración del agente",
       by_hand: "A mano, ningún resultado lo confirma",
       reported: "No se ha recuperado, estado actual: {status}",
       moved: "No se ha recuperado, ahora pertenece a {name}",
@@ -119,7 +119,7 @@ export const es = {
     since_and_took: "{status} desde: {time}. Duración de la comprobación: {length}",
     labels: "Etiquetas: {labels}",
     source: "Fuente",
-    last_result: "Último resultado: {status}",
+    last_result: "Último resultado, antes del retraso: {status}",
   },
   call: {
     over: "{status}, pero ya resuelto",

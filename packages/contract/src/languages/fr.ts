@@ -93,7 +93,7 @@ export const fr = {
     },
     not_recovered: {
       gone: "N’était pas rétabli",
-      withdrawn: "N’était pas rétabli, ne figure plus dans la configuration de l’agent",
+      withdrawn: "N’était pas rétabli : le contrôle ne figure plus dans la configuration de l’agent",
       by_hand: "À la main, aucun résultat ne le confirme",
       reported: "Non rétabli, état actuel : {status}",
       moved: "Non rétabli, fait désormais partie de {name}",
@@ -119,7 +119,7 @@ export const fr = {
     since_and_took: "{status} depuis le {time}, durée du contrôle : {length}",
     labels: "Étiquettes : {labels}",
     source: "Origine",
-    last_result: "Dernier résultat : {status}",
+    last_result: "Dernier résultat, avant le retard : {status}",
   },
   call: {
     over: "{status}, mais résolu depuis",

@@ -93,7 +93,7 @@ export const it = {
     },
     not_recovered: {
       gone: "Non era tornato regolare",
-      withdrawn: "Non era tornato regolare, non è più nella configurazione dell’agente",
+      withdrawn: "Non era tornato regolare: il controllo non è più nella configurazione dell’agente",
       by_hand: "A mano, nessun risultato lo conferma",
       reported: "Non è tornato regolare, stato attuale: {status}",
       moved: "Non è tornato regolare, ora fa parte di {name}",
@@ -119,7 +119,7 @@ export const it = {
     since_and_took: "{status} dal {time}, durata del controllo: {length}",
     labels: "Etichette: {labels}",
     source: "Origine",
-    last_result: "Ultimo risultato: {status}",
+    last_result: "Ultimo risultato, prima del ritardo: {status}",
   },
   call: {
     over: "{status}, ma nel frattempo risolto",

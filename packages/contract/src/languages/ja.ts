@@ -81,7 +81,7 @@ export const ja = {
     },
     not_recovered: {
       gone: "それまでに復帰していません",
-      withdrawn: "それまでに復帰していません（エージェントの設定から削除済み）",
+      withdrawn: "それまでに復帰していません（監視項目はエージェントの設定から削除済み）",
       by_hand: "手動による操作です（正常な結果は未確認）",
       reported: "復帰していません（現在の状態：{status}）",
       moved: "復帰していません（現在は {name} に所属）",
@@ -95,7 +95,7 @@ export const ja = {
     since_and_took: "{status}（{time} から）。チェックの所要時間：{length}",
     labels: "ラベル：{labels}",
     source: "情報源",
-    last_result: "最新の結果：{status}",
+    last_result: "遅延前の最新の結果：{status}",
   },
   call: {
     over: "{status}、その後解決",

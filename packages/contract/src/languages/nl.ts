@@ -81,7 +81,7 @@ export const nl = {
     },
     not_recovered: {
       gone: "Was nog niet hersteld",
-      withdrawn: "Was nog niet hersteld, staat niet meer in de configuratie van de agent",
+      withdrawn: "Was nog niet hersteld: de controle staat niet meer in de configuratie van de agent",
       by_hand: "Met de hand, geen resultaat bevestigt het",
       reported: "Niet hersteld, toestand nu: {status}",
       moved: "Niet hersteld, hoort nu bij {name}",
@@ -98,7 +98,7 @@ export const nl = {
     since_and_took: "{status} sinds {time}, duur van de controle: {length}",
     labels: "Kenmerken: {labels}",
     source: "Bron",
-    last_result: "Laatste resultaat: {status}",
+    last_result: "Laatste resultaat, van vóór de vertraging: {status}",
   },
   call: {
     over: "{status}, maar inmiddels opgelost",

@@ -106,7 +106,7 @@ export const pl = {
     },
     not_recovered: {
       gone: "Problem do tego czasu nie ustąpił",
-      withdrawn: "Problem do tego czasu nie ustąpił, nie ma go już w konfiguracji agenta",
+      withdrawn: "Problem do tego czasu nie ustąpił: kontroli nie ma już w konfiguracji agenta",
       by_hand: "Ręcznie, żaden wynik tego nie potwierdza",
       reported: "Problem trwa, obecnie: {status}",
       moved: "Problem trwa, należy teraz do: {name}",
@@ -140,7 +140,7 @@ export const pl = {
     since_and_took: "{status} od: {time}, czas sprawdzenia: {length}",
     labels: "Etykiety: {labels}",
     source: "Źródło",
-    last_result: "Ostatni wynik: {status}",
+    last_result: "Ostatni wynik, sprzed opóźnienia: {status}",
   },
   call: {
     over: "{status}, ale już rozwiązano",

@@ -94,7 +94,7 @@ export const pt = {
     },
     not_recovered: {
       gone: "Não tinha se recuperado",
-      withdrawn: "Não tinha se recuperado, não está mais na configuração do agente",
+      withdrawn: "Não tinha se recuperado: a verificação não está mais na configuração do agente",
       by_hand: "À mão, nenhum resultado confirma",
       reported: "Não se recuperou, estado atual: {status}",
       moved: "Não se recuperou, agora faz parte de {name}",
@@ -120,7 +120,7 @@ export const pt = {
     since_and_took: "{status} desde: {time}. Duração da verificação: {length}",
     labels: "Etiquetas: {labels}",
     source: "Origem",
-    last_result: "Último resultado: {status}",
+    last_result: "Último resultado, antes do atraso: {status}",
   },
   call: {
     over: "{status}, mas já resolvido",

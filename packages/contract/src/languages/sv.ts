@@ -81,7 +81,7 @@ export const sv = {
     },
     not_recovered: {
       gone: "Var inte åtgärdat",
-      withdrawn: "Var inte åtgärdat, finns inte längre i agentens konfiguration",
+      withdrawn: "Var inte åtgärdat: kontrollen finns inte längre i agentens konfiguration",
       by_hand: "För hand, inget resultat bekräftar det",
       reported: "Inte åtgärdat, läget nu: {status}",
       moved: "Inte åtgärdat, hör nu till {name}",
@@ -98,7 +98,7 @@ export const sv = {
     since_and_took: "{status} sedan {time}, kontrollen tog {length}",
     labels: "Etiketter: {labels}",
     source: "Källa",
-    last_result: "Senaste resultat: {status}",
+    last_result: "Senaste resultat, före förseningen: {status}",
   },
   call: {
     over: "{status}, men redan löst",

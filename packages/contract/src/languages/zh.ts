@@ -81,7 +81,7 @@ export const zh = {
     },
     not_recovered: {
       gone: "在此之前尚未恢复",
-      withdrawn: "在此之前尚未恢复，已从代理程序的配置中移除",
+      withdrawn: "在此之前尚未恢复，该检查项已从代理程序的配置中移除",
       by_hand: "人工操作，尚无正常结果确认",
       reported: "尚未恢复，当前状态：{status}",
       moved: "尚未恢复，现属于 {name}",
@@ -95,7 +95,7 @@ export const zh = {
     since_and_took: "{status}，始于 {time}，检查用时{length}",
     labels: "标签：{labels}",
     source: "来源",
-    last_result: "最近一次结果：{status}",
+    last_result: "逾期前的最近一次结果：{status}",
   },
   call: {
     over: "{status}，现已解决",

@@ -43,6 +43,13 @@ describe.each(Language.literals)("the words of %s", (lang) => {
       )
   })
 
+  it("say that the last result is of before, and that the check left the configuration, not the fault", () => {
+    const { check, last_result, not_recovered } = wordsOf(lang).notification
+    assert.match(last_result, /před|vor|antes|avant|prima|前|vóór|sprzed|före|before/u)
+    const stem = check.toLowerCase().replace(/[a-z]{0,2}\s*[:：].*/u, "")
+    if (lang !== "en") assert.include(not_recovered.withdrawn.toLowerCase(), stem)
+  })
+
   it("are its own, but those that it shares with English", () => {
     // A text of names alone has no word.
     const isWord = (text: string) => /\p{L}/u.test(text.replaceAll(/\{\w+\}/g, ""))
