@@ -29,6 +29,7 @@ export const pageSettings: Readonly<Record<string, PageSetting>> = {
   "docs/operators.md": { server: "sqlite", atLength: true },
   "docs/integrations.md": { server: "sqlite", atLength: true },
   "docs/leave-opsgenie.md": { server: "sqlite", atLength: true },
+  "docs/mail.md": { server: "sqlite", atLength: true },
   "docs/nagios.md": { server: "sqlite", atLength: true },
   "docs/numbers.md": { server: "sqlite", atLength: true },
   "docs/watches.md": { server: "sqlite", atLength: true },
