@@ -116,7 +116,7 @@ const singleHtml = (notification: DeliveryAttempt) => {
 }
 
 const digestHtml = (notifications: ReadonlyArray<DeliveryAttempt>) => {
-  const { entries, more = "", title } = digestOf(notifications, MEDIUM)
+  const { entries, more, title } = digestOf(notifications, MEDIUM)
   const shown = entries.map(({ check, facts, line, link, name }) => {
     const rest = line.startsWith(name) ? line.slice(name.length) : undefined
     const named = rest === undefined ? escapeHtml(line) : `<b>${escapeHtml(name)}</b>${escapeHtml(rest)}`
@@ -125,9 +125,10 @@ const digestHtml = (notifications: ReadonlyArray<DeliveryAttempt>) => {
     // Titles may be alike.
     const where = check === undefined ? "" : escapeHtml(check)
     const below = escapeHtml(facts).replace(where, () => (where === "" ? "" : `<b>${where}</b>`))
-    return lineOf(named, ";padding-top:6px") + lineOf([below, end].join(""), ";font-size:14px")
+    const second = [below, end].join("")
+    return lineOf(named, ";padding-top:6px") + (second && lineOf(second, ";font-size:14px"))
   })
-  return { title, body: shown.join("") + lineOf(more) }
+  return { title, body: shown.join("") + (more === undefined ? "" : lineOf(more)) }
 }
 
 /** The parts of a mail beside its lines. */

@@ -164,6 +164,11 @@ describe("e-mail", () => {
     yield* sendDigest([shared, { ...firing, links }])
     const html = partsOf((yield* Queue.take(mails)).raw)[1] ?? ""
     assert.include(html, "<b>CRITICAL: web-1/disk</b>: /var is 97 % full")
+    // Beyond ten, lines have nothing below them.
+    yield* sendDigest(Array.from({ length: 12 }, () => firing))
+    const long = partsOf((yield* Queue.take(mails)).raw)[1] ?? ""
+    assert.strictEqual(long.match(/<b>CRITICAL: web-1\/disk<\/b>/g)?.length, 12)
+    for (const shown of [html, long]) assert.notMatch(shown, /<p[^>]*><\/p>/)
     assert.include(html, 'href="https://t.example/?a=1&amp;b=2">Incident</a>')
     assert.notInclude(html, "<rack 4>")
   })
