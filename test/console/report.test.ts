@@ -16,7 +16,11 @@ const WARNED = { ok: 0, critical: 0, unknown: 0, late: 0, planned: 60, no_data: 
 
 /** A report with as many rows as the service answers. */
 const FULL = {
-  groups: Array.from({ length: 40 }, (_, n) => ({ group: `team-${n}`, checks: 12, percent: 99.1 })),
+  groups: Array.from({ length: 40 }, (_, n) => ({
+    group: `team-${n}`,
+    checks: 12,
+    ...(n === 0 ? { percent: 0, warned: true } : { percent: 99.1 }),
+  })),
   worst: Array.from({ length: 10 }, (_, n) =>
     n === 3
       ? { ...check(n), percent: 0, seconds: { ...WARNED, warning: 300 } }

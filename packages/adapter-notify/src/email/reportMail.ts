@@ -69,7 +69,10 @@ const partsOf = (report: Report, tz: string): ReadonlyArray<Part> => {
   return [
     part(
       "Availability",
-      report.groups.map(({ checks, percent }) => [percentText(percent), countText(checks, "check")]),
+      report.groups.map(({ checks, percent, warned }) => [
+        warned ? "warned" : percentText(percent),
+        countText(checks, "check"),
+      ]),
     ),
     part("Least available checks", worstRows(report, texts)),
     part("Incidents", incidentRows(report, texts), report.left_out?.incidents),

@@ -28,7 +28,10 @@ const incident = (n: number): Report["incidents"][number] => ({
 })
 
 const REPORT: Report = {
-  groups: [{ group: null, checks: 2, percent: 94.5 }],
+  groups: [
+    { group: "office", checks: 2, percent: 0.001, warned: true },
+    { group: null, checks: 2, percent: 94.5 },
+  ],
   worst: [
     {
       ...check,
@@ -83,6 +86,7 @@ describe("the mail with the report of a month", () => {
       "Report of January 2026",
       "",
       "Availability",
+      "  warned  2 checks",
       "  94.500 %  2 checks",
       "",
       "Least available checks",

@@ -104,3 +104,7 @@ export const CheckAvailability = Schema.Struct({
   ),
 }).annotate(named("CheckAvailability", "How long a check was in each state during a span."))
 export type CheckAvailability = typeof CheckAvailability.Type
+
+/** Whether a check warned and was never worse, nor late: it was there all the time, whatever its per cent. */
+export const hasOnlyWarned = ({ critical, late, unknown, warning }: CheckAvailability["seconds"]): boolean =>
+  warning > 0 && critical + late + unknown === 0

@@ -25,6 +25,10 @@ const Group = Schema.Struct({
   percent: Schema.NullOr(Schema.Finite).annotateKey({
     description: "As of a check, over all seconds of the checks of the group.",
   }),
+  warned: optional(
+    Schema.Literal(true),
+    "Present where checks of the group warned, and none was worse or late: percent does not say then that one was away.",
+  ),
 })
 
 const OpenInSpan = Schema.Struct({

@@ -114,7 +114,7 @@ const Tables = ({ report, group }: { readonly report: Report; readonly group: st
         rows={report.groups.map((each) => [
           each.group ?? (group === "" ? "All checks" : "without the label"),
           numberText(each.checks),
-          percentText(each.percent),
+          each.warned === true ? "warned" : percentText(each.percent),
         ])}
         onPaper={15}
       />

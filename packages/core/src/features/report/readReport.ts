@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { CheckAvailability } from "@tocsin/contract/availability/Availability"
+import { type CheckAvailability, hasOnlyWarned } from "@tocsin/contract/availability/Availability"
 import { ValidationError } from "@tocsin/contract/formats/Errors"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { Report, ReportParameters } from "@tocsin/contract/report/Report"
@@ -40,10 +40,20 @@ const okPart = (check: Judged): number => {
   return ok / all
 }
 
+/** The sums of a group. */
+interface Summed {
+  checks: number
+  ok: number
+  judged: number
+  /** Whether one of its checks only warned, and whether one was worse. */
+  warned: boolean
+  worse: boolean
+}
+
 /** Folds checks one after another into the parts of a report; keeps no more of them than it shows. */
 export class ReportFold {
   readonly #label: string | undefined
-  readonly #groups = new Map<string | null, { checks: number; ok: number; judged: number }>()
+  readonly #groups = new Map<string | null, Summed>()
   #worst: ReadonlyArray<Judged> = []
   #late: ReadonlyArray<LateSpan> = []
   #lateCount = 0
@@ -59,11 +69,19 @@ export class ReportFold {
   ): void {
     const { all, ok } = judgedTime(check)
     const value = this.#label === undefined ? undefined : labels?.[this.#label]
-    const group = this.#groups.get(value ?? null) ?? { checks: 0, ok: 0, judged: 0 }
+    const group = this.#groups.get(value ?? null) ?? {
+      checks: 0,
+      ok: 0,
+      judged: 0,
+      warned: false,
+      worse: false,
+    }
     this.#groups.set(value ?? null, group)
     group.checks += 1
     group.ok += ok
     group.judged += all
+    if (hasOnlyWarned(check.seconds)) group.warned = true
+    else if (all > ok) group.worse = true
     if (check.percent !== null)
       this.#worst = [...this.#worst, check]
         .toSorted((a, b) => okPart(a) - okPart(b) || byName(a, b))
@@ -76,10 +94,11 @@ export class ReportFold {
   }
 
   get parts(): Pick<Report, "groups" | "worst" | "late"> & { readonly lateLeftOut: number } {
-    const groups = Array.from(this.#groups, ([group, { checks, judged, ok }]) => ({
+    const groups = Array.from(this.#groups, ([group, { checks, judged, ok, warned, worse }]) => ({
       group,
       checks,
       percent: percentOf(ok, judged),
+      ...(warned && !worse && { warned }),
     })).toSorted((a, b) => (a.group === null ? 1 : b.group === null ? -1 : compareText(a.group, b.group)))
     return { groups, worst: this.#worst, late: this.#late, lateLeftOut: this.#lateCount - this.#late.length }
   }

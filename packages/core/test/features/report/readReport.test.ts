@@ -44,6 +44,22 @@ describe("the fold of a report", () => {
     ])
   })
 
+  it("says that a group warned where none of its checks was worse", () => {
+    const fold = new ReportFold("team")
+    const add = (team: string, check: string, seconds: Partial<typeof NONE>) =>
+      fold.add({ ...judged(check, 0, 1), seconds: { ...NONE, ...seconds } }, { team }, [])
+    add("warned", "a", { ok: 1 })
+    add("warned", "b", { warning: 1 })
+    add("worse", "c", { warning: 1 })
+    add("worse", "d", { warning: 1, late: 1 })
+    add("well", "e", { ok: 1, planned: 1, no_data: 1 })
+    assert.deepStrictEqual(fold.parts.groups, [
+      { group: "warned", checks: 2, percent: 50, warned: true },
+      { group: "well", checks: 1, percent: 100 },
+      { group: "worse", checks: 2, percent: 0 },
+    ])
+  })
+
   it("keeps the newest times of lateness, and counts the others", () => {
     const fold = new ReportFold(undefined)
     const late = Array.from({ length: MOST_ROWS + 7 }, (_, n) => ({

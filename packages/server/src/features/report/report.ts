@@ -1,4 +1,8 @@
-import { AvailabilityParameters, type CheckAvailability } from "@tocsin/contract/availability/Availability"
+import {
+  AvailabilityParameters,
+  type CheckAvailability,
+  hasOnlyWarned,
+} from "@tocsin/contract/availability/Availability"
 import { csvColumns } from "@tocsin/contract/formats/csvText"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { type Report, ReportParameters } from "@tocsin/contract/report/Report"
@@ -21,7 +25,9 @@ const readSpan = Effect.fnUntraced(function* (given: Readonly<Record<string, unk
   return { from: start, to, ...(match !== undefined && { match }), ...(group !== undefined && { group }) }
 })
 
-const percentText = (percent: number | null): string => (percent === null ? "" : `${percent.toFixed(3)} %`)
+/** What only warned was there all the time. */
+const availableText = (percent: number | null, warned: boolean): string =>
+  warned ? "warned" : percent === null ? "" : `${percent.toFixed(3)} %`
 
 /** Cut like the per cent: a failure of seconds never shows as none. */
 const timeIn = (title: string, state: keyof CheckAvailability["seconds"]): Column<CheckAvailability> => ({
@@ -33,7 +39,7 @@ const timeIn = (title: string, state: keyof CheckAvailability["seconds"]): Colum
 const GROUPS: ReadonlyArray<Column<Report["groups"][number]>> = [
   { title: "GROUP", cell: ({ group }) => group ?? "(none)" },
   { title: "CHECKS", cell: ({ checks }) => countText(checks), align: "right" },
-  { title: "OK", cell: ({ percent }) => percentText(percent), align: "right" },
+  { title: "OK", cell: ({ percent, warned = false }) => availableText(percent, warned), align: "right" },
 ]
 
 const INCIDENTS: ReadonlyArray<Column<Report["incidents"][number]>> = [
@@ -96,7 +102,11 @@ export const report = listOn(Layer.merge(Availability.layer, Reports.layer))({
   columns: () => [
     { title: "AGENT", cell: ({ agent_id }) => agent_id },
     { title: "CHECK", cell: ({ check_id }) => check_id },
-    { title: "OK", cell: ({ percent }) => percentText(percent), align: "right" },
+    {
+      title: "OK",
+      cell: ({ percent, seconds }) => availableText(percent, hasOnlyWarned(seconds)),
+      align: "right",
+    },
     timeIn("WARNING", "warning"),
     timeIn("UNKNOWN", "unknown"),
     timeIn("CRITICAL", "critical"),
