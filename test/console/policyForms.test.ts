@@ -170,7 +170,7 @@ describe.skipIf(chromium === undefined)(`forms over the policy${skipped}`, () =>
           await field("Checks").fill("severity != warning")
           await dialog.getByText('severity != warning"').waitFor()
           await dialog.getByText(/^0 checks/).waitFor({ state: "detached" })
-          assert.isTrue(await dialog.getByRole("button", { name: "Apply" }).isEnabled())
+          await dialog.locator("button:enabled", { hasText: "Apply" }).waitFor()
           await click("Cancel")
           // By the keyboard alone, which comes back to the button.
           await button.press("Enter")
