@@ -7,6 +7,7 @@ import { join } from "node:path"
 import type { AddressInfo } from "node:net"
 import { skippedFor } from "@tocsin/testing/StorageUnderTest"
 import { lacking } from "../../scripts/programs.mjs"
+import { OPERATOR_TOKEN } from "../processes/api.ts"
 import { scratchFolder } from "../processes/scratch.ts"
 import { Browser, openConsole, openContext, signIn, skipped } from "./Console.ts"
 import { startService } from "./Site.ts"
@@ -79,6 +80,26 @@ describe.skipIf(lacks !== "")(`a new watch in the console${lacks}`, () => {
       }),
     )
 
+    it.effect("of the policy says where it is changed, also while it is paused", () =>
+      Effect.gen(function* () {
+        const { baseUrl, demo } = yield* startService()
+        const context = yield* openContext
+        yield* Effect.promise(async () => {
+          await fetch(`${baseUrl}/ops/v1/policy`, {
+            method: "PUT",
+            headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, "content-type": "application/yaml" },
+            body: "watches:\n  - { name: shop, every: 1h, http: { url: https://192.0.2.1/ } }\n",
+          })
+          await demo.call("POST", "ops/v1/watches/shop/pause", { for: "8h" })
+          const { page } = await openConsole(context, `${baseUrl}/#/watches`)
+          await signIn(page)
+          const row = page.locator('[data-id="shop"]')
+          await row.getByText(/paused until/).waitFor()
+          await row.getByRole("link", { name: "in the policy" }).waitFor({ timeout: 5_000 })
+        })
+      }),
+    )
+
     it.effect("gets a further place from the page of watches alone, whose check is no other one there", () =>
       Effect.gen(function* () {
         const { baseUrl, demo } = yield* startService({ SERVICE_WATCH_LOOPBACK: "true" })
@@ -136,6 +157,7 @@ describe.skipIf(lacks !== "")(`a new watch in the console${lacks}`, () => {
           await page.goto(`${baseUrl}/#/checks/watches/127.0.0.1:9`)
           const row = page.getByRole("region", { name: "Places" }).getByRole("link", { name: "berlin" })
           await row.waitFor()
+          await page.getByText("It measured nothing in this time.", { exact: true }).waitFor()
           assert.isAbove((await row.boundingBox())?.width ?? 0, 40)
           await page.setViewportSize({ width: 390, height: 844 })
           await page.goto(`${baseUrl}/#/watches`)

@@ -1,11 +1,10 @@
 import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { parseCron } from "@tocsin/contract/formats/CronTimes"
-import { boundedMillis } from "@tocsin/contract/formats/durationMillis"
 import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { isNearlyFull } from "@tocsin/contract/integrations/isNearlyFull"
 import { SENDER_KINDS, senderKind } from "@tocsin/contract/integrations/senderKinds"
 import { senderLines } from "@tocsin/contract/integrations/senderLines"
-import { nextText } from "../../format/nextText.ts"
+import { graceProblem, nextText } from "../../format/nextText.ts"
 import { numberText, ZONES } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { listOf } from "../../state/lists.ts"
@@ -129,14 +128,13 @@ const SCHEDULES = [
 const hasTimes = ({ schedule }: Texts): boolean => schedule === "cron"
 
 const USUAL_GRACE = "1h"
-const GRACE = { min: 1_000, max: 7 * 86_400_000 }
 
 /** The query that declares the times. A crontab reads a percent sign as the end of a line. */
 const queryOf = ({ cron = "", grace = "", tz = "" }: Texts): string => {
   const times = parseCron(cron)
   if ("message" in times) throw refusal(`The times ${times.message}.`)
-  if (boundedMillis(grace, GRACE) === undefined)
-    throw refusal("Grace must be a duration such as 30m or 2h, of at most 7d.")
+  const problem = graceProblem(grace)
+  if (problem !== undefined) throw refusal(problem)
   return `cron=${cron.split(/\s+/).join("+")}&tz=${tz}${grace === USUAL_GRACE ? "" : `&grace=${grace}`}`
 }
 

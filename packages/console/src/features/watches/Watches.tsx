@@ -145,7 +145,7 @@ const ADDRESS_HINT =
 
 const drawSubject = (places: Places) => (watch: Watch) => {
   const { last, status } = watch
-  const unseen = unseenText(watch, places)
+  const unseen = !watch.is_paused && unseenText(watch, places)
   // Beside the state, these would be cut.
   const said = [
     pausedText(watch),
@@ -178,7 +178,7 @@ const watchesFrom = (places: Places, loopback: Setting | undefined): Kind<Watch>
     ({ status }) => placeOf(status ?? ""),
   ],
   when: ["Probes", drawTimes, ({ every }) => boundedMillis(every)],
-  noteOf: (watch) => !watch.is_paused && ofPolicy(watch),
+  noteOf: ofPolicy,
   stripOf: ({ name }) => <StatusStrip agent_id={WATCHER} check_id={name} />,
   many: MANY,
   actionsOf: (watch) => mayRespond.value && <Pause {...watch} />,
