@@ -148,6 +148,7 @@ const elsewhere: ReadonlyArray<Elsewhere> = [
     "is a link-local or metadata address, which no watch may reach",
     "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set",
     "leads to the server's own machine: allow probes that only read in Settings of the console, or by tocsin settings set watch_loopback true; for others, start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
+    "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
   ].map((words) => ({
     file: "packages/server/src/features/watches/watchTargets.ts",
     wording: `… ${words}`,

@@ -10,6 +10,8 @@ import type { Settings } from "../../settings/Settings.ts"
 export interface WatchTargets extends TargetPolicy {
   /** Whether watches that only read reach the loopback all the same. */
   readonly opensReading: boolean
+  /** Whether that is still to be had, by a setting. */
+  readonly offersReading?: boolean
 }
 
 /** The targets that the settings allow for watches (docs/rules.md#watches). */
@@ -17,23 +19,27 @@ export const watchTargets = ({ stored, ...settings }: Partial<Settings>): WatchT
   denyPrivateTargets: settings.SERVICE_DENY_PRIVATE_TARGETS ?? false,
   denyLoopback: settings.SERVICE_WATCH_LOOPBACK !== true,
   opensReading: settings.SERVICE_WATCH_LOOPBACK === undefined && stored?.watchLoopback === true,
+  offersReading: settings.SERVICE_WATCH_LOOPBACK === undefined && stored?.watchLoopback !== true,
 })
 
 /** Whether a probe can change nothing where it goes. */
 const isReading = ({ http, tcp, websocket }: ProbeTarget): boolean =>
   writingOption(http ?? tcp ?? websocket ?? {}) === undefined
 
-export const targetsFor = ({ opensReading, ...policy }: WatchTargets, watch: ProbeTarget): TargetPolicy =>
+type PolicyOfWatch = Omit<WatchTargets, "opensReading">
+
+export const targetsFor = ({ opensReading, ...policy }: WatchTargets, watch: ProbeTarget): PolicyOfWatch =>
   opensReading && isReading(watch) ? { ...policy, denyLoopback: false } : policy
 
 /** Why a watch must not connect to an IP address; `undefined` if it may. */
-export const refusalOf = (address: string, policy: TargetPolicy): string | undefined => {
+export const refusalOf = (address: string, policy: PolicyOfWatch): string | undefined => {
   if (!isRefusedAddress(address, policy)) return undefined
   if (isRefusedAddress(address, { denyPrivateTargets: false }))
     return "is a link-local or metadata address, which no watch may reach"
-  return policy.denyPrivateTargets
-    ? "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"
-    : "leads to the server's own machine: allow probes that only read in Settings of the console, or by tocsin settings set watch_loopback true; for others, start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
+  if (policy.denyPrivateTargets) return "is not public, and SERVICE_DENY_PRIVATE_TARGETS is set"
+  return policy.offersReading === true
+    ? "leads to the server's own machine: allow probes that only read in Settings of the console, or by tocsin settings set watch_loopback true; for others, start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
+    : "leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it"
 }
 
 /** Names that stand for the machine itself (RFC 6761). */

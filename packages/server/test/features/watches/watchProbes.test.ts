@@ -158,6 +158,11 @@ describe("a probe of the server", () => {
           assert.strictEqual(yield* refusal({}, { tls: { host } }), `tls.host ${loopback}`)
           assert.strictEqual(yield* refusal(LOOPBACK, { tcp: { host, port: 22 } }), "accepted")
         }
+        const closed = { SERVICE_WATCH_LOOPBACK: "false" }
+        assert.strictEqual(
+          yield* refusal(closed, { tls: { host: "localhost" } }),
+          "tls.host leads to the server's own machine: start the server with SERVICE_WATCH_LOOPBACK=true to allow it",
+        )
         for (const host of ["::1", "[::1]", "0:0::1%lo", "[::1%lo]", "::ffff:127.0.0.1%eth0"])
           assert.strictEqual(yield* refusal({}, { tcp: { host, port: 22 } }), `tcp.host ${loopback}`)
         for (const host of [

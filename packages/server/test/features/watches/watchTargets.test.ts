@@ -37,4 +37,14 @@ describe("the loopback", () => {
   ] as const)("%s", (_, settings, expected) => {
     assert.deepStrictEqual(opened(settings), [...expected])
   })
+
+  it.each([
+    ["where neither opens it", {}, true],
+    ["not where it is open to these", { stored: { watchLoopback: true } }, false],
+    ["not where the environment closes it", { SERVICE_WATCH_LOOPBACK: false }, false],
+  ] as const)("is offered to what only reads %s", (_, settings, isOffered) => {
+    const message = watchProblem(watchTargets(settings))(WRITING[0])?.message ?? ""
+    assert.strictEqual(message.includes("watch_loopback true"), isOffered, message)
+    assert.match(message, /start the server with SERVICE_WATCH_LOOPBACK=true to allow it$/)
+  })
 })
