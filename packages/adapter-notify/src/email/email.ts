@@ -11,6 +11,7 @@ import { digestOf, SEPARATOR } from "@tocsin/core/heart/notifications/digestText
 import {
   incidentLines,
   linksOf,
+  listFacts,
   type NamedLink,
   notRecoveredIn,
   subjectOf,
@@ -96,19 +97,25 @@ const detailsOf = (notification: DeliveryAttempt, times: string): string => {
   return shown.length === 0 ? "" : `<div style="margin-top:18px">${shown.join("")}</div>`
 }
 
-/** Since when it is what it is stands beside since when its incident is open, the last fact of one check. */
-const inOneLine = (facts: ReadonlyArray<string>, times: string): ReadonlyArray<string> =>
-  times === "" ? facts : [...facts.slice(0, -1), [...facts.slice(-1), times].join(SEPARATOR)]
+/** Since when it is what it is stands beside since when its incident is open, the last of its facts but an ID. */
+const inOneLine = (notification: DeliveryAttempt, times: string): ReadonlyArray<string> => {
+  const last = listFacts(notification).length - 1
+  return incidentLines(notification).facts.map((fact, index) =>
+    times !== "" && index === last ? `${fact}${SEPARATOR}${times}` : fact,
+  )
+}
 
 /** Its lines, where that its check is not ok cannot be passed over. */
 const singleHtml = (notification: DeliveryAttempt) => {
-  const { ending, facts, headline, title } = incidentLines(notification)
+  const { ending, headline, title } = incidentLines(notification)
   const warned = notRecoveredIn(notification)
-  const times = notification.details ? timesOf(notification, notification.details) : ""
+  const { details, incident } = notification
+  // Those of one check of several stand below, with its name.
+  const times = details && incident.members === 1 ? timesOf(notification, details) : ""
   const said = [...ending, headline].filter((line) => line !== "")
   const lines = [
     ...said.map((line) => lineOf(escapeHtml(line), line === warned ? ";font-weight:bold" : "")),
-    ...inOneLine(facts, times).map((line) => lineOf(escapeHtml(line), FACTS)),
+    ...inOneLine(notification, times).map((line) => lineOf(escapeHtml(line), FACTS)),
     ...linksOf(notification).map(buttonOf),
     detailsOf(notification, times),
   ]

@@ -8,7 +8,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Latch, Queue, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { email, type EmailOptions } from "../../src/email/email.ts"
-import { detailsOf, firing, resolved, shared } from "../notifications.ts"
+import { at, detailsOf, firing, resolved, shared } from "../notifications.ts"
 import { linked } from "../messages.ts"
 import { TEST_ID, testIds } from "../testIds.ts"
 import { answer, partsOf, startMailServer } from "./MailServer.ts"
@@ -98,6 +98,23 @@ describe("e-mail", () => {
     assert.include(text, `Incident: ${incident}\r\nAcknowledge for 1h: ${acknowledge.url}\r\n`)
     assert.include(html, `href="${acknowledge.url}">Acknowledge for 1h</a>`)
     assert.include(html, `href="${incident}">Incident</a>`)
+  })
+
+  served("says both times in one line, before its ID, and that of one of several apart", function* (opened) {
+    const { mails, port } = opened
+    const { send } = yield* sending(`smtp://127.0.0.1:${port}`)
+    const linesOf = Effect.map(Queue.take(mails), ({ raw }) =>
+      (partsOf(raw)[1] ?? "").replaceAll(/<[^>]+>/gu, "|").replaceAll(/\|+/gu, "|"),
+    )
+    const details = { ...detailsOf("", {}), since: at("2026-01-31T08:40:00Z") }
+    yield* send({ ...firing, details })
+    const times = "Critical since 2026-01-31 08:40:00 UTC, the check took 250 ms"
+    assert.include(
+      yield* linesOf,
+      `|Since 2026-01-31 08:30:00 UTC · ${times}|Incident: ${firing.incident.id}|`,
+    )
+    yield* send({ ...firing, details, incident: { ...firing.incident, members: 3 } })
+    assert.include(yield* linesOf, `|web-1/disk: ${times.replace("C", "c")}|`)
   })
 
   served("ends with the details in both parts, with more of the output than a chat", function* (opened) {
