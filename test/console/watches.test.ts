@@ -324,7 +324,6 @@ describe.skipIf(chromium === undefined)(`watches and integrations in the console
             for (const [name, state] of Object.entries(states))
               await page.locator(`[data-id="${name}"]`).getByText(state, { exact: true }).waitFor()
             await page.goto(`${baseUrl}/#/checks/full/only`)
-            await page.getByText("A job shows each run here once it reports its start, too.").waitFor()
             await click("Resolve")
             await page.getByText("Resolved full/only").waitFor()
             await page.getByRole("button", { name: "Resolve" }).waitFor({ state: "detached" })

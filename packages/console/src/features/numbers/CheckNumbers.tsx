@@ -5,7 +5,6 @@ import { messageOf } from "../../api/ApiFailure.ts"
 import { segment } from "../../api/request.ts"
 import { now } from "../../state/clock.ts"
 import { call } from "../../state/session.ts"
-import { reporting } from "../integrations/Contact.tsx"
 import { Axis } from "../../view/Axis.tsx"
 import { ReadingNote } from "../../view/states.tsx"
 import { useResource } from "../../view/usePages.ts"
@@ -39,14 +38,6 @@ const read = async ({ agent_id, check_id, end = Infinity, length }: CheckNumbers
   return { Chart: charts.Chart, drawn, note, stated: items, span }
 }
 
-const NoNumbers = ({ agent_id }: Pick<CheckNumbersProps, "agent_id">) => (
-  <p class="lead">
-    It measured nothing in this time.
-    {reporting.useOf(agent_id)?.kind === "ping" &&
-      " A job shows each run here once it reports its start, too."}
-  </p>
-)
-
 /** The numbers of a check over time: one chart for each unit. */
 export const CheckNumbers = (props: CheckNumbersProps) => {
   const { agent_id, check_id, title, length, end, steps, incidents } = props
@@ -69,7 +60,7 @@ export const CheckNumbers = (props: CheckNumbersProps) => {
     <>
       <ReadingNote reading={{ value: current, failure }} />
       {title !== undefined && <h2>{title}</h2>}
-      {drawn.length === 0 && <NoNumbers agent_id={agent_id} />}
+      {drawn.length === 0 && <p class="lead">It measured nothing in this time.</p>}
       {drawn.map((chart) => (
         <Chart
           key={`${chart.isDuration} ${chart.unit}`}

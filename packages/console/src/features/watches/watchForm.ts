@@ -39,7 +39,7 @@ export const labelsField = (labels: Labels = {}) => ({
   label: "Labels",
   isRare: true,
   example: "team=shop, env=production",
-  hint: "For routes, groups and reports. A value with a comma stands in quotes.",
+  hint: "For routes, groups and reports.",
   initial: labelsText(labels),
   refusedAs: /^(?:Labels|labels\b\S*)/,
 })
