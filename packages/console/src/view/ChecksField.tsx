@@ -110,7 +110,7 @@ export const useChecks = (form: string, former: ReadonlyArray<string> = []) => {
       ? "Reading the checks …"
       : `The checks could not be read: ${failure.message}. ${hintOf(failure)}`
   const title = named?.title ?? named?.check_id ?? ""
-  // What was there before stays as it was, whether or not there is a check of it now.
+  // A former text stays as it was, whether or not there is a check of it now.
   const isOfNone = count === NONE && match !== given
   return { match, isAwaited, isOfNone, title, field: { offered, said, text } }
 }

@@ -129,7 +129,7 @@ const labelOf = (key: string): string => {
   return LABELS[key] ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
 
-/** What is so by default stands in the choice. */
+/** A default stands in the choice. */
 const hintOf = ({ description }: Property = {}): string | undefined =>
   description
     ?.replace(/^A file that holds (.)/, (_, letter: string) => letter.toUpperCase())

@@ -40,7 +40,6 @@ import { useRead } from "../../view/usePages.ts"
 const PATH = "ops/v1/watches"
 /** The agent that has the results of watches. */
 export const WATCHER = "watches"
-const METHOD_OPTIONS = METHODS.map((one) => [one] as const)
 const PERIODS = [["10s"], ["30s"], ["1m"], ["5m"], ["1h"]] as const
 
 const placeOf = placeAmong(STATES)
@@ -110,7 +109,7 @@ const rareFields = (former: Watch | undefined): Readonly<Record<string, FormFiel
     json: { label: "JSON must have", hasLines: true, example: `${JSON_EXAMPLE}\n/data/0/state: ok` },
     header: { label: "The header must have", hasLines: true, example: "content-type: ~ text/*" },
     statuses: { label: "Statuses that are ok", example: "200, 300-399" },
-    method: { label: "Method", options: METHOD_OPTIONS },
+    method: { label: "Method", options: METHODS.map((one) => [one] as const) },
     slow: { label: "Slow: a warning after", example: "1s" },
     late: { label: "Slow: critical after", example: "3s" },
     warning: { label: "Certificate: warning days", ...days },

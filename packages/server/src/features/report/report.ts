@@ -25,7 +25,7 @@ const readSpan = Effect.fnUntraced(function* (given: Readonly<Record<string, unk
   return { from: start, to, ...(match !== undefined && { match }), ...(group !== undefined && { group }) }
 })
 
-/** What only warned was there all the time. */
+/** A check that only warned was there all the time. */
 const availableText = (percent: number | null, warned: boolean): string =>
   warned ? "warned" : percent === null ? "" : `${percent.toFixed(3)} %`
 
