@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { takeBackCall } from "@tocsin/core/heart/notifications/phoneTurns"
+import { findPhone, takeBackCall } from "@tocsin/core/heart/notifications/phoneTurns"
+import { commandOf } from "@tocsin/core/kernel/unitOfWork/Decision"
 import { Duration, Effect } from "effect"
 import { range } from "./numbers.ts"
 import { enqueue } from "./outboxItems.ts"
@@ -8,6 +9,13 @@ import { race } from "./race.ts"
 import type { StorageUnderTest } from "./StorageUnderTest.ts"
 import { transact } from "./transact.ts"
 import { claimItems } from "./claimItems.ts"
+
+const beginAhead = commandOf(function* (unit) {
+  const at = Instant.plus(unit.now, Duration.seconds(1))
+  const phone = yield* findPhone(unit, "debug", at)
+  phone.begin()
+  return at
+})
 
 /** Claims for phones, which ring once at a time (docs/rules.md#phones). */
 export const phoneSuite = <Place>(subject: StorageUnderTest<Place>): void => {
@@ -31,6 +39,10 @@ export const phoneSuite = <Place>(subject: StorageUnderTest<Place>): void => {
             Effect.forEach(range(8), (n) => claim(n, digestOver), { concurrency: "unbounded" }),
             (claims) => claims.flat(),
           )
+        // A transaction that began later may be first.
+        const ahead = yield* transact(replica(1).storage, beginAhead())
+        assert.deepStrictEqual(yield* all(undefined), [])
+        yield* transact(replica(1).storage, takeBackCall("debug", ahead))
         const [single, ...others] = yield* all(undefined)
         assert.strictEqual(others.length, 0)
         const began_at = single?.claim.call_began_at ?? assert.fail("no call began")

@@ -129,10 +129,7 @@ export const watchSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         ],
         [{ url, expect: { other: 1 } }, /^http\.expect\.other is not a known field$/],
         [{ url, time: { warning: "3s", critical: "1s" } }, /^http\.time\.warning must not be more/],
-        [
-          { url, days: { warning: 14, critical: 20 } },
-          /^http\.days\.warning must not be less than critical/,
-        ],
+        [{ url, days: { warning: 14, critical: 20 } }, /^http\.days\.warning must not be less than critical/],
         [{ url, body: "a" }, /^http\.body needs a method/],
         [{ url, auth: {} }, /^http\.auth must have either/],
       ] as const) {

@@ -12,12 +12,15 @@ import type { AttemptResult } from "./recordResults.ts"
 /** From the beginning of a call that may have rung to the next one: one listens, and presses a key. */
 const BETWEEN_CALLS = Duration.seconds(90)
 
-/** Until when a phone stays free after a call; nothing if it is over. A clock may have been set back since. */
+/**
+ * Until when a phone stays free after a call; nothing if it is over. A call that began a little ahead is another
+ * transaction's, which began later and was first; one far ahead is of before a clock was set back.
+ */
 const restsUntil = (
   began_at: Instant.Instant | undefined,
   now: Instant.Instant,
 ): Instant.Instant | undefined => {
-  if (began_at === undefined || began_at > now) return undefined
+  if (began_at === undefined || began_at > Instant.plus(now, BETWEEN_CALLS)) return undefined
   const until = Instant.plus(began_at, BETWEEN_CALLS)
   return now < until ? until : undefined
 }
