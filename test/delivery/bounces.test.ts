@@ -31,6 +31,16 @@ describe("a mail that a delivery report returns", () => {
     yield* webhook.has("firing critical a/disk")
   })
 
+  test("counts as refused also where the report comes after the last moment of an attempt", function* (opened) {
+    const { after, bounces, disk, outbox, webhook } = opened
+    yield* disk.turns("critical")
+    yield* after("2 days")
+    yield* bounces(0)
+    yield* disk.turns("ok")
+    yield* outbox.is("firing failed")
+    yield* webhook.has("firing critical a/disk")
+  })
+
   test("leaves a resolution that was attempted", function* ({ bounces, disk, outbox, webhook }) {
     yield* disk.turns("critical")
     yield* webhook.answers(deferred)

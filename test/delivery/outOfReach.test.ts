@@ -10,13 +10,16 @@ import { settled } from "../service/settled.ts"
 
 const NAMES = ["chat", "pager"]
 const ROTAS = { rotas: { primary: { order: NAMES, every: "31d", from: "2026-01-15T00:00" } } }
-const DOCUMENT = Result.getOrThrow(readPolicy({ ...ROTAS, routes: [{ to: ["primary"] }] }, NAMES))
+const documentTo = (...to: ReadonlyArray<string>) =>
+  Result.getOrThrow(readPolicy({ ...ROTAS, routes: [{ to }] }, NAMES))
+const DOCUMENT = documentTo("primary")
 
 /** A server that lacks the secret of a receiver, or whose chat answers otherwise. */
 const openWithout = Effect.fnUntraced(function* (
   receiver?: string,
   answer: Answer = delivered,
   lease?: Duration.Duration,
+  document = DOCUMENT,
 ) {
   const service = yield* openService({
     notifiers: NAMES,
@@ -27,11 +30,11 @@ const openWithout = Effect.fnUntraced(function* (
     keepsHouse: true,
     reports: true,
     ...(lease && { lease }),
-    rules: { policy: DOCUMENT },
+    rules: { policy: document },
   })
   const use = (...unavailable: ReadonlyArray<string>) => {
     const reasons = new Map(unavailable.map((name) => [name, "its secret cannot be read"]))
-    const policy = { ...compilePolicy(DOCUMENT, NAMES), unavailable: reasons }
+    const policy = { ...compilePolicy(document, NAMES), unavailable: reasons }
     const rest = NAMES.filter((name) => !unavailable.includes(name))
     return Effect.andThen(process.sendsTo(...rest), process.policy.replace(policy))
   }
@@ -62,6 +65,24 @@ it.effect("the next turn is on call beside a receiver that no server can use for
     yield* reports("ok")
     yield* after("30 seconds")
     assert.deepStrictEqual(messages().slice(2).toSorted(), ["2.5 chat resolved", "2.5 pager resolved"])
+  }),
+)
+
+it.effect("the next turn has an escalation though it knows the incident, as another route names it", () =>
+  Effect.gen(function* () {
+    const document = documentTo("pager", "primary")
+    const { after, messages, reports, use } = yield* openWithout(undefined, delivered, undefined, document)
+    yield* reports("critical")
+    yield* after("1 minute")
+    assert.deepStrictEqual(messages().toSorted(), ["0 chat opened", "0 pager opened"])
+    yield* use("chat")
+    yield* after("150 seconds")
+    assert.deepStrictEqual(
+      messages()
+        .slice(2)
+        .map((text) => text.slice(text.indexOf(" ") + 1)),
+      ["pager escalation"],
+    )
   }),
 )
 

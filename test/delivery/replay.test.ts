@@ -2,7 +2,7 @@ import { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { NotFound, StateConflict } from "@tocsin/core/kernel/engine/OperationErrors"
 import { assert, describe, it } from "@effect/vitest"
-import { recordResults } from "@tocsin/core/heart/notifications/recordResults"
+import { type AttemptResult, recordResults } from "@tocsin/core/heart/notifications/recordResults"
 import { claimItems } from "@tocsin/testing/claimItems"
 import { expireAll } from "@tocsin/testing/expireAll"
 import { transact } from "@tocsin/testing/transact"
@@ -23,6 +23,8 @@ const openCritical = Effect.fnUntraced(function* (answer: Answer) {
   })
   return { ...timeline, receivers: service.receivers, replay }
 })
+
+const CLAIMS = { receivers: ["webhook"], limit: 5, lease: Duration.minutes(1), random: 0.5 } as const
 
 /** Two dead letters: a firing that was retried for a day, and the resolved after it. */
 const openEnded = Effect.gen(function* () {
@@ -58,8 +60,7 @@ describe("replaying a dead letter", () => {
       Effect.gen(function* () {
         const { disk, outbox, process } = yield* openTimeline({ process: { delivers: false } })
         yield* disk.turns("critical")
-        const claims = { receivers: ["webhook"], limit: 5, lease: Duration.minutes(1), random: 0.5 } as const
-        const [claimed] = yield* claimItems(process.commits, claims)
+        const [claimed] = yield* claimItems(process.commits, CLAIMS)
         const { claim } = claimed ?? assert.fail("nothing was claimed")
         yield* process.commits.transact(
           recordResults([{ claim, result: { outcome: "refused", error: "404" }, random: 0.5 }]),
@@ -69,6 +70,24 @@ describe("replaying a dead letter", () => {
         yield* disk.turns("ok")
         yield* outbox.is("firing pending", "resolved pending")
       }),
+  )
+
+  it.effect("keeps that it was attempted where its next attempt does not begin", () =>
+    Effect.gen(function* () {
+      const { after, disk, outbox, process } = yield* openTimeline({ process: { delivers: false } })
+      yield* disk.turns("critical")
+      const ends = Effect.fnUntraced(function* (result: AttemptResult) {
+        const [claimed] = yield* claimItems(process.commits, CLAIMS)
+        const { claim } = claimed ?? assert.fail("nothing was claimed")
+        yield* process.commits.transact(recordResults([{ claim, result, random: 0.5 }]))
+      })
+      yield* ends({ outcome: "refused", error: "404" })
+      yield* process.operations.replay(outbox.item().id)
+      yield* after("1 minute")
+      yield* ends({ outcome: "unsent" })
+      yield* disk.turns("ok")
+      yield* outbox.is("firing pending", "resolved pending")
+    }),
   )
 
   it.effect("puts it before what a policy made owed", () =>

@@ -17,15 +17,6 @@ const CASES: Readonly<Record<string, Case>> = {
       "7220 pager resolved critical",
     ],
   },
-  "who has its second turn gets no handover if the turn between got nothing": {
-    policy: PRIMARY,
-    steps: [
-      [20, disk("critical")],
-      [400, { step: "silence", match: ["check_id = disk"], lasts: 5_500 }],
-      [7_200, disk("ok")],
-    ],
-    expected: ["20 chat firing opened critical", "7620 chat resolved critical"],
-  },
   "an acknowledgement holds a handover until it is withdrawn": {
     policy: PRIMARY,
     steps: [

@@ -188,6 +188,15 @@ const ONCE_WRONG: Readonly<Record<string, Case>> = {
       "1800 chat firing handover critical",
     ],
   },
+  "who has its second turn gets no handover if the turn between got nothing": {
+    policy: PRIMARY,
+    steps: [
+      [20, disk("critical")],
+      [400, { step: "silence", match: ["check_id = disk"], lasts: 5_500 }],
+      [7_200, disk("ok")],
+    ],
+    expected: ["20 chat firing opened critical", "7620 chat resolved critical"],
+  },
   "a reminder that is refused too names nobody anew": {
     policy: of(HOURLY, { routes: [{ to: ["primary"], remind: 910 }] }),
     steps: [refuses("chat"), [20, disk("critical")]],

@@ -60,6 +60,15 @@ const BROUGHT: Readonly<Record<string, Case>> = {
       "680 chat firing escalation critical",
     ],
   },
+  "a message came less than a minute before it": {
+    receivers: ["chat"],
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 320, to: ["chat"] }] }] },
+    steps: [
+      [20, disk("warning")],
+      [280, disk("critical")],
+    ],
+    expected: ["20 chat firing opened warning", "300 chat firing worsened critical"],
+  },
   "a check joins whose step is over, and whose reminder is due": {
     receivers: ["chat"],
     policy: {
@@ -120,6 +129,27 @@ const BROUGHT: Readonly<Record<string, Case>> = {
       [660, { step: "policy", policy: { routes: [{ to: ["chat"] }] }, receivers: ["chat"] }],
     ],
     expected: ["20 chat firing opened critical"],
+  },
+}
+
+/** Holds whose ends begin steps, beside others. */
+const AFTER_HOLDS: Readonly<Record<string, Case>> = {
+  "a silence ends that held what quiet hours hold on": {
+    policy: { ...STEPS, quiet: { chat: { from: 30_600, to: 36_000, below: "critical" } } },
+    steps: [
+      [20, disk("warning")],
+      [1_200, { step: "silence", match: ["check_id = disk"], lasts: 600 }],
+    ],
+    expected: ["920 pager firing escalation warning", "2720 pager firing escalation warning"],
+  },
+  "a window began while a silence held a step that was due": {
+    policy: { ...STEPS, windows: [{ every: 1_800, for: 600, match: ["check_id = disk"] }] },
+    steps: [
+      [620, disk("critical")],
+      [300, { step: "silence", match: ["check_id = disk"], lasts: 1_100 }],
+    ],
+    tail: 3_000,
+    expected: ["620 chat firing opened critical", "3300 pager firing escalation critical"],
   },
 }
 
@@ -276,6 +306,10 @@ const WORSENED: Readonly<Record<string, Case>> = {
 
 describe("steps whose moment is over", () => {
   playCases(BROUGHT)
+})
+
+describe("steps after a hold", () => {
+  playCases(AFTER_HOLDS)
 })
 
 describe("steps after a clock was set back", () => {

@@ -418,11 +418,14 @@ describe("a rule of the policy", () => {
   })
 
   test("that changes the incident alone changes it for checks that have reported", function* (opened) {
-    const { after, alive, disk, front, incidents } = opened
+    const { after, alive, disk, front, incidents, service } = opened
     yield* front.policy.replace(policyOf(disks))
     yield* disk.turns("ok")
     yield* after("10 seconds")
     yield* front.policy.replace(policyOf({ ...disks, incident: "own" }))
+    yield* after("10 seconds")
+    // Before it is late: whether others are cut off depends on it, and whether a matcher means any check.
+    assert.strictEqual(expectationOf(service)?.terms?.incident, "own")
     yield* alive(5)
     yield* incidents.areOpen("a/disk/@overdue")
   })

@@ -1,6 +1,7 @@
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { assert, it } from "@effect/vitest"
 import { newExpectation } from "@tocsin/core/heart/model/ExpectationRecord"
+import { evaluateExpectations } from "@tocsin/core/heart/overdue/evaluateExpectations"
 import { followPolicy } from "@tocsin/core/heart/overdue/followPolicy"
 import { Incidents } from "@tocsin/core/heart/incidents/Incidents"
 import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
@@ -11,7 +12,8 @@ import { openReplica } from "@tocsin/testing/Replica"
 import { agentRecord, checkRecord, write } from "@tocsin/testing/records"
 import { start, START_MILLIS } from "@tocsin/testing/samples"
 import { transact } from "@tocsin/testing/transact"
-import { Effect, Layer, Result } from "effect"
+import * as Instant from "@tocsin/contract/formats/Instant"
+import { Duration, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 
 const rule = { match: ["check_id = disk"], every: "1h" }
@@ -47,5 +49,30 @@ it.effect.each([
     })
     const expectation = yield* rowOf(replica, "expectation", ref)
     assert.deepInclude(expectation, { origin: becomes, running_since: start })
+  }),
+)
+
+it.effect("a check that is due as its rule changes is late by the present rule, not by the former one", () =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(START_MILLIS)
+    const replica = yield* openReplica({ name: "memory", place: Layer.empty, client: MemoryStorage.layer })
+    const now = Instant.plus(start, Duration.minutes(10))
+    const agent = agentRecord("a", { last_seen_at: now })
+    const check = checkRecord(agent, "disk")
+    const former = { ...terms, every_millis: 60_000, after_millis: 180_000 }
+    yield* write(replica, [], (unit) => {
+      unit.agents.put(agent)
+      unit.checks.put(check)
+      const expected = newExpectation(check, { origin: "policy", terms: former, expected_from: start })
+      unit.expectations.put({ ...expected, next_evaluation_at: now })
+    })
+    yield* TestClock.adjust(Duration.minutes(10))
+    const { agent_id: agentId, check_id } = check
+    const incidents = { ...replica.incidents, policy: () => policy }
+    const input = { agentId, checkIds: [check_id], outageEnd: undefined, incidents }
+    yield* transact(replica.storage, evaluateExpectations(input))
+    const expectation = yield* rowOf(replica, "expectation", check)
+    assert.deepInclude(expectation?.terms, { every_millis: 3_600_000, after_millis: 10_800_000 })
+    assert.isUndefined(expectation?.incident_id)
   }),
 )

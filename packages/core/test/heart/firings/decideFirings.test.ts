@@ -117,6 +117,8 @@ describe("an evaluation of an incident", () => {
     expect(again("change", 30, { ...refused, repaired_by: "attempt" })).toEqual([["chat", "reminder"]])
     expect(again("change", 30, refused, 10 + 24 * 60)).toEqual([["chat", "reminder"]])
     expect(again("change", 30, refused, 11 + 24 * 60)).toEqual([])
+    // It counts when it was written, also where attempts went on for long.
+    expect(again("change", 30, { ...refused, updated_at: minute(29) }, 11 + 24 * 60)).toEqual([])
     // A message that an attempt has brought once is not brought by another after a change.
     const brought = (by: "attempt" | "change", last: OutboxRecord) => {
       const repaired = new Map([["chat", { at: minute(30), by }]])

@@ -206,7 +206,8 @@ it("a policy warns of calls that are easily missed, or that ring for everything"
 
 it("a policy warns of a later step that reaches only receivers of the step before", () => {
   const rota = { order: ["debug"], every: "7d", from: "2026-12-07T09:00" }
-  const rotas = { night: rota, both: { ...rota, order: ["debug", "chat"] } }
+  const day = { ...rota, hours: [{ hours: "08:00-18:00" }], otherwise: "chat" }
+  const rotas = { night: rota, both: { ...rota, order: ["debug", "chat"] }, day }
   const steps = (...to: ReadonlyArray<ReadonlyArray<string>>) => ({
     steps: to.map((names, n) => ({ to: names, ...(n > 0 && { after: `${n * 15}m` }) })),
   })
@@ -216,6 +217,7 @@ it("a policy warns of a later step that reaches only receivers of the step befor
     steps(["debug"], ["debug", "chat"], ["chat"]),
     steps(["night"], ["debug"]),
     steps(["both"], ["debug"]),
+    steps(["day"], ["debug"]),
   ]
   const receivers = { debug: { kind: "debug" }, chat: { kind: "messenger", url_file: "/run/chat" } }
   assert.deepStrictEqual(
