@@ -89,7 +89,7 @@ layer(ScratchPostgres.layerMigrated)("a storage whose database", (it) => {
     "does not answer is unavailable within the limits, and works again once it answers",
     function* ({ url }) {
       const network = yield* faultyNetwork(url)
-      const bounds = { connectTimeout: "300 millis", replyTimeout: "200 millis" } as const
+      const bounds = { connectTimeout: "5 seconds", replyTimeout: "1 second" } as const
       const storage = yield* openStorage({ url: network.url, ...bounds })
       yield* transact(storage, write)
       yield* network.holdReplies
