@@ -1,3 +1,4 @@
+import { hasOnlyWarned } from "@tocsin/contract/availability/Availability"
 import { escapeHtml } from "@tocsin/contract/formats/escapeHtml"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
@@ -27,10 +28,8 @@ const STATES = ["critical", "warning", "unknown", "late"] as const
 const countText = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`
 
 /** The availability of a check. One that was never worse than a warning was there all the time. */
-const availableText = ({ percent, seconds }: Report["worst"][number]): string => {
-  const { critical, late, unknown, warning } = seconds
-  return warning > 0 && critical + late + unknown === 0 ? "warned" : percentText(percent)
-}
+const availableText = ({ percent, seconds }: Report["worst"][number]): string =>
+  hasOnlyWarned(seconds) ? "warned" : percentText(percent)
 
 const worstRows = ({ worst }: Report, { length }: ReaderTexts): Part["rows"] =>
   worst

@@ -59,7 +59,7 @@ const MARK = "\xEF\xBB\xBF"
 /** Between two parts of PEM in one line, of which OpenSSL reads neither. */
 const JOINT = "----------"
 
-/** A file's content without marks of UTF-8, which some editors write, and with each part of PEM in lines of its own. */
+/** A file's content without the UTF-8 marks that some editors write, each PEM part on separate lines. */
 const readNamed = (parameter: string, file: string): Buffer => {
   try {
     const text = readFileSync(file, "latin1").replaceAll(MARK, "").replaceAll(JOINT, "-----\n-----")

@@ -87,7 +87,7 @@ export const arranged = <Item>(
         return { items: [], next_cursor: isCut ? null : next_cursor }
       }
       await readAll({ read }, { isWanted })
-      // Of many, the rows are drawn by a task of its own.
+      // A separate task draws the rows of a long list.
       await answeringReader(count)
       return {
         items: sorted.map(([, item]) => item),

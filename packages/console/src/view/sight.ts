@@ -18,7 +18,7 @@ export const closer = ([first, last]: Range, [top, bottom]: Range): Range => [
 /** The attribute of a row: out of sight it costs neither layout nor paint, and the browser's search still finds it. */
 export type Hidden = ReadonlySignal<"until-found" | undefined>
 
-/** The rows in sight. Each row has a signal of its own, so that a scroll reaches only those that come or go. */
+/** The rows in sight. Each row has a separate signal, so a scroll redraws only rows that enter or leave. */
 export const useSight = (inSight: number) => {
   const range = useSignal<Range>([0, inSight])
   const all = useMemo(() => new Map<number, Signal<Hidden["value"]>>(), [])

@@ -52,7 +52,7 @@ const unquoted = (value: string): string => {
   return typeof read === "string" ? read : value
 }
 
-/** Labels as a field has them. A text that nobody edited means the former ones, exactly. */
+/** Labels as a field has them. An unedited text means the former labels exactly. */
 export const labelsIn = (text: string, former?: Labels): Labels =>
   former && text === labelsText(former)
     ? former
