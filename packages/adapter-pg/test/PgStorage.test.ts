@@ -101,7 +101,7 @@ layer(ScratchPostgres.layerMigrated)("a storage whose database", (it) => {
 
   onDatabase("is on a host that vanishes is connected again", function* ({ url }) {
     const network = yield* faultyNetwork(url)
-    const storage = yield* openStorage({ url: network.url, replyTimeout: "300 millis" })
+    const storage = yield* openStorage({ url: network.url, replyTimeout: "3 seconds" })
     yield* transact(storage, write)
     yield* storage.probe
     yield* network.vanish
@@ -227,8 +227,8 @@ layer(ScratchPostgres.layerMigrated)("a storage whose rows are locked by another
     const scratch = yield* ScratchPostgres
     const bounds = {
       maxConnections: 3,
-      connectTimeout: "500 millis",
-      statementTimeout: "400 millis",
+      connectTimeout: "5 seconds",
+      statementTimeout: "3 seconds",
     } as const
     const storage = yield* openStorage({ url: scratch.url, ...bounds })
     yield* transact(storage, write)

@@ -96,14 +96,19 @@ layer(ScratchPostgres.layer)("an interrupted statement", (it) => {
   })
 
   test("of one fiber does not touch what another runs on the same connection", function* (opened) {
-    const { observer, subject } = opened
+    const { observer, scratch, subject } = opened
+    const holder = yield* scratch.replica({ maxConnections: 1 })
+    yield* holder.sql`SELECT pg_advisory_lock(1)`
     const rows = yield* subject.sql.withTransaction(
       Effect.gen(function* () {
-        const slow = yield* Effect.forkChild(subject.sql`SELECT 'kept' AS result FROM pg_sleep(0.2)`)
-        yield* eventually(isRunning(observer, "pg_sleep"))
+        const slow = yield* Effect.forkChild(
+          subject.sql`SELECT 'kept' AS result FROM pg_advisory_xact_lock(1)`,
+        )
+        yield* eventually(isWaitingForLock(observer))
         const queued = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
         yield* Effect.yieldNow
         yield* Fiber.interrupt(queued)
+        yield* holder.sql`SELECT pg_advisory_unlock_all()`
         return yield* Fiber.join(slow)
       }),
     )
@@ -151,7 +156,7 @@ layer(ScratchPostgres.layer)("an interrupted statement", (it) => {
     const subject = yield* scratch.replica({
       url: network.url,
       maxConnections: 1,
-      replyTimeout: "200 millis",
+      replyTimeout: "3 seconds",
     })
     yield* subject.sql`SELECT 1`
     const fiber = yield* Effect.forkChild(subject.sql`SELECT pg_sleep(600)`)
@@ -238,7 +243,7 @@ layer(ScratchPostgres.layer)("a lost connection", (it) => {
 
   test("without an answer to COMMIT fails within replyTimeout", function* ({ scratch }) {
     const network = yield* faultyNetwork(scratch.url)
-    const subject = yield* scratch.replica({ url: network.url, replyTimeout: "500 millis" })
+    const subject = yield* scratch.replica({ url: network.url, replyTimeout: "3 seconds" })
     const error = yield* Effect.flip(subject.sql.withTransaction(network.holdReplies))
     assert.strictEqual(error.reason._tag, "ConnectionError")
     assert.strictEqual(error.reason.operation, "commit")

@@ -129,7 +129,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
 
   test("fails with a typed error if there is no answer within connectTimeout", function* (scratch) {
     const network = yield* faultyNetwork(scratch.url)
-    const subject = yield* scratch.replica({ url: network.url, connectTimeout: "500 millis" })
+    const subject = yield* scratch.replica({ url: network.url, connectTimeout: "3 seconds" })
     yield* network.holdReplies
     const error = yield* Effect.flip(subject.sql`SELECT 1`)
     assert.strictEqual(error.reason._tag, "ConnectionError")
@@ -153,7 +153,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     const subject = yield* scratch.replica({
       url: network.url,
       maxConnections: 4,
-      replyTimeout: "300 millis",
+      replyTimeout: "3 seconds",
     })
     yield* Effect.scoped(exhaust(subject, 4))
     yield* network.vanish
@@ -172,7 +172,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     const subject = yield* scratch.replica({
       url: network.url,
       maxConnections: 2,
-      replyTimeout: "1 second",
+      replyTimeout: "3 seconds",
     })
     yield* Effect.scoped(exhaust(subject, 2))
     const waiting = yield* Effect.forkChild(Effect.flip(subject.sql`SELECT pg_sleep(60)`))
@@ -224,7 +224,7 @@ layer(ScratchPostgres.layer)("the pool", (it) => {
     const released = yield* Deferred.make<void>()
     const fiber = yield* Effect.scoped(
       Effect.gen(function* () {
-        const subject = yield* replica({ applicationName, replyTimeout: "50 millis" })
+        const subject = yield* replica({ applicationName, replyTimeout: "3 seconds" })
         const holder = yield* Effect.forkDetach(
           Effect.scoped(Effect.andThen(exhaust(subject, 1), Deferred.await(released))),
         )

@@ -65,7 +65,7 @@ layer(ScratchPostgres.layerClient())("errors of statements", (it) => {
   it.effect("a statement beyond its time is a StatementTimeoutError", () =>
     Effect.gen(function* () {
       const scratch = yield* ScratchPostgres
-      const { sql } = yield* scratch.replica({ statementTimeout: "200 millis" })
+      const { sql } = yield* scratch.replica({ statementTimeout: "3 seconds" })
       const error = yield* Effect.flip(sql`SELECT pg_sleep(600)`)
       assert.strictEqual(error.reason._tag, "StatementTimeoutError")
       assert.isTrue(error.isRetryable)

@@ -54,7 +54,7 @@ const countOf = ({ sql }: Replica, agent: string) =>
 const setUp = Effect.gen(function* () {
   const scratch = yield* ScratchPostgres
   const network = yield* networkAtCommit(scratch.url)
-  const storage = yield* openStorage({ url: network.url, replyTimeout: "500 millis" })
+  const storage = yield* openStorage({ url: network.url, replyTimeout: "2 seconds" })
   const observer = yield* scratch.replica({ maxConnections: 1 })
   return { network, storage, observer }
 })

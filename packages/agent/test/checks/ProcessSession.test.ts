@@ -16,7 +16,7 @@ const endedIn = async (script: string) => {
   const file = join(folder, "pids")
   const env = { PATH: "/usr/local/bin:/usr/bin:/bin", PIDS: file }
   const run = runCommand(
-    { argv: ["/bin/bash", "-c", script], env, cwd: folder, timeoutMillis: 1_000 },
+    { argv: ["/bin/bash", "-c", script], env, cwd: folder, timeoutMillis: 5_000 },
     systemClock,
   )
   const { exitCode } = await run.outcome
