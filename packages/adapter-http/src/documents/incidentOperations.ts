@@ -47,18 +47,6 @@ export const notifications: Operations = {
       "A notification that an acknowledgement holds",
     ),
   },
-  testNotifier: {
-    summary: "Send a test message now and report the receiver's answer",
-    description: "Sends a test message immediately and reports the receiver's answer. Tocsin stores neither.",
-    parameters: { notifier: "webhook" },
-    success: {
-      delivered: ["The receiver took it", { outcome: "delivered", status: 204, error: null }],
-      refused: [
-        "The receiver refused it",
-        { outcome: "refused", status: 404, error: "the receiver answered 404" },
-      ],
-    },
-  },
 }
 
 export const agents: Operations = {

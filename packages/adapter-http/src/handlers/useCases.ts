@@ -1,20 +1,14 @@
 import { Admission } from "@tocsin/core/lists/Admission"
 import { traceIncident } from "@tocsin/core/heart/notifications/traceIncident"
-import { AgentDownloads } from "@tocsin/core/features/enrolment/AgentDownloads"
-import { ResolvedChecks } from "@tocsin/core/features/integrations/resolveCheck"
-import { ReceiverTests } from "@tocsin/core/features/receivers/ReceiverTests"
-import { Reports } from "@tocsin/core/features/report/readReport"
 import { Availability } from "@tocsin/core/heart/availability/readAvailability"
 import { Checks } from "@tocsin/core/heart/usecases/Checks"
 import { Incidents } from "@tocsin/core/heart/usecases/Incidents"
 import { ExplainedChecks } from "@tocsin/core/lists/ExplainedChecks"
-import { Numbers } from "@tocsin/core/lists/Numbers"
 import { Operators } from "@tocsin/core/heart/usecases/Operators"
 import { Queries } from "@tocsin/core/lists/Queries"
 import { toAcknowledgement } from "@tocsin/core/heart/model/Acknowledgement"
 import { toLogEntry } from "@tocsin/core/heart/model/IncidentRecord"
 import { toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
-import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
 import { Context, Effect } from "effect"
 import type { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { type OpsUseCases, type UseCases, useCasesOf } from "./OpsUseCases.ts"
@@ -44,40 +38,21 @@ export const v1UseCases = (services: Context.Context<Admission | Queries>) => {
 }
 
 export const operationUseCases = (
-  services: Context.Context<
-    | AgentDownloads
-    | Availability
-    | Checks
-    | ExplainedChecks
-    | Incidents
-    | Numbers
-    | Queries
-    | ReceiverTests
-    | Reports
-    | ResolvedChecks
-  >,
+  services: Context.Context<Availability | Checks | ExplainedChecks | Incidents | Queries>,
 ) => {
   const checks = Context.get(services, Checks)
   const incidents = Context.get(services, Incidents)
-  const { numbers } = Context.get(services, Numbers)
   const queries = Context.get(services, Queries)
-  const { testNotifier } = Context.get(services, ReceiverTests)
   return {
     getOverview: () => queries.overview,
-    getAgentDownload: () => Context.get(services, AgentDownloads).agentDownload,
     findAgents: ({ query }) => queries.findAgents(query),
     listExpectedChecks: ({ query }) => checks.expectedChecks(query),
     listAvailability: ({ query }) => Context.get(services, Availability).availability(query),
-    readReport: ({ query }) => Context.get(services, Reports).report(query),
-    listSeries: ({ params }) => numbers.ofCheck(params.agent_id, params.check_id),
-    readNumbers: ({ query }) => numbers.read(query),
     listAudit: ({ query }) => queries.audit(query),
     replay: ({ params }) => incidents.replay(params.id),
     release: ({ params }) => incidents.release(params.id),
     listHeldOutbox: ({ query }) => incidents.outbox(query),
     listHeldIncidents: ({ query }) => incidents.incidents(query),
-    testNotifier: ({ params }) => Effect.map(testNotifier(params.notifier), toNotifierTest),
-    resolveCheck: ({ params }) => Context.get(services, ResolvedChecks).resolveCheck(params),
     resetClock: ({ params }) => checks.resetClock(params),
     titleCheck: ({ params, payload }) => checks.titleCheck(params, payload.title ?? undefined),
     titleAgent: ({ params, payload }) => checks.titleAgent(params.agent_id, payload.title ?? undefined),

@@ -1,9 +1,7 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { AgentDownload } from "../enrolment/AgentDownload.ts"
 import { AuditEntry, AuditListParameters } from "../audit/Audit.ts"
 import { AvailabilityParameters, CheckAvailability } from "../availability/Availability.ts"
-import { NumbersAnswer, NumbersParameters, SeriesOfCheck } from "../numbers/Numbers.ts"
 import { EnrolRequest } from "../enrolment/Enrolments.ts"
 import { ExpectationsRequest, ExpectationsResponse } from "../overdue/Expectations.ts"
 import * as Parameters from "../v1/Parameters.ts"
@@ -24,16 +22,17 @@ import { ExportApi } from "../export/ExportApi.ts"
 import { IncidentActionsApi } from "./IncidentActionsApi.ts"
 import { IntegrationsApi } from "../integrations/IntegrationsApi.ts"
 import { NamedOperatorsApi } from "./NamedOperatorsApi.ts"
+import { NumbersApi } from "../numbers/NumbersApi.ts"
 import { PolicyApi } from "./PolicyApi.ts"
 import { PushApi } from "../push/PushApi.ts"
 import { RotasApi } from "../onCall/RotasApi.ts"
 import { SessionsApi, SignInApi } from "../signIn/SessionsApi.ts"
-import { SecretsApi } from "../receivers/SecretsApi.ts"
+import { ReceiversApi } from "../receivers/ReceiversApi.ts"
+import { ReportApi } from "../report/ReportApi.ts"
 import { SettingsApi } from "../settings/SettingsApi.ts"
 import { SilencesApi } from "../silences/SilencesApi.ts"
 import { PlaceWatchesApi, WatchesApi } from "../watches/WatchesApi.ts"
 import { AgentAuthentication, operatorsGroup, role, ValidParameters } from "./operation.ts"
-import { Report, ReportParameters } from "../report/Report.ts"
 import { TitleRequest } from "../titles/Titles.ts"
 import { CheckExplanation, ExpectedCheckStatePage } from "../checks/ShownChecks.ts"
 import { HeldIncident, HeldOutboxItem } from "../incidents/HeldRows.ts"
@@ -98,10 +97,6 @@ class OperationsApi extends operatorsGroup(
     query: Parameters.FoundAgentListParameters,
     success: resources.TitledAgentPage,
   }),
-  role.read.get("getAgentDownload", "/agent_download", {
-    success: AgentDownload,
-    error: NotFound.wire,
-  }),
   role.read.get("listExpectedChecks", "/checks", {
     query: Parameters.ExpectedCheckListParameters,
     success: ExpectedCheckStatePage,
@@ -110,31 +105,11 @@ class OperationsApi extends operatorsGroup(
     query: AvailabilityParameters,
     success: pageOf(CheckAvailability, "AvailabilityPage"),
   }),
-  role.read.get("readReport", "/report", { query: ReportParameters, success: Report }),
-  role.read.get("listSeries", "/checks/:agent_id/:check_id/numbers", {
-    params: Parameters.CheckPathParameters,
-    success: SeriesOfCheck,
-    error: NotFound.wire,
-  }),
-  role.read.get("readNumbers", "/numbers", {
-    query: NumbersParameters,
-    success: NumbersAnswer,
-    error: NotFound.wire,
-  }),
   role.admin.post("replay", "/notifiers/outbox/:id/replay", item),
   role.admin.post("release", "/outbox/:id/release", item),
   role.read.get("listHeldOutbox", "/outbox", {
     query: Parameters.HeldOutboxListParameters,
     success: pageOf(HeldOutboxItem, "HeldOutboxPage"),
-  }),
-  role.respond.post("testNotifier", "/notifiers/:notifier/test", {
-    params: resources.NotifierPath,
-    success: resources.NotifierTest,
-    error: NotFound.wire,
-  }),
-  role.respond.post("resolveCheck", "/checks/:agent_id/:check_id/resolve", {
-    ...check,
-    error: [NotFound.wire, Conflict.wire],
   }),
   role.admin.post("resetClock", "/agents/:agent_id/checks/:check_id/reset-clock", check),
   role.admin.patch("titleCheck", "/checks/:agent_id/:check_id", { ...check, payload: TitleRequest }),
@@ -178,11 +153,13 @@ export class OpsApi extends HttpApi.make("tocsin-ops")
     AnnouncementsApi,
     EnrolmentsApi,
     ExportApi,
+    NumbersApi,
     PlaceWatchesApi,
     PolicyApi,
     PushApi,
+    ReceiversApi,
+    ReportApi,
     RotasApi,
-    SecretsApi,
     SessionsApi,
     SettingsApi,
     SignInApi,

@@ -2,6 +2,7 @@ import { HttpApiSchema } from "effect/http-api"
 import * as integrations from "./Integrations.ts"
 import * as mails from "./Mails.ts"
 import { RotateOperatorRequest } from "../operators/Operators.ts"
+import { CheckPathParameters } from "../v1/Parameters.ts"
 import { ActionCountResponse } from "../v1/Responses.ts"
 import { Conflict, NotFound } from "../api/ApiErrors.ts"
 import { operatorsGroup, paged, role } from "../api/operation.ts"
@@ -49,5 +50,10 @@ export class IntegrationsApi extends operatorsGroup(
     payload: RotateOperatorRequest,
     success: integrations.IntegrationWithKey,
     error,
+  }),
+  role.respond.post("resolveCheck", "/checks/:agent_id/:check_id/resolve", {
+    params: CheckPathParameters,
+    success: ActionCountResponse,
+    error: [NotFound.wire, Conflict.wire],
   }),
 ) {}

@@ -1,7 +1,9 @@
+import { AgentDownloads } from "@tocsin/core/features/enrolment/AgentDownloads"
 import { Admission } from "@tocsin/core/lists/Admission"
+import { Context } from "effect"
 import { SECRET, counted, example, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
-import { useCasesOf } from "../../handlers/OpsUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const ENROLMENT = {
   id: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
@@ -62,14 +64,20 @@ const download: Operations = {
   },
 }
 
+const enrolmentUseCases = (services: Context.Context<Admission | AgentDownloads>) => {
+  const { enrolments } = Context.get(services, Admission)
+  return {
+    getAgentDownload: () => Context.get(services, AgentDownloads).agentDownload,
+    listEnrolments: ({ query }) => enrolments.list(query),
+    createEnrolment: ({ payload }) => enrolments.create(payload),
+    removeEnrolment: ({ params }) => enrolments.remove(params.id),
+  } satisfies OpsUseCases<"enrolments">
+}
+
 export const enrolment = {
   tags: [
     ["Admission", "Tokens by which new agents are accepted.", operations],
     ["Agents", undefined, download],
   ],
-  useCases: useCasesOf("enrolments", Admission, ({ enrolments }) => ({
-    listEnrolments: ({ query }) => enrolments.list(query),
-    createEnrolment: ({ payload }) => enrolments.create(payload),
-    removeEnrolment: ({ params }) => enrolments.remove(params.id),
-  })),
+  useCases: { group: "enrolments", make: enrolmentUseCases },
 } satisfies HttpPart

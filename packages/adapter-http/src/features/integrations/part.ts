@@ -1,8 +1,10 @@
 import { Integrations } from "@tocsin/core/features/integrations/Integrations"
+import { ResolvedChecks } from "@tocsin/core/features/integrations/resolveCheck"
+import { Context } from "effect"
 import { SECRET, counted, example, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import * as SenderRoutes from "./SenderRoutes.ts"
-import { useCasesOf } from "../../handlers/OpsUseCases.ts"
+import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
 
 const INTEGRATION = {
   name: "cron",
@@ -135,13 +137,9 @@ const checks: Operations = {
   },
 }
 
-export const integrations = {
-  tags: [
-    ["Integrations", "Reports of senders that do not speak this API.", operations],
-    ["Checks", undefined, checks],
-  ],
-  beside: { routes: SenderRoutes.routes, layer: SenderRoutes.layer },
-  useCases: useCasesOf("integrations", Integrations, (calls) => ({
+const integrationUseCases = (services: Context.Context<Integrations | ResolvedChecks>) => {
+  const calls = Context.get(services, Integrations)
+  return {
     listIntegrations: ({ query }) => calls.list(query),
     getIntegration: ({ params }) => calls.get(params.name),
     createIntegration: ({ payload }) => calls.create(payload),
@@ -150,5 +148,15 @@ export const integrations = {
     tryMail: ({ params, payload }) => calls.tryMail(params.name, payload),
     rotateIntegration: ({ params, payload }) => calls.rotate(params.name, payload),
     removeIntegration: ({ params }) => calls.remove(params.name),
-  })),
+    resolveCheck: ({ params }) => Context.get(services, ResolvedChecks).resolveCheck(params),
+  } satisfies OpsUseCases<"integrations">
+}
+
+export const integrations = {
+  tags: [
+    ["Integrations", "Reports of senders that do not speak this API.", operations],
+    ["Checks", undefined, checks],
+  ],
+  beside: { routes: SenderRoutes.routes, layer: SenderRoutes.layer },
+  useCases: { group: "integrations", make: integrationUseCases },
 } satisfies HttpPart

@@ -1,5 +1,7 @@
+import { Numbers } from "@tocsin/core/lists/Numbers"
 import { RECEIVED_AT, example, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const operations: Operations = {
   listSeries: {
@@ -51,4 +53,8 @@ const operations: Operations = {
 
 export const numbers = {
   tags: [["Numbers", "Measurements of checks over time.", operations]],
+  useCases: useCasesOf("numbers", Numbers, ({ numbers: calls }) => ({
+    listSeries: ({ params }) => calls.ofCheck(params.agent_id, params.check_id),
+    readNumbers: ({ query }) => calls.read(query),
+  })),
 } satisfies HttpPart

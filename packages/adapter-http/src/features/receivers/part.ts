@@ -1,3 +1,5 @@
+import { ReceiverTests } from "@tocsin/core/features/receivers/ReceiverTests"
+import { toNotifierTest } from "@tocsin/core/heart/notifications/Notifiers"
 import { FollowedPolicy } from "@tocsin/core/lists/FollowedPolicy"
 import { StoredSecrets } from "@tocsin/core/lists/StoredSecrets"
 import { CurrentOperator, systemOperator } from "@tocsin/core/kernel/ports/CurrentOperator"
@@ -42,19 +44,39 @@ const operations: Operations = {
   },
 }
 
-const secretUseCases = (services: Context.Context<FollowedPolicy | StoredSecrets>) => {
+const tests: Operations = {
+  testNotifier: {
+    summary: "Send a test message now and report the receiver's answer",
+    description: "Sends a test message immediately and reports the receiver's answer. Tocsin stores neither.",
+    parameters: { notifier: "webhook" },
+    success: {
+      delivered: ["The receiver took it", { outcome: "delivered", status: 204, error: null }],
+      refused: [
+        "The receiver refused it",
+        { outcome: "refused", status: 404, error: "the receiver answered 404" },
+      ],
+    },
+  },
+}
+
+const receiverUseCases = (services: Context.Context<FollowedPolicy | ReceiverTests | StoredSecrets>) => {
   const { follow } = Context.get(services, FollowedPolicy)
   const secrets = Context.get(services, StoredSecrets)
+  const { testNotifier } = Context.get(services, ReceiverTests)
   // The policy may be that of another operator. A process that cannot follow now tries again within seconds.
   const following = Effect.provideService(Effect.ignore(follow), CurrentOperator, systemOperator)
   return {
+    testNotifier: ({ params }) => Effect.map(testNotifier(params.notifier), toNotifierTest),
     listSecrets: () => secrets.list,
     putSecrets: ({ params, payload }) => Effect.tap(secrets.put(params.name, payload), () => following),
     removeSecrets: ({ params }) => Effect.andThen(following, secrets.remove(params.name)),
-  } satisfies OpsUseCases<"secrets">
+  } satisfies OpsUseCases<"receivers">
 }
 
 export const receivers = {
-  tags: [["Secrets", "Addresses and tokens of receivers, which are never shown.", operations]],
-  useCases: { group: "secrets", make: secretUseCases },
+  tags: [
+    ["Secrets", "Addresses and tokens of receivers, which are never shown.", operations],
+    ["Notifications", undefined, tests],
+  ],
+  useCases: { group: "receivers", make: receiverUseCases },
 } satisfies HttpPart

@@ -1,5 +1,7 @@
+import { Reports } from "@tocsin/core/features/report/readReport"
 import { OPEN_INCIDENT, example, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const CHECK = { agent_id: "web-01", check_id: "disk", title: "Disk of the shop" }
 
@@ -45,4 +47,7 @@ const reports: Operations = {
   },
 }
 
-export const report = { tags: [["Reports", "How checks were during a span.", reports]] } satisfies HttpPart
+export const report = {
+  tags: [["Reports", "How checks were during a span.", reports]],
+  useCases: useCasesOf("report", Reports, (calls) => ({ readReport: ({ query }) => calls.report(query) })),
+} satisfies HttpPart
