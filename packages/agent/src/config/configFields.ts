@@ -18,7 +18,7 @@ import {
   text,
 } from "./Reader.ts"
 import { certificateFile } from "./PemFile.ts"
-import { placeRules } from "../places/PlaceRules.ts"
+import { placeRules } from "../watches/PlaceRules.ts"
 import { disk } from "../probes/disk.ts"
 import { dns } from "../probes/dns.ts"
 import { file } from "../probes/file.ts"

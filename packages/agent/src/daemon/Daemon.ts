@@ -9,7 +9,7 @@ import { hasStarted, JOBS_NOTE, reportLostJobs, savedJobs } from "../jobs/Starte
 import { KeyFile } from "../key/KeyFile.ts"
 import { httpTransport } from "../sending/httpTransport.ts"
 import { explainError } from "../sending/explainError.ts"
-import { PlaceProber } from "../places/PlaceProber.ts"
+import { PlaceProber } from "../watches/PlaceProber.ts"
 import { bootId, savedMark } from "../spool/savedNote.ts"
 import { enrolling } from "@tocsin/reporting/agent/Answer"
 import { Sender } from "@tocsin/reporting/agent/Sender"

@@ -6,7 +6,7 @@ import { probes } from "@tocsin/contract/watches/WatchProbe"
 import { propertyRuns, propertySeed } from "@tocsin/testing/propertyRuns"
 import { Result, SchemaParser } from "effect"
 import * as fc from "fast-check"
-import { readWatch, type WatchKind } from "../../src/places/readWatch.ts"
+import { readWatch, type WatchKind } from "../../src/watches/readWatch.ts"
 
 const REQUIRED: Readonly<Record<WatchKind, object>> = {
   http: { url: "https://a.example/", method: "POST" },

@@ -3,8 +3,8 @@ import type { Admission } from "@tocsin/reporting/agent/Submission"
 import { EventEmitter, once } from "node:events"
 import { createServer, type ServerResponse } from "node:http"
 import { vi } from "vitest"
-import { PlaceProber } from "../../src/places/PlaceProber.ts"
-import type { PlaceRules } from "../../src/places/PlaceRules.ts"
+import { PlaceProber } from "../../src/watches/PlaceProber.ts"
+import type { PlaceRules } from "../../src/watches/PlaceRules.ts"
 import type { AskedWatches, AskingWatches } from "../../src/sending/httpTransport.ts"
 
 beforeEach(() => void vi.useFakeTimers())

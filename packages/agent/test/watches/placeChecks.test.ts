@@ -9,9 +9,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { systemClock } from "../../src/clock/Clock.ts"
 import { judge } from "../../src/probes/Probe.ts"
-import { placeChecks, placeOutput, placeTargets } from "../../src/places/placeChecks.ts"
-import { type PlaceRules, reachedBy } from "../../src/places/PlaceRules.ts"
-import { readWatch } from "../../src/places/readWatch.ts"
+import { placeChecks, placeOutput, placeTargets } from "../../src/watches/placeChecks.ts"
+import { type PlaceRules, reachedBy } from "../../src/watches/PlaceRules.ts"
+import { readWatch } from "../../src/watches/readWatch.ts"
 
 const PUBLIC: PlaceRules = { allow: ["public"], writes: false }
 const PAGE = { url: "https://93.184.216.34/" }

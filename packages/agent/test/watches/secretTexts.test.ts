@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { withoutSecretTexts } from "../../src/places/secretTexts.ts"
+import { withoutSecretTexts } from "../../src/watches/secretTexts.ts"
 
 describe("an output", () => {
   const secrets = {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Place } from "../../src/config/Reader.ts"
-import { placeRules, reachedBy } from "../../src/places/PlaceRules.ts"
-import { placeTargets } from "../../src/places/placeChecks.ts"
+import { placeRules, reachedBy } from "../../src/watches/PlaceRules.ts"
+import { placeTargets } from "../../src/watches/placeChecks.ts"
 
 const OFFICE = ["10.1.0.0/16", "192.168.7.9", "fd12:3456::/32", "*.shop.example", "db", "Intern.Example"]
 
