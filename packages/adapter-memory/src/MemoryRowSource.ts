@@ -28,7 +28,7 @@ import { compareMembers } from "@tocsin/core/kernel/unitOfWork/Standings"
 import {
   type AlertRecord,
   isBehind,
-  isDropped,
+  isUntried,
   type OutboxRecord,
 } from "@tocsin/core/heart/model/OutboxRecord"
 import { type KeyedMaps, labelsOf, type MemoryTables } from "./MemoryTables.ts"
@@ -77,7 +77,7 @@ export class MemoryRowSource implements RowSource {
   }
 
   outboxOf(id: IncidentId) {
-    return this.#tables.keyed.outbox.of("incident_id", id).filter((item) => !isDropped(item))
+    return this.#tables.keyed.outbox.of("incident_id", id).filter((item) => !isUntried(item))
   }
 
   alertsOf(id: IncidentId) {

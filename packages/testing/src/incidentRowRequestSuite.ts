@@ -13,7 +13,7 @@ const named = (name: string) => ({ kind: "named" as const, incident_key: Inciden
 /** The rows that a decision sees for each part of a row request about incidents. */
 export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("row requests of incidents", () => {
-    it.effect("incidents by ID and open ones by key, with their outbox except dropped items", () =>
+    it.effect("incidents by ID and open ones by key, with their outbox except items discarded untried", () =>
       Effect.gen(function* () {
         const replica = yield* openReplica(subject)
         const states = ["pending", "sending", "sent", "retry", "failed", "discarded"] as const
@@ -26,14 +26,15 @@ export const incidentRowRequestSuite = <Place>(subject: StorageUnderTest<Place>)
           unit.incidents.put(incidentRecord("y", { state: "resolved", resolved_at: start }))
           for (const state of states) unit.outbox.put(outboxRecord(state, "x", { state }))
           unit.outbox.put(outboxRecord("shadow", "x", { state: "discarded", discarded_because: "shadowed" }))
+          unit.outbox.put(outboxRecord("replaced", "x", { state: "discarded", first_attempted_at: start }))
           unit.outbox.put(
             outboxRecord("gone", "x", { state: "discarded", attempts: 1, last_error: "answered 500" }),
           )
           unit.outbox.put(outboxRecord("of old", "old x"))
         })
         const refs = [named("x"), { ...named("x"), kind: "automatic" as const }, named("y"), named("z")]
-        // One of the three discarded items: that of a shadow receiver.
-        const kept = states.toSorted()
+        // Two of the four discarded items: that of a shadow receiver, and one that was attempted.
+        const kept = [...states, "discarded"].toSorted()
         const byKey = yield* observe(replica, [{ openIncidents: refs }], (unit) => ({
           ids: refs.map((ref) => unit.openIncidents.get(ref)?.id),
           rows: refs.map((ref) => unit.openIncident(ref)?.kind),

@@ -11,9 +11,9 @@ export const outboxTable = keyedTables.outbox
 /** Of a receiver, the rows that claims take first, and the others. */
 const PARTS = "(VALUES (false), (true)) AS part (is_backfill)"
 
-/** The outbox items of incidents except dropped ones (`isDropped`). */
+/** The outbox items of incidents except those that were discarded untried (`isUntried`). */
 const OF_INCIDENTS =
-  "WHERE o.incident_id = ANY($1) AND (o.state <> 'discarded' OR o.discarded_because = 'shadowed')"
+  "WHERE o.incident_id = ANY($1) AND (o.state <> 'discarded' OR o.discarded_because = 'shadowed' OR o.first_attempted_at IS NOT NULL)"
 export const findOutboxOfIncidents = outboxTable.select(OF_INCIDENTS)
 
 /** Locks them too: claims change them without the incident's lock. */

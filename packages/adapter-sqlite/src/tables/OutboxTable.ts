@@ -92,9 +92,9 @@ export const makeOutboxTable = (connection: SqliteConnection) => {
   const table = makeKeyedTable(connection, "outbox")
   return {
     ...table,
-    /** The items of an incident except dropped ones (`isDropped`). */
+    /** The items of an incident except those that were discarded untried (`isUntried`). */
     ofIncident: table.all<[IncidentId]>(
-      "WHERE incident_id = ? AND (state <> 'discarded' OR discarded_because = 'shadowed')",
+      "WHERE incident_id = ? AND (state <> 'discarded' OR discarded_because = 'shadowed' OR first_attempted_at IS NOT NULL)",
     ),
     latest: table.all<[IncidentId, limit: number]>(
       "WHERE incident_id = ? ORDER BY incident_seq DESC, id DESC LIMIT ?",

@@ -1,5 +1,5 @@
 import { describe, it } from "@effect/vitest"
-import { isDropped } from "@tocsin/core/heart/model/OutboxRecord"
+import { isUntried } from "@tocsin/core/heart/model/OutboxRecord"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { assertSame } from "../assertSame.ts"
@@ -83,14 +83,14 @@ const outboxRoundTrip = (replica: Replica) =>
           const written = { ...item, ...fixed, incident_id: incident.id }
           yield* write(replica, rowRequests, ({ outbox }) => outbox.put(written))
           const loaded = yield* observe(replica, rowRequests, ({ outbox }) => outbox.group(incident.id))
-          assertSame(loaded, isDropped(written) ? [] : [written])
+          assertSame(loaded, isUntried(written) ? [] : [written])
           const listed = yield* rowsOf(replica, "outbox", { state: written.state })
           assertSame(
             listed.filter((found) => found.id === id),
             [written],
           )
-          // A dropped item is not loaded again, and not changed either.
-          if (isDropped(written)) break
+          // An untried item is not loaded again, and not changed either.
+          if (isUntried(written)) break
         }
       }),
   )

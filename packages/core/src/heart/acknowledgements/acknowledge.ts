@@ -31,7 +31,7 @@ import {
 import type { AcknowledgeRequest } from "@tocsin/contract/acknowledgements/Acknowledgements"
 import { formatDuration } from "@tocsin/contract/formats/DurationText"
 import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"
-import { endQuiet } from "../firings/Hold.ts"
+import { beginQuiet, endQuiet } from "../firings/Hold.ts"
 import { isBelow } from "../model/MemberRecord.ts"
 import { isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
 import { loadItem } from "../notifications/release.ts"
@@ -133,6 +133,7 @@ export const putAcknowledgement = (
     ack_until: until,
     severity,
   }
+  beginQuiet(unit, incident, acknowledgementInForce(incident, now)?.at ?? now)
   // Another one may have held more, or longer.
   const next_evaluation_at = soonOf(incident, now)
   recordLogEntry(unit, { ...incident, ...ackColumns(acknowledgement), next_evaluation_at }, action)

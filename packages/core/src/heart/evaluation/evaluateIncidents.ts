@@ -19,7 +19,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../../kernel/ports/IdlePause.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { discarded, type OutboxRecord } from "../model/OutboxRecord.ts"
-import { enqueueFiring, type EnqueueOptions, firingsOf, putInOrder } from "../notifications/enqueue.ts"
+import { enqueueFiring, type EnqueueOptions, putInOrder } from "../notifications/enqueue.ts"
 import type { FiringCount } from "@tocsin/contract/policy/Policies"
 import type { Commits } from "../../kernel/engine/commits/Commits.ts"
 import { eachPage, OPEN_INCIDENTS } from "../../kernel/engine/lists/readPage.ts"
@@ -82,7 +82,7 @@ function* decide(
   const { facts } = yield* gatherFacts(unit, piece, options, unit.now)
   const decided = piece.map((incident) => ({
     incident,
-    evaluation: decideFirings({ ...facts(incident, firingsOf(unit, incident)), ...occasion }, unit.now),
+    evaluation: decideFirings({ ...facts(incident, unit.outbox.group(incident.id)), ...occasion }, unit.now),
   }))
   const due = decided.flatMap(({ evaluation: { held, written } }) => [
     ...written.filter(({ holds }) => holds.inForce.length === 0).map(({ receiver }) => receiver),

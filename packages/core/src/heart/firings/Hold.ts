@@ -79,6 +79,12 @@ export const waitingUnderHolds = (
   return first === -1 ? [] : waiting.slice(first)
 }
 
+/** When the acknowledgement began that holds a firing in retry, or held it; absent if its row does not say so. */
+export const quietSince = ({ holds = [] }: Pick<OutboxRecord, "holds">): Instant.Instant | undefined => {
+  const since = holds.find(({ by }) => by === "ack")?.since
+  return since === undefined ? undefined : momentOf(since)
+}
+
 /** A firing in retry that an acknowledgement holds. Its end replaces the row; another server may look again then. */
 const quieted = (item: OutboxRecord, inForce: ReadonlyArray<Hold>): OutboxRecord => ({
   ...item,
@@ -87,10 +93,28 @@ const quieted = (item: OutboxRecord, inForce: ReadonlyArray<Hold>): OutboxRecord
   holds: isReplaced(item) ? item.holds : inForce.map(stored),
 })
 
-/** The firings in retry of an incident whose acknowledgement ends: an evaluation puts others in their place. */
-export const endQuiet = (unit: UnitOfWork, { id }: Pick<IncidentRecord, "id">): void => {
+/** The firings in retry of an incident that is acknowledged: since then, or since it first was without an end between. */
+export const beginQuiet = (
+  unit: UnitOfWork,
+  { id }: Pick<IncidentRecord, "id">,
+  since: Instant.Instant,
+): void => {
   for (const item of unit.outbox.group(id))
-    if (isRetried(item)) unit.outbox.put({ ...item, holds: [{ by: "ack", hasEnded: true }] })
+    if (isRetried(item) && item.holds === undefined)
+      unit.outbox.put({ ...item, holds: [{ by: "ack", since: Number(since) }] })
+}
+
+/** The firings in retry of an incident whose acknowledgement ends: an evaluation puts others in their place. */
+export const endQuiet = (unit: UnitOfWork, incident: Pick<IncidentRecord, "ack_at" | "id">): void => {
+  for (const item of unit.outbox.group(incident.id))
+    if (isRetried(item)) unit.outbox.put(afterQuiet(item, incident))
+}
+
+/** A firing in retry as the acknowledgement of its incident ends. */
+export const afterQuiet = (item: OutboxRecord, { ack_at }: Pick<IncidentRecord, "ack_at">): OutboxRecord => {
+  const since = quietSince(item) ?? ack_at
+  const hold = { by: "ack", hasEnded: true, ...(since !== undefined && { since: Number(since) }) } as const
+  return { ...item, holds: [hold] }
 }
 
 /** A firing under these holds: not due, and evaluated again when the last of them ends, or may have. */

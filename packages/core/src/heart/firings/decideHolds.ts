@@ -5,7 +5,7 @@ import { acknowledgementFor, acknowledgementOf } from "../model/Acknowledgement.
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isBelow } from "../model/MemberRecord.ts"
 import { type HoldName, isReplaced, type OutboxRecord, type StoredHold } from "../model/OutboxRecord.ts"
-import { type Hold, type Holds, momentOf, NO_HOLDS, UNTIL_A_CHANGE } from "./Hold.ts"
+import { type Hold, type Holds, momentOf, NO_HOLDS, quietSince, UNTIL_A_CHANGE } from "./Hold.ts"
 import { quietHolds, type QuietReceivers } from "./mutes.ts"
 import { type HeldRow, holdByParents } from "./parentHolds.ts"
 import { NO_PARENTS, type Parents } from "./parents.ts"
@@ -93,9 +93,11 @@ export const retryHolds = (
   const acknowledgement = acknowledgementOf(incident)
   const { announced = incident.severity } = incident
   const hasEnded = isReplaced(item) || (acknowledgement !== undefined && acknowledgement.until <= now)
-  if (hasEnded) return [{ by: "ack", until: Instant.plus(now, LOOK_AGAIN) }]
+  const since = quietSince(item) ?? acknowledgement?.at
+  const hold = { by: "ack", ...(since !== undefined && { since }) } as const
+  if (hasEnded) return [{ ...hold, until: Instant.plus(now, LOOK_AGAIN) }]
   if (acknowledgement === undefined || isBelow(acknowledgement.severity, announced)) return []
-  return [{ by: "ack", until: acknowledgement.until }]
+  return [{ ...hold, until: acknowledgement.until }]
 }
 
 const WAITED: StoredHold = { by: "outage", hasEnded: true }

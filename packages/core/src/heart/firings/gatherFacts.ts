@@ -8,9 +8,9 @@ import { asChanged, type Asked, find, findOnce, type LoudMember } from "../../ke
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { isRetried, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { isFiring, isRetried, type OutboxRecord, wasReplaced } from "../model/OutboxRecord.ts"
 import { compilePolicy, isOfAgent, type Policy } from "../policy/compilePolicy.ts"
-import type { CountOpenings } from "../policy/routing.ts"
+import { readOpenings } from "./readOpenings.ts"
 import { defaultRules } from "../../kernel/ports/RuleSettings.ts"
 import type { FiringFacts } from "./FiringFacts.ts"
 import { decideHolds, retryHolds } from "./decideHolds.ts"
@@ -72,7 +72,7 @@ interface GatheredHolds {
 
 /** The facts about the firings of some incidents at a moment. */
 export interface Gathered extends GatheredHolds {
-  readonly facts: (incident: IncidentRecord, firings: ReadonlyArray<OutboxRecord>) => FiringFacts
+  readonly facts: (incident: IncidentRecord, items: ReadonlyArray<OutboxRecord>) => FiringFacts
   /** The same as they are at a later moment if nothing happens until then: silences, windows and quiet hours. */
   readonly factsAt: (facts: FiringFacts, at: Instant.Instant) => FiringFacts
   /** The holds of a firing for a receiver that knows nothing of one of these incidents. */
@@ -145,24 +145,29 @@ export function* gatherFacts(
   const onCall = yield* readOnCall(unit, policy, now)
   return {
     ...gathered,
-    facts: (incident, firings) => ({
-      ...muting(incident),
-      firings,
-      naming: seen.get(incident.id)?.naming({ ...onCall, firings }),
-      graceUntil,
-      receivers,
-      hasRoutes,
-      hasLaterSteps,
-      policySince,
-    }),
+    facts: (incident, items) => {
+      const [firings, replaced] = [items.filter(isFiring), items.filter(wasReplaced)]
+      return {
+        ...muting(incident),
+        firings,
+        replaced,
+        naming: seen.get(incident.id)?.naming({ ...onCall, firings: [...firings, ...replaced] }),
+        graceUntil,
+        receivers,
+        hasRoutes,
+        hasLaterSteps,
+        policySince,
+      }
+    },
     factsAt: (facts, at) => {
       const compared = seen.get(facts.incident.id)
       const present = activeMutes(policy, gathered.silences, at)
-      const { firings, naming } = facts
+      const { firings, naming, replaced = [] } = facts
+      const then = { ...onCall, firings: [...firings, ...replaced], now: at }
       return {
         ...facts,
         covering: compared === undefined ? [] : mutingHolds(present, compared.loud),
-        naming: policy.rotas === undefined ? naming : compared?.naming({ ...onCall, firings, now: at }),
+        naming: policy.rotas === undefined ? naming : compared?.naming(then),
         quiet: quietReceivers(policy, at),
       }
     },
@@ -269,30 +274,3 @@ export function* readRunbooks(
 
 const distinct = (incidents: ReadonlyArray<IncidentRecord>): ReadonlyArray<IncidentRecord> =>
   Array.from(new Map(incidents.map((incident) => [incident.id, incident])).values())
-
-/** Counts how often the key of an incident was opened in a span until it opened. */
-export function* readOpenings(
-  unit: UnitOfWork,
-  incidents: ReadonlyArray<IncidentRecord>,
-  { flapping }: Pick<Policy, "flapping">,
-): Decision<(incident: IncidentRecord) => CountOpenings> {
-  if (flapping === undefined || incidents.length === 0) return () => () => 0
-  const asked = incidents.map((incident) => ({
-    incident,
-    since: Instant.minus(incident.opened_at, flapping.within),
-    until: incident.opened_at,
-    limit: flapping.openings,
-  }))
-  const openings = yield* find("openings", asked)
-  // Searches do not see what this transaction opened.
-  const opened = unit.incidents
-    .changes()
-    .flatMap(({ after, before }) => (before === undefined && after ? [after] : []))
-  return ({ id, incident_key, kind, opened_at }) =>
-    (within) => {
-      const since = Instant.minus(opened_at, within)
-      const own = opened.filter((other) => other.incident_key === incident_key && other.kind === kind)
-      return [...(openings.get(id) ?? []), ...own.map((other) => other.opened_at)].filter((at) => at > since)
-        .length
-    }
-}

@@ -7,9 +7,8 @@ import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { memberCount, isBelow } from "../model/MemberRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import type { CountOpenings, NamedReceiver, NamedReceivers, Naming, RouteId } from "../policy/routing.ts"
-import { incidentHolds } from "./decideHolds.ts"
 import { matchedFacts, MOST_MEMBERS } from "./loudMembers.ts"
-import { NamedRotas, type OnCallFacts } from "./namedRotas.ts"
+import { NamedRotas, type PresentOnCall } from "./namedRotas.ts"
 import { stepsBeginAfter } from "./steps.ts"
 
 /** Whom an incident names. */
@@ -24,7 +23,7 @@ export const nameReceivers = (
   incident: IncidentRecord,
   loud: ReadonlyArray<LoudMember>,
   countOpenings: CountOpenings,
-  onCallFacts: Omit<OnCallFacts, "openedAt">,
+  onCallFacts: PresentOnCall,
 ): IncidentNaming | undefined => {
   if (loud.length === 0) return undefined
   if (!policy.hasRoutes) return policy.everyone
@@ -43,13 +42,7 @@ export const nameReceivers = (
     return named
   }
   const first = nameAs("critical")
-  const { now, patience } = onCallFacts
-  const isQuiet = incidentHolds(incident, now).some(({ by }) => by === "ack")
-  const facts = {
-    ...onCallFacts,
-    openedAt: incident.opened_at,
-    patience: isQuiet ? undefined : patience,
-  }
+  const facts = { ...onCallFacts, openedAt: incident.opened_at, acknowledgedAt: incident.ack_at }
   const onCall = policy.rotas && new NamedRotas(policy.rotas, first, facts)
   const named = onCall?.resolve(first) ?? first
   const resolved = new Map<Severity, NamedReceivers>()

@@ -1,22 +1,34 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { inOrder, isHeld, isUnended, type OutboxRecord, wasAttempted } from "../model/OutboxRecord.ts"
+import {
+  inOrder,
+  isHeld,
+  isRetried,
+  isUnended,
+  type OutboxRecord,
+  wasAttempted,
+  wasReplaced,
+  wasSent,
+} from "../model/OutboxRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { changesAround, type OnCall, placesAt, type RotaOverride, type Rotas } from "../policy/onCall.ts"
 import type { Decision } from "../../kernel/unitOfWork/Decision.ts"
 import { asChanged, findOnce } from "../../kernel/unitOfWork/Search.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
+import { quietSince } from "./Hold.ts"
 import { leastOf, type NamedReceiver, type NamedReceivers } from "../policy/routing.ts"
 
 /** The facts, besides the rotas, that decide who is on call for an incident. */
 export interface OnCallFacts {
   readonly now: Instant.Instant
   readonly overrides: ReadonlyArray<RotaOverride>
-  /** Its firings that are not discarded. */
+  /** Its firings that are not discarded, or were attempted before an acknowledgement's end discarded them. */
   readonly firings: ReadonlyArray<OutboxRecord>
   readonly openedAt: Instant.Instant
-  /** How long a firing may be in retry until its receiver counts as out of reach; absent while an acknowledgement holds it. */
+  /** When its acknowledgement began, until that has ended. */
+  readonly acknowledgedAt?: Instant.Instant | undefined
+  /** How long a firing may be in retry until its receiver counts as out of reach. */
   readonly patience?: ((receiver: NotifierName) => Duration.Duration) | undefined
   /** The receivers that no live server can use, each with the moment from which they count as out of reach. */
   readonly unusable: ReadonlyMap<NotifierName, Instant.Instant>
@@ -32,7 +44,7 @@ export const LOST_AFTER = Duration.minutes(5)
 const MAIL_LOST_AFTER = Duration.minutes(30)
 
 /** Who is on call for an incident also depends on its firings and opening. */
-export type PresentOnCall = Omit<OnCallFacts, "openedAt">
+export type PresentOnCall = Omit<OnCallFacts, "acknowledgedAt" | "openedAt">
 
 const NONE_UNUSABLE: OnCallFacts["unusable"] = new Map()
 
@@ -177,9 +189,11 @@ export class NamedRotas {
     const unusableFrom = this.#facts.unusable.get(receiver)
     if (unusableFrom !== undefined && unusableFrom <= at) return true
     const own = this.#facts.firings.filter((item) => item.receiver === receiver)
+    const isReached = (from: Instant.Instant) =>
+      own.some((item) => wasSent(item) && from < item.updated_at && item.updated_at <= at)
     const isInRetry = (item: OutboxRecord) => {
       const from = this.#lostFrom(item)
-      return from !== undefined && from <= at && (isUnended(item) || at < item.updated_at)
+      return from !== undefined && from <= at && !isReached(from)
     }
     const last = own
       .filter((item) => hasEndedBy(item, at))
@@ -190,11 +204,14 @@ export class NamedRotas {
 
   /** When the receiver of a firing was out of reach, or will be, because attempts did not end well for so long. */
   #lostFrom(item: OutboxRecord): Instant.Instant | undefined {
-    const { patience } = this.#facts
+    const { acknowledgedAt, patience } = this.#facts
     const { age_starts_at, first_attempted_at, receiver, state, updated_at } = item
     if (patience === undefined || first_attempted_at === undefined) return undefined
     const from = Instant.plus(Instant.max(first_attempted_at, age_starts_at), patience(receiver))
-    return state === "retry" || from < updated_at ? from : undefined
+    // The time under an acknowledgement does not count.
+    const heldFrom = quietSince(item) ?? (isRetried(item) ? acknowledgedAt : undefined)
+    const until = heldFrom ?? (state === "retry" ? undefined : updated_at)
+    return until === undefined || from < until ? from : undefined
   }
 
   /** When a receiver was out of reach for the last time, up to a moment. */
@@ -220,5 +237,5 @@ const hasEndedBy = (item: OutboxRecord, at: Instant.Instant): boolean =>
  */
 const isAttemptedSince = (item: OutboxRecord, at: Instant.Instant): boolean =>
   item.state === "sending" ||
-  (wasAttempted(item) && item.updated_at >= at) ||
+  (wasAttempted(item) && (wasReplaced(item) ? begunAt(item) : item.updated_at) >= at) ||
   (isUnended(item) && !isHeld(item) && item.age_starts_at >= at)

@@ -157,7 +157,7 @@ export const readOutlook = loneCommandOf(function* (
     held: heldBy(gathered.onNew(incident)),
     runbook: gathered.runbookOf(incident),
     heldItems: heldFirings(pending, new Map([[incident.id, incident]]), gathered, now),
-    next: nextFirings(gathered.facts(incident, outbox.filter(isFiring)), gathered, now),
+    next: nextFirings(gathered.facts(incident, outbox), gathered, now),
     now,
   }
 })

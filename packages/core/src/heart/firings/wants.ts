@@ -16,7 +16,7 @@ import {
 } from "../model/OutboxRecord.ts"
 import { AT_ONCE, type NamedReceivers } from "../policy/routing.ts"
 import type { FiringFacts } from "./FiringFacts.ts"
-import { momentOf, waitingUnderHolds } from "./Hold.ts"
+import { afterQuiet, momentOf, waitingUnderHolds } from "./Hold.ts"
 import { type Due, dueByRoutes, isFirst } from "./nameReceivers.ts"
 import { type StepMoment, stepsBeginAfter, stepsOf } from "./steps.ts"
 
@@ -69,18 +69,27 @@ const refusedBefore = (
   return isOld || (works.by === "attempt" && last.repaired_by === "attempt") ? undefined : last
 }
 
+const hasRunOut = (incident: IncidentRecord, now: Instant.Instant): boolean => {
+  const acknowledgement = acknowledgementOf(incident)
+  return acknowledgement !== undefined && acknowledgement.until <= now
+}
+
+/** Finds the firings in retry of an incident that an acknowledgement held which has ended. */
+const overQuiet = (
+  incident: IncidentRecord,
+  now: Instant.Instant,
+): ((item: OutboxRecord) => boolean) => (hasRunOut(incident, now) ? isRetried : isReplaced)
+
 /** The facts about the firings for one receiver. */
 export const situationOf = (facts: FiringFacts, receiver: NotifierName, now: Instant.Instant) => {
-  const { firings, incident, naming } = facts
+  const { incident, naming } = facts
+  const firings = facts.firings.filter((item) => item.receiver === receiver)
+  const hasAckRunOut = hasRunOut(incident, now)
   const waiting = waitingUnderHolds(firings, receiver)
-  const ackUntil = acknowledgementOf(incident)?.until
-  const hasAckRunOut = ackUntil !== undefined && ackUntil <= now
-  // An acknowledgement held these in retry, and has ended.
-  const isOver = (item: OutboxRecord) => (hasAckRunOut ? isRetried(item) : isReplaced(item))
-  const replaced = firings.filter((item) => item.receiver === receiver && isOver(item))
-  const past = [...waiting, ...replaced]
+  const over = firings.filter(overQuiet(incident, now))
   // Nothing holds these.
-  const others = firings.filter((item) => item.receiver === receiver && !past.includes(item))
+  const others = firings.filter((item) => !waiting.includes(item) && !over.includes(item))
+  const replaced = over.map((item) => afterQuiet(item, incident))
   const step = namedNow(facts).get(receiver)
   const known = knownTo(incident, receiver, others)
   const { announced } = incident
@@ -142,15 +151,15 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
   const again = refused?.cause === undefined ? undefined : timed(refused.cause, true)
   const comes = handover && { cause: handover.cause, must_send }
   const owed = isOwed ? owedTo(situation) : undefined
-  const kept = must_send ? keptFor(situation, facts, now) : undefined
-  const kind = others.some(isUnended) ? undefined : replaced.find(({ cause: of }) => isKept(of))?.cause
-  const same = kind === undefined ? undefined : timed(kind, true)
+  const stays = must_send ? keptFor(situation, facts, now) : undefined
+  const kept = others.some(isUnended) ? undefined : replaced.find(isKept)
+  const same = kept?.cause === undefined ? undefined : timed(kept.cause, true)
   const paged = timed("escalation", isStepDue(situation, facts, now))
   const steps = paged && { ...paged, dueAt: stepBefore(situation, now)?.at }
   const reminder = timed("reminder", (remindedAt(situation) ?? Instant.LATEST) <= now)
   // A step that is due pages a receiver whose own delay since a worsening is not over.
   const isToCome = known !== undefined && owed?.dueAt !== undefined && now < owed.dueAt
-  const byRoutes = isToCome ? (kept ?? steps ?? owed) : (owed ?? kept ?? steps)
+  const byRoutes = isToCome ? (stays ?? steps ?? owed) : (owed ?? stays ?? steps)
   return held === undefined
     ? (comes ?? ranOut ?? again ?? same ?? byRoutes ?? reminder)
     : (ranOut ?? own ?? comes ?? byRoutes ?? reminder)
@@ -243,7 +252,7 @@ export const remindedAt = ({ others, step }: Situation): Instant.Instant | undef
 }
 
 /** A firing of these causes that an acknowledgement held in retry is sent after it, with its cause. */
-const isKept = (cause: FiringCause | undefined): boolean => isByTime(cause) || cause === "handover"
+const isKept = ({ cause }: OutboxRecord): boolean => isByTime(cause) || cause === "handover"
 
 /** Whether a firing is due by time, whatever its receiver is owed. */
 export const isByTime = (cause: FiringCause | undefined): cause is "ack_ran_out" | "reminder" =>

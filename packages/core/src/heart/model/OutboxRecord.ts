@@ -46,7 +46,10 @@ export interface StoredHold {
   readonly by: HoldName
   /** Absent where a change ends it. */
   readonly until?: number
-  /** Of a parent: when the last one ended for the first time. From then on, parents hold a bounded time. */
+  /**
+   * Of a parent: when the last one ended for the first time. From then on, parents hold a bounded time. Of an
+   * acknowledgement, where it holds a retry: when it began.
+   */
   readonly since?: number
   /** It has ended. With `until`, it is a parent whose child recovers until then; without, it is remembered. */
   readonly hasEnded?: true
@@ -136,7 +139,10 @@ export const isShadow = ({ discarded_because }: Pick<OutboxRecord, "discarded_be
   discarded_because === "shadowed"
 
 /** Whether an item was discarded instead of being sent. */
-export const isDropped = (item: OutboxRecord): boolean => item.state === "discarded" && !isShadow(item)
+const isDropped = (item: OutboxRecord): boolean => item.state === "discarded" && !isShadow(item)
+
+/** Whether an item was discarded before it was attempted: nothing depends on it any more. */
+export const isUntried = (item: OutboxRecord): boolean => isDropped(item) && !wasAttempted(item)
 
 /** Whether a receiver got an item, or would have if it were no shadow. */
 export const wasSent = (item: Pick<OutboxRecord, "discarded_because" | "state">): boolean =>
@@ -162,6 +168,13 @@ export const isRetried = ({ event_type, released_at, state }: OutboxRecord): boo
 export const isReplaced = (item: OutboxRecord): boolean =>
   isRetried(item) && item.holds?.some(({ by, hasEnded }) => by === "ack" && hasEnded === true) === true
 
+/** Whether a firing was attempted, and discarded as the acknowledgement ended that held it: its receiver may have it. */
+export const wasReplaced = ({ event_type, holds, state }: OutboxRecord): boolean =>
+  event_type === "firing" && state === "discarded" && holds?.some(({ by }) => by === "ack") === true
+
+/** Whether an item is a firing that waits, or that its receiver may have got. */
+export const isFiringOrReplaced = (item: OutboxRecord): boolean => isFiring(item) || wasReplaced(item)
+
 export const discarded = (
   item: OutboxRecord,
   because: Exclude<DiscardReason, "shadowed">,
@@ -174,7 +187,8 @@ export const discarded = (
     state: move(OutboxTransitions, item.state, because),
     discarded_because: because,
     next_attempt_at: undefined,
-    holds: undefined,
+    // How long it was in retry still decides on who is on call.
+    holds: isReplaced(item) ? item.holds : undefined,
     next_evaluation_at: undefined,
     updated_at: now,
   }
@@ -270,7 +284,7 @@ export const OutboxTransitions = stateTable({
       "an operator releases it: a firing that an acknowledgement holds | due immediately; nothing holds it any more",
     "gathered -> retry": "as for pending | due at the end of the minute",
     "coalesced -> discarded":
-      "a firing that an acknowledgement held, when that has ended: its receiver may know its id, so a row of its own takes its place",
+      "a firing that an acknowledgement held, when that has ended: its receiver may know its id, so what it is owed has a row of its own",
     "followed -> retry": "a later item of its incident and receiver becomes due | due immediately",
     "incident_resolved -> discarded":
       "a firing whose incident resolved, at a receiver with resolved: false or of type apprise; also during the attempt that failed",

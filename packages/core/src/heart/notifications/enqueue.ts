@@ -8,7 +8,8 @@ import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { owedFirings } from "../firings/decideFirings.ts"
 import type { NewFiring } from "../firings/FiringFacts.ts"
-import { gatherHolds, readOpenings } from "../firings/gatherFacts.ts"
+import { gatherHolds } from "../firings/gatherFacts.ts"
+import { readOpenings } from "../firings/readOpenings.ts"
 import { readOnCall } from "../firings/namedRotas.ts"
 import { readLoudMembers, MOST_MEMBERS } from "../firings/loudMembers.ts"
 import { type IncidentNaming, isFirst, nameReceivers } from "../firings/nameReceivers.ts"
@@ -20,6 +21,7 @@ import {
   discarded,
   isBehind,
   isFiring,
+  isFiringOrReplaced,
   isHeld,
   isReplaced,
   type OutboxRecord,
@@ -105,10 +107,8 @@ export const enqueueFiring = (
 }
 
 /** The firings of an incident that are not discarded. */
-export const firingsOf = (
-  unit: UnitOfWork,
-  incident: Pick<IncidentRecord, "id">,
-): ReadonlyArray<OutboxRecord> => unit.outbox.group(incident.id).filter(isFiring)
+const firingsOf = (unit: UnitOfWork, incident: Pick<IncidentRecord, "id">): ReadonlyArray<OutboxRecord> =>
+  unit.outbox.group(incident.id).filter(isFiring)
 
 /**
  * Enqueues the firings that an event of an incident makes owed, in its transaction, under the holds that are in force
@@ -129,7 +129,7 @@ export function* enqueueOwed(
   // Without routes, only a loud event makes a receiver owed; its member names all.
   if (!hasRoutes && !isLoud) return
   const firings = firingsOf(unit, incident).filter((item) => !isReplaced(item))
-  const naming = hasRoutes ? yield* nameNow(unit, incident, firings, options) : policy.everyone
+  const naming = hasRoutes ? yield* nameNow(unit, incident, options) : policy.everyone
   if (toAll) for (const item of firings) if (isHeld(item)) mustSend(unit, item, { naming, was })
   const written = owedFirings({ firings, incident, naming }, { toAll, was }, now).filter(
     ({ due }) => due?.isWritten !== false,
@@ -158,7 +158,6 @@ const mustSend = (
 function* nameNow(
   unit: UnitOfWork,
   incident: IncidentRecord,
-  firings: ReadonlyArray<OutboxRecord>,
   options: EnqueueOptions,
 ): Decision<IncidentNaming | undefined> {
   const { now, policy } = options
@@ -168,7 +167,7 @@ function* nameNow(
   const onCall = yield* readOnCall(unit, policy, now)
   return nameReceivers(policy, incident, loud.get(incident.id) ?? [], openings(incident), {
     ...onCall,
-    firings,
+    firings: unit.outbox.group(incident.id).filter(isFiringOrReplaced),
   })
 }
 
@@ -205,7 +204,7 @@ export const closeResolved = (
   notify: boolean,
   options: EnqueueOptions,
 ): void => {
-  const firings = firingsOf(unit, incident)
+  const firings = unit.outbox.group(incident.id).filter(isFiringOrReplaced)
   for (const item of firings) {
     const isLast = !hears(item, options)
     const isUnsent = item.state === "pending" && !wasAttempted(item)

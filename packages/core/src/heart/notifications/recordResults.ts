@@ -13,7 +13,7 @@ import {
   discarded,
   type OutboxRecord,
   OutboxTransitions,
-  isFiring,
+  isFiringOrReplaced,
   isUnended,
   wasAttempted,
 } from "../model/OutboxRecord.ts"
@@ -59,7 +59,7 @@ export const wasRefused = (item: OutboxRecord): boolean =>
 const BOUNCED = "bounced: "
 const isBounced = ({ last_error }: OutboxRecord): boolean => last_error?.startsWith(BOUNCED) === true
 
-/** Whether a firing that is not discarded may have arrived: it was attempted and never refused. */
+/** Whether a firing may have arrived: it was attempted and never refused. */
 export const mayArrive = (item: OutboxRecord): boolean => wasAttempted(item) && !wasRefused(item)
 
 /**
@@ -249,7 +249,8 @@ const followFailure = (unit: UnitOfWork, firing: OutboxRecord, now: Instant.Inst
  */
 export const discardUnheard = (unit: UnitOfWork, refused: OutboxRecord, now: Instant.Instant): void => {
   const items = unit.outbox.group(refused.incident_id).filter(({ receiver }) => receiver === refused.receiver)
-  if (refused.event_type !== "firing" || items.some((item) => isFiring(item) && mayArrive(item))) return
+  if (refused.event_type !== "firing" || items.some((item) => isFiringOrReplaced(item) && mayArrive(item)))
+    return
   for (const item of items) {
     if (item.event_type !== "resolved" || item.state !== "pending") continue
     unit.outbox.put(discarded(item, "firing_refused", now))

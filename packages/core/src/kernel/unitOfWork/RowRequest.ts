@@ -19,7 +19,7 @@ export interface RowRequest {
   readonly checks?: { readonly agent_id: AgentId; readonly check_ids: ReadonlyArray<CheckId> }
   /** Which of these events are in the history of the agent's present registration; the agent is loaded already. */
   readonly history?: { readonly agent_id: AgentId; readonly event_ids: ReadonlyArray<EventId> }
-  /** Incidents with their alerts and their outbox items that are not discarded. */
+  /** Incidents with their alerts and their outbox items that were not discarded untried. */
   readonly incidents?: ReadonlyArray<IncidentId>
   /** The open incident of each key, with its alerts and outbox items. */
   readonly openIncidents?: ReadonlyArray<IncidentRef>

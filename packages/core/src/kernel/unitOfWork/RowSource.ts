@@ -47,7 +47,7 @@ export interface RowSource {
   ) => ReadonlyMap<EventId, CheckId>
   readonly incident: (id: IncidentId) => IncidentRecord | undefined
   readonly openIncident: (ref: IncidentRef) => IncidentRecord | undefined
-  /** The outbox items of an incident that are not dropped. */
+  /** The outbox items of an incident that were not discarded untried. */
   readonly outboxOf: (id: IncidentId) => ReadonlyArray<OutboxRecord>
   readonly alertsOf: (id: IncidentId) => ReadonlyArray<AlertRecord>
   readonly row: <N extends KeyedName>(name: N, key: Keys[N]) => KeyedRows[N] | undefined

@@ -73,7 +73,7 @@ export interface Searches {
   readonly incidentsToRead: (ids: ReadonlyArray<IncidentId>) => ReadonlyMap<IncidentId, IncidentRecord>
   /** This outbox item: the lock of its incident comes first. */
   readonly itemToRead: (id: OutboxId) => OutboxRecord | undefined
-  /** The outbox items of these incidents that are not dropped, in no order. */
+  /** The outbox items of these incidents that were not discarded untried, in no order. */
   readonly outboxToRead: (ids: ReadonlyArray<IncidentId>) => ReadonlyArray<OutboxRecord>
   /**
    * By incident, its first loud present members by `compareMembers`, at most `limit` of each; an incident

@@ -180,7 +180,7 @@ export class UnitOfWork {
     this.#incidentLog.push(act)
   }
 
-  /** Loads an incident with its alerts and its outbox items that are not discarded. */
+  /** Loads an incident with its alerts and its outbox items that were not discarded untried. */
   loadIncident(
     incident: IncidentRecord,
     outbox: Iterable<OutboxRecord>,

@@ -1,0 +1,119 @@
+import { describe } from "@effect/vitest"
+import { PRIMARY } from "./caseRotas.ts"
+import { acknowledge, type Case, disk, playCases } from "./playCases.ts"
+import type { Happening, How } from "./Story.ts"
+
+/** Firings in retry that an acknowledgement holds, and what its end makes of them; each by hand from the rules. */
+
+const answers = (receiver: string, how: How): Happening => ({ step: "answers", receiver, how })
+const chat = (how: How): Happening => answers("chat", how)
+const TO_CHAT: Pick<Case, "receivers" | "policy"> = {
+  receivers: ["chat"],
+  policy: { routes: [{ to: ["chat"] }] },
+}
+
+/** Its receiver may know the id of the former row, so nothing more goes out under it. */
+const REPLACED: Readonly<Record<string, Case>> = {
+  "which a receiver may have got whose incident resolves before the next": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("loses")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [3_600, { step: "silence", match: ["agent_id = a"], lasts: 1_800 }],
+      [600, disk("ok")],
+    ],
+    expected: ["80 chat firing opened critical", "4400 chat resolved critical"],
+  },
+}
+
+/** The time in retry counts before the acknowledgement alone. */
+const OUT_OF_REACH: Readonly<Record<string, Case>> = {
+  "of one in retry for a minute before it": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(600)],
+      [60, chat("accepts")],
+    ],
+    tail: 1_000,
+    expected: ["740 chat firing ack_ran_out critical"],
+  },
+  "of one in retry for a minute before it, and acknowledged again": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(600)],
+      [400, acknowledge(400)],
+      [60, chat("accepts")],
+    ],
+    tail: 1_000,
+    expected: ["940 chat firing ack_ran_out critical"],
+  },
+  "of one in retry for a minute before it, which is withdrawn": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(3_000)],
+      [60, chat("accepts")],
+      [600, { step: "withdraw", which: 0 }],
+    ],
+    tail: 900,
+    expected: ["800 chat firing opened critical"],
+  },
+  "of one in retry for a minute before it, which is worse after it": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("warning")],
+      [60, acknowledge(3_000)],
+      [60, chat("accepts")],
+      [600, disk("critical")],
+    ],
+    tail: 900,
+    expected: ["800 chat firing opened critical"],
+  },
+  "of one that stays in retry after it": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(600)],
+    ],
+    tail: 1_500,
+    expected: ["1040 pager firing escalation critical"],
+  },
+  "of one that was out of reach before it: it stays so": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [360, acknowledge(600)],
+    ],
+    tail: 1_300,
+    expected: ["380 pager firing escalation critical", "1040 pager firing ack_ran_out critical"],
+  },
+  "of one that was out of reach before it, which is withdrawn": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [360, acknowledge(6_000)],
+      [600, { step: "withdraw", which: 0 }],
+    ],
+    tail: 700,
+    expected: ["380 pager firing escalation critical"],
+  },
+}
+
+describe("a firing in retry at the end of an acknowledgement", () => {
+  playCases(REPLACED)
+})
+
+describe("who is out of reach after an acknowledgement", () => {
+  playCases(OUT_OF_REACH)
+})
