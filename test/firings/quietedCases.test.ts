@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
 import { PRIMARY } from "./caseRotas.ts"
-import { acknowledge, type Case, disk, playCases } from "./playCases.ts"
+import { acknowledge, type Case, disk, load, playCases } from "./playCases.ts"
 import type { Happening, How } from "./Story.ts"
 
 /** Firings in retry that an acknowledgement holds, and what its end makes of them; each by hand from the rules. */
@@ -14,6 +14,71 @@ const TO_CHAT: Pick<Case, "receivers" | "policy"> = {
 
 /** Its receiver may know the id of the former row, so nothing more goes out under it. */
 const REPLACED: Readonly<Record<string, Case>> = {
+  "whose receiver has left its turn: nothing goes out to it": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+    ],
+    tail: 5_000,
+    expected: ["4140 pager firing ack_ran_out critical"],
+  },
+  "whose receiver has left its turn, where a person withdraws it": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(8_000)],
+      [60, chat("accepts")],
+      [3_800, { step: "withdraw", which: 0 }],
+    ],
+    tail: 1_000,
+    expected: ["4000 pager firing opened critical"],
+  },
+  "whose receiver no route names any more": {
+    policy: {
+      routes: [
+        { match: ["check_id = disk"], to: ["chat"] },
+        { match: ["check_id = load"], to: ["pager"] },
+      ],
+    },
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical", { key: "k" })],
+      [60, load("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [60, disk("ok", { key: "k" })],
+    ],
+    tail: 6_000,
+    expected: ["140 pager firing opened critical", "4200 pager firing ack_ran_out critical"],
+  },
+  "of which no loud member is present as it ends": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [60, disk("unknown", { loud: false })],
+      [4_400, disk("critical")],
+    ],
+    expected: ["4660 chat firing opened critical"],
+  },
+  "of which none is present, without a policy": {
+    receivers: ["chat"],
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [60, disk("unknown", { loud: false })],
+      [4_400, disk("critical")],
+    ],
+    expected: ["4660 chat firing opened critical"],
+  },
   "which a receiver may have got whose incident resolves before the next": {
     ...TO_CHAT,
     steps: [

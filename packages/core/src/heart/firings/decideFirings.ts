@@ -8,7 +8,7 @@ import type { Evaluation, FiringFacts, NewFiring } from "./FiringFacts.ts"
 import { type Due, dueByRoutes, isFirst } from "./nameReceivers.ts"
 import { besideOf, worsenedFrom } from "./reasons.ts"
 import { holdEnded } from "./steps.ts"
-import { causeFor, knownTo, namedNow } from "./wants.ts"
+import { causeFor, knownTo, namedNow, overQuiet } from "./wants.ts"
 
 /**
  * Firings that are owed and have no held row (docs/rules.md#firings). After an acknowledgement
@@ -38,9 +38,12 @@ export const owedFirings = (
 type Decided = ReturnType<typeof decideFor> & { readonly receiver: NotifierName }
 
 const decideAll = (facts: FiringFacts, now: Instant.Instant): ReadonlyArray<Decided> => {
-  const waiting = facts.firings.filter(isHeld).map(({ receiver }) => receiver)
+  const isOver = overQuiet(facts.incident, now)
+  const waiting = facts.firings.filter((item) => isHeld(item) || isOver(item))
   // A receiver that this policy lacks may be another replica's.
-  const receivers = Array.from(new Set([...namedNow(facts).keys(), ...waiting]))
+  const receivers = Array.from(
+    new Set([...namedNow(facts).keys(), ...waiting.map(({ receiver }) => receiver)]),
+  )
   return receivers
     .filter((receiver) => facts.receivers.has(receiver))
     .map((receiver) => ({ ...decideFor(facts, receiver, now), receiver }))

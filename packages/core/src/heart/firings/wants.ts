@@ -75,7 +75,7 @@ const hasRunOut = (incident: IncidentRecord, now: Instant.Instant): boolean => {
 }
 
 /** Finds the firings in retry of an incident that an acknowledgement held which has ended. */
-const overQuiet = (
+export const overQuiet = (
   incident: IncidentRecord,
   now: Instant.Instant,
 ): ((item: OutboxRecord) => boolean) => (hasRunOut(incident, now) ? isRetried : isReplaced)
