@@ -235,6 +235,7 @@ export class FiringModel {
       this.#follow(incident, receiver, "out_of_reach", LATENESS)
     }
     for (const incident of this.#open.filter(({ ack }) => ack !== undefined && ack.until <= now)) {
+      for (const reach of incident.reaches.values()) this.#holdWaiting(reach)
       this.#endAck(incident)
       incident.ackEnded = now
       this.#happens()
@@ -358,6 +359,17 @@ export class FiringModel {
         else if (isFirst) reach.held ??= this.#row(incident, {})
       }
     }
+  }
+
+  /** An acknowledgement also holds what waits behind a retry, and was never attempted: the last of it is sent after it. */
+  #holdWaiting(reach: Reach): void {
+    const waiting = reach.rows.filter(
+      ({ attempted, event, state }) => event === "firing" && state === "pending" && attempted === undefined,
+    )
+    const last = waiting.at(-1)
+    if (last === undefined) return
+    const rows = reach.rows.filter((row) => !waiting.includes(row))
+    Object.assign(reach, { held: { ...last, mayWait: true }, rows, owedSince: last.due })
   }
 
   /** Whether an acknowledgement holds the retries of an incident. */

@@ -79,6 +79,31 @@ const REPLACED: Readonly<Record<string, Case>> = {
     ],
     expected: ["4660 chat firing opened critical"],
   },
+  "of which a worse one waited behind it: both are one": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("warning")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+    ],
+    tail: 6_000,
+    expected: ["4200 chat firing ack_ran_out critical"],
+  },
+  "of which a worse one waited behind it, in a silence that goes on": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("warning")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [3_600, { step: "silence", match: ["agent_id = a"], lasts: 1_200 }],
+    ],
+    tail: 6_000,
+    expected: ["5060 chat firing ack_ran_out critical"],
+  },
   "which a receiver may have got whose incident resolves before the next": {
     ...TO_CHAT,
     steps: [

@@ -16,7 +16,7 @@ import {
 } from "../model/OutboxRecord.ts"
 import { AT_ONCE, type NamedReceivers } from "../policy/routing.ts"
 import type { FiringFacts } from "./FiringFacts.ts"
-import { afterQuiet, momentOf, waitingUnderHolds } from "./Hold.ts"
+import { afterQuiet, canBeHeld, momentOf, waitingUnderHolds } from "./Hold.ts"
 import { type Due, dueByRoutes, isFirst } from "./nameReceivers.ts"
 import { type StepMoment, stepsBeginAfter, stepsOf } from "./steps.ts"
 
@@ -85,7 +85,10 @@ export const situationOf = (facts: FiringFacts, receiver: NotifierName, now: Ins
   const { incident, naming } = facts
   const firings = facts.firings.filter((item) => item.receiver === receiver)
   const hasAckRunOut = hasRunOut(incident, now)
-  const waiting = waitingUnderHolds(firings, receiver)
+  // An acknowledgement held all that was not attempted, also where no claim looked at it.
+  const waiting = hasAckRunOut
+    ? firings.filter(canBeHeld).toSorted(inOrder)
+    : waitingUnderHolds(firings, receiver)
   const over = firings.filter(overQuiet(incident, now))
   // Nothing holds these.
   const others = firings.filter((item) => !waiting.includes(item) && !over.includes(item))
