@@ -349,12 +349,14 @@ export class FiringModel {
     this.#begin(incident, until < this.#now ? until : this.#moment(late))
     if (!this.#on.quiets) return
     for (const [receiver, reach] of incident.reaches) {
-      const { isFirst, isNamed } = this.#naming(incident, receiver)
+      const { isFirst, isNamed, rotas } = this.#naming(incident, receiver)
+      const stays = rotas.map((rota) => incident.onCall.stays.get(rota)?.get(receiver))
+      const isOnCall = stays.some((stay) => stay?.cameAt !== undefined)
       for (const row of reach.rows.filter(({ state }) => state === "retry")) {
         // An attempt could be under way.
         if (this.#now - (row.attempted ?? 0) <= 3 * LATENESS) this.#races()
         row.state = "discarded"
-        const keeps = row.byTime ?? (row.cause === "handover" ? row.cause : undefined)
+        const keeps = row.byTime ?? (row.cause === "handover" && isOnCall ? row.cause : undefined)
         if (keeps !== undefined && isNamed) reach.held ??= { ...this.#row(incident, {}), byTime: keeps }
         else if (isFirst) reach.held ??= this.#row(incident, {})
       }

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-import { PRIMARY } from "./caseRotas.ts"
+import { ALL, HOURLY, of, override, PRIMARY } from "./caseRotas.ts"
 import { acknowledge, type Case, disk, load, playCases } from "./playCases.ts"
 import type { Happening, How } from "./Story.ts"
 
@@ -115,6 +115,28 @@ const REPLACED: Readonly<Record<string, Case>> = {
       [600, disk("ok")],
     ],
     expected: ["80 chat firing opened critical", "4400 chat resolved critical"],
+  },
+  "a handover to one who is on call nowhere any more waits for its step": {
+    receivers: ALL,
+    policy: of(
+      { ...HOURLY, order: [["chat"]], every: 86_400 },
+      { routes: [{ steps: [{ to: ["mail"] }, { after: 120, to: ["primary", "pager"] }] }] },
+    ),
+    steps: [
+      [20, answers("pager", "is_down")],
+      [60, disk("critical")],
+      [170, override(["pager"], 180)],
+      [60, acknowledge(300)],
+      [60, answers("pager", "accepts")],
+    ],
+    expected: [
+      "80 mail firing opened critical",
+      "200 chat firing escalation critical",
+      "610 chat firing ack_ran_out critical",
+      "610 mail firing ack_ran_out critical",
+      "730 chat firing escalation critical",
+      "730 pager firing escalation critical",
+    ],
   },
 }
 

@@ -155,7 +155,7 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
   const comes = handover && { cause: handover.cause, must_send }
   const owed = isOwed ? owedTo(situation) : undefined
   const stays = must_send ? keptFor(situation, facts, now) : undefined
-  const kept = others.some(isUnended) ? undefined : replaced.find(isKept)
+  const kept = others.some(isUnended) ? undefined : replaced.find((item) => isKept(item, situation, facts))
   const same = kept?.cause === undefined ? undefined : timed(kept.cause, true)
   const paged = timed("escalation", isStepDue(situation, facts, now))
   const steps = paged && { ...paged, dueAt: stepBefore(situation, now)?.at }
@@ -254,8 +254,18 @@ export const remindedAt = ({ others, step }: Situation): Instant.Instant | undef
   return last && Instant.plus(last, step.remind)
 }
 
-/** A firing of these causes that an acknowledgement held in retry is sent after it, with its cause. */
-const isKept = ({ cause }: OutboxRecord): boolean => isByTime(cause) || cause === "handover"
+/**
+ * Whether a firing that an acknowledgement held in retry is sent after it with its cause: one that is due by time, and a
+ * handover to one who is on call.
+ */
+const isKept = (
+  { cause }: OutboxRecord,
+  { receiver, step }: Situation,
+  { naming }: Pick<FiringFacts, "naming">,
+): boolean => {
+  if (cause !== "handover") return isByTime(cause)
+  return naming?.onCall?.lastCame(receiver, step?.rotas ?? []) !== undefined
+}
 
 /** Whether a firing is due by time, whatever its receiver is owed. */
 export const isByTime = (cause: FiringCause | undefined): cause is "ack_ran_out" | "reminder" =>
