@@ -234,6 +234,78 @@ describe("the headline of a failed program", () => {
       "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\nFileNotFoundError: [Errno 2] No such file or directory: '/none'",
       "FileNotFoundError: [Errno 2] No such file or directory: '/none'",
     ],
+    [
+      "tar whose child failed",
+      "tar: Removing leading `/' from member names\ntar (child): /none/a.tgz: Cannot open: No such file or directory\ntar (child): Error is not recoverable: exiting now\ntar: Child returned status 2\ntar: Error is not recoverable: exiting now",
+      "tar (child): /none/a.tgz: Cannot open: No such file or directory",
+    ],
+    [
+      "tar of no archive",
+      "\ngzip: stdin: not in gzip format\ntar: Child returned status 1\ntar: Error is not recoverable: exiting now",
+      "gzip: stdin: not in gzip format",
+    ],
+    // Perl 5.36, Node.js 20, npm 10.8, GCC 12, OpenJDK 17, mount 2.38, dpkg 1.21, nginx 1.22 and rsnapshot 1.4 in November 2026.
+    [
+      "Perl",
+      "Can't locate Net/DNS.pm in @INC at /usr/bin/job line 3.\nBEGIN failed--compilation aborted at /usr/bin/job line 3.\nCompilation failed in require at a.pl line 1.",
+      "Can't locate Net/DNS.pm in @INC at /usr/bin/job line 3.",
+    ],
+    [
+      "Node.js that throws a text",
+      '[eval]:1\nthrow "the disk is full"\n^\nthe disk is full\n(Use `node --trace-uncaught ...` to show where the exception was thrown)\n\nNode.js v20.20.2',
+      "the disk is full",
+    ],
+    [
+      "npm without a registry",
+      "npm error code ECONNREFUSED\nnpm error FetchError: request to http://127.0.0.1:9/x failed, reason: connect ECONNREFUSED 127.0.0.1:9\nnpm error     at ClientRequest.<anonymous> (index.js:130:14) {\nnpm error   code: 'ECONNREFUSED',\nnpm error   errno: 'ECONNREFUSED',\nnpm error   type: 'system'\nnpm error }\nnpm error\nnpm error If you are behind a proxy, please make sure that the 'proxy' config is set properly.  See: 'npm help config'\nnpm error A complete log of this run can be found in: /root/.npm/_logs/a.log",
+      "npm error FetchError: request to http://127.0.0.1:9/x failed, reason: connect ECONNREFUSED 127.0.0.1:9",
+    ],
+    [
+      "a linker",
+      "/usr/bin/ld: /tmp/a.o: in function `main':\nb.c:(.text+0xa): undefined reference to `f'\ncollect2: error: ld returned 1 exit status",
+      "b.c:(.text+0xa): undefined reference to `f'",
+    ],
+    [
+      "Java",
+      'B.java:1: error: incompatible types: String cannot be converted to int\npublic class B{int x = "s";}\n                       ^\n1 error\nerror: compilation failed',
+      "B.java:1: error: incompatible types: String cannot be converted to int",
+    ],
+    [
+      "mount",
+      "mount: /mnt: special device /dev/none does not exist.\n       dmesg(1) may have more information after failed mount system call.",
+      "mount: /mnt: special device /dev/none does not exist.",
+    ],
+    [
+      "apt whose package failed",
+      "dpkg: error processing package shop (--configure):\n installed shop package post-installation script subprocess returned error exit status 1\nErrors were encountered while processing:\n shop\nE: Sub-process /usr/bin/dpkg returned an error code (1)",
+      "dpkg: error processing package shop (--configure):",
+    ],
+    [
+      "nginx",
+      '2026/11/30 20:35:10 [emerg] 26577#26577: open() "/none" failed (2: No such file or directory)\nnginx: configuration file /none test failed',
+      '2026/11/30 20:35:10 [emerg] 26577#26577: open() "/none" failed (2: No such file or directory)',
+    ],
+    [
+      "rsnapshot",
+      "ERROR: a.conf on line 5:\nERROR: backup /none/ local/ - Source directory \"/none/\" doesn't exist \nERROR: ---------------------------------------------------------------------\nERROR: Errors were found in a.conf,\nERROR: rsnapshot can not continue. If you think an entry looks right, make\nERROR: sure you don't have spaces where only tabs should be.",
+      'ERROR: backup /none/ local/ - Source directory "/none/" doesn\'t exist',
+    ],
+    // By its documentation.
+    [
+      "vzdump",
+      "ERROR: Backup of VM 100 failed - no space left on device\nINFO: Failed at 2026-11-30 03:00:12\nINFO: Backup job finished with errors\njob errors",
+      "ERROR: Backup of VM 100 failed - no space left on device",
+    ],
+    [
+      "Rust with its frames",
+      "thread 'main' panicked at src/main.rs:2:5:\nfailed to open the disk\nstack backtrace:\n   0: rust_begin_unwind\n   1: core::result::unwrap_failed\n             at /rustc/a/library/core/src/result.rs:1:5\nnote: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.",
+      "failed to open the disk",
+    ],
+    [
+      "git whose push was rejected",
+      "To /srv/x.git\n ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs to '/srv/x.git'\nhint: Updates were rejected because the remote contains work that you do not",
+      "! [rejected]        main -> main (fetch first)",
+    ],
     ["a program of one's own", "copying\ndisk is 100 % used", "disk is 100 % used"],
     ["an error that was overcome long ago", `error: try again\n${"copied\n".repeat(50)}gave up`, "gave up"],
   ])("of %s says why", (_, output, expected) => {
