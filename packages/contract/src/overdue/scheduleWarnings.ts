@@ -5,29 +5,30 @@ const isNamed = (field: string): boolean => !/^\*(?:\/0*1)?(?:$|,)/u.test(field)
 
 /** Parts of a line that other crons read otherwise, and the line to write instead (docs/late.md#declare-what-must-report). */
 const DIFFERENT: ReadonlyArray<
-  readonly [isRead: (day: string, weekday: string) => boolean, warning: string]
+  readonly [isRead: (day: string, weekday: string, all: string) => boolean, warning: string]
 > = [
   [
     // A day that begins with a star and a step is wanted beside the weekday by all of them.
     (day, weekday) => [day, weekday].every((field) => isNamed(field) && !field.startsWith("*")),
-    "names a day of the month and a weekday: most crons fire on each of both, others, such as that of systemd, on days that are both; write * for one of them",
+    "names a day of the month and a weekday: most crons fire on each, that of systemd on days that are both; write * for one",
+  ],
+  [(day) => /\*\/(?!0*1(?:,|$))/u.test(day), "has a step in its days: busybox begins at day 0; write 1-31/2"],
+  [
+    (_, weekday) => /(?<![\w/])0*7\b/u.test(weekday),
+    "has the weekday 7, and that of systemd takes 5-7 for every day: write 0",
   ],
   [
-    (day) => /\*\/(?!0*1(?:,|$))/u.test(day),
-    "has a step in its days: most crons begin it at day 1, busybox at day 0; list the days, such as 1-31/2",
+    (_, __, all) => /(?<![-\w])\w+\//u.test(all),
+    "has a step behind one value, which busybox leaves out: write 5-59/15",
   ],
-  [
-    (_, weekday) => /(?:^|[,-])0*7(?:$|[,/])/u.test(weekday),
-    "has the weekday 7, and that of systemd takes 5-7 for every day: write 0 or sun for Sunday",
-  ],
-  [(day) => /^l$/iu.test(day), "has L for the last day, which few crons know"],
+  [(day) => /\bl\b/iu.test(day), "has L, which few crons know"],
 ]
 
 const cronWarning = (cron: string): string | undefined => {
   const [, , day = "", , weekday = "", ...more] = cron.trim().split(/\s+/u)
   // Another line is refused.
   if (weekday === "" || more.length > 0) return undefined
-  return DIFFERENT.find(([isRead]) => isRead(day, weekday))?.[1]
+  return DIFFERENT.find(([isRead]) => isRead(day, weekday, cron.trim()))?.[1]
 }
 
 /** A field of a schedule that is valid, and that other crons or most people read otherwise. */
