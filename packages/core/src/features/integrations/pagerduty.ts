@@ -39,7 +39,7 @@ const USUAL = { critical: "critical", error: "critical", warning: "warning", inf
 
 const statusOf = (severity: string, { severity: chosen = {} }: IntegrationOptions) => {
   const statuses = { ...USUAL, ...(isPagedSeverity(chosen) && chosen) }
-  return Object.entries(statuses).find(([name]) => name === severity)?.[1] ?? "warning"
+  return Object.entries(statuses).find(([name]) => name === severity.toLowerCase())?.[1] ?? "warning"
 }
 
 const NAMED = ["source", "component", "group", "class"] as const

@@ -208,10 +208,9 @@ export const readSignals = (
         `the parameter ${shownName(name)} does not say how the run ended: use ok, warning or critical, or exit_code with a number`,
       )
   }
-  const { warning } = Object.fromEntries(query)
-  if (warning !== undefined && !STATUSES.test(warning))
-    unread = invalid("warning must be exit statuses such as 1,3")
+  const warning = Object.fromEntries(query)["warning"]?.replaceAll(" ", "") ?? ""
+  if (warning !== "" && !STATUSES.test(warning)) unread = invalid("warning must be exit statuses such as 1,3")
   const said = signals.some((one) => typeof one === "object") ? signals : [...signals, ...ends]
   const signal = said.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
-  return { query, signal: withWarnings(signal, warning ?? ""), unread }
+  return { query, signal: withWarnings(signal, warning), unread }
 }

@@ -67,15 +67,15 @@ describe("an event of PagerDuty", () => {
       const reading = event({ ...trigger, payload: { ...trigger.payload, severity } }, options)
       return "refused" in reading || reading.reports.length === 0 ? "none" : resultIn(reading).status
     }
-    const severities = ["critical", "error", "warning", "info", "odd", "__proto__"]
+    const severities = ["critical", "error", "warning", "info", "odd", "__proto__", "CRITICAL"]
     assert.deepStrictEqual(
       severities.map((each) => statusOf(each)),
-      ["critical", "critical", "warning", "warning", "warning", "warning"],
+      ["critical", "critical", "warning", "warning", "warning", "warning", "critical"],
     )
     const severity = { error: "unknown", warning: "critical", info: "ignore" } as const
     assert.deepStrictEqual(
       severities.map((each) => statusOf(each, { severity })),
-      ["critical", "unknown", "critical", "none", "warning", "warning"],
+      ["critical", "unknown", "critical", "none", "warning", "warning", "critical"],
     )
   })
 

@@ -261,7 +261,11 @@ describe("a ping", () => {
     ["/fail?warning=1", "backup critical 1"],
     ["?warning=1/1", "backup warning 1"],
     ["?warning=1&exit_code=1", "backup warning 1"],
-    ["/1?warning=", "backup critical 1 warning must be exit statuses"],
+    // A variable that is not set, and a list as people write it.
+    ["/0?warning=", "backup ok 0"],
+    ["/1?warning=", "backup critical 1"],
+    ["/3?warning=1,%203", "backup warning 3"],
+    ["/1?warning=1-3", "backup critical 1 warning must be exit statuses"],
     ["/0?warning=0", "invalid warning must be exit statuses"],
   ])("of backup%s reports %s", (address, expected, terms: Record<string, string> = {}) => {
     const [path = "", ...text] = address.split("?")
