@@ -97,11 +97,12 @@ const readingOf = (stated: PerformanceNumber): Reading | undefined => {
   }
 }
 
-/** The ranges and bounds of a reading as texts, in its unit. */
+/** The ranges and bounds of a reading as texts, in its unit. Those of a counter are of its count, and not of its rate. */
 export const boundsOf = ({
   stated,
+  isCounter,
 }: Reading): Readonly<Record<"crit" | "max" | "min" | "warn", string | undefined>> => {
-  const { crit, max, min, unit = "", warn }: Partial<PerformanceNumber> = stated ?? {}
+  const { crit, max, min, unit = "", warn }: Partial<PerformanceNumber> = isCounter ? {} : (stated ?? {})
   const kept = keptUnit(unit)
   const shown = (text: string | undefined) =>
     kept === undefined || kept.convert(1) === 1

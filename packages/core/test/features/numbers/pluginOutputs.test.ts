@@ -329,6 +329,13 @@ const FURTHER: ReadonlyArray<Output> = [
     `SNMP CRITICAL - it's = ok *437* | "it's = ok"=437;@10:20;~:5`,
   ],
   [
+    "check_snmp 2.3.3 of two gauges and a counter, whose bounds are of its count",
+    "SNMP CRITICAL - Load 1 *437* Load 5 *441* in 2771956456 | 'Load 1'=437;500;1000: 'Load 5'=441;400;@800:900 in=2771956456c;10;20;0",
+    "Load 1=437 ;500;1000:",
+    "Load 5=441 ;400;@800:900",
+    "in=2771956456 /s",
+  ],
+  [
     "check_pgactivity 2.6 -s backends_status, whose bounds have units",
     "POSTGRES_BACKENDS_STATUS OK: 1 backend connected | active=1 'oldest idle in transaction'=0s;10m;30m;0;100 'waiting for lock'=0;5;20;0;100",
     "active=1 ",

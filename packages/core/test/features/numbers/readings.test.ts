@@ -52,7 +52,7 @@ describe("the numbers of a result", () => {
       { used: "40%;80;90;0;100", rpm: "900rpm", t: "21C", d: "5dBm", p: "3packets", days: "12d" },
     ],
     ["| t=11.806ms;35.7", { t: "0.011806s;0.0357" }],
-    ["| in=12345c;1;2", { in: "12345/s counter;1;2" }],
+    ["| in=12345c;1;2", { in: "12345/s counter" }],
     ["| x=1constructor y=1__proto__", { x: "1constructor", y: "1__proto__" }],
     ["| x=1toString", { x: "1toString" }],
     // Labels.
