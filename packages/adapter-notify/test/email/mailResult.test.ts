@@ -53,6 +53,23 @@ describe("the answer for a recipient", () => {
     ["DATA 550 5.7.26", /^refused: .*: it takes the text for spam or unsigned/],
     ["MAIL 550 5.7.60", /^refused: .*: check from in the receiver's settings/],
     ["MAIL 530 5.7.1", /^deferred: /],
+    ["DATA 552 5.2.2", /^refused: .*: the mailbox is full or closed/],
+    ["DATA 552 5.2.3", /^refused: .*: the mail is larger than it takes/],
+    ["RCPT 552 5.2.3", /^refused: .*: the mail is larger than it takes/],
+    ["MAIL 535 5.7.8", /^deferred: .*: check the user and the password/],
+    ["DATA 554 5.4.6", /^refused: .*: the mail goes round between its servers/],
+    ["RCPT 550 5.7.0", /^refused: .*: it refuses this sender/],
+    // Exim 4.96, again without a further code.
+    ["MAIL 552", /^refused: .*: the mail is larger than it takes/],
+    ["DATA 550", /^refused: .*: it takes the text for spam or unsigned/],
+    // As Exchange Online and Gmail document them, November 2026.
+    ["RCPT 550 5.1.10", /^refused: .*: the address does not exist/],
+    ["RCPT 550 5.4.1", /^refused: .*: the address does not exist/],
+    ["RCPT 550 5.7.606", /^refused: .*: it refuses connections from this host's address/],
+    ["DATA 554 5.2.252", /^refused: .*: check from in the receiver's settings/],
+    ["DATA 550 5.7.60", /^refused: .*: check from in the receiver's settings/],
+    ["DATA 552 5.7.0", /^refused: .*: it takes the text for spam or unsigned/],
+    ["DATA 550 5.4.5", /^refused: .*: the account has sent as many mails as it may/],
   ])("%s is judged with advice", (text, expected) => {
     assert.match(judge(answerOf(text), undefined, {}), expected)
   })
@@ -74,6 +91,19 @@ describe("an end of the connection", () => {
     ["another mechanism", answered("AUTH 534 5.7.9"), {}, /^deferred: .*: create an app password/],
     ["a login over TLS alone", answered("AUTH 538 5.7.11"), {}, /^deferred: .*: remove tls: off/],
     ["no login at all", answered("AUTH 502 5.5.1"), {}, /^deferred: .*: check the port \(587 or 465\)/],
+    [
+      "a login that is down",
+      answered("AUTH 454 4.7.0"),
+      {},
+      /^deferred: .*: its login does not work at present/,
+    ],
+    ["an old password", answered("AUTH 432 4.7.12"), {}, /^deferred: .*: it wants another password/],
+    [
+      "STARTTLS that is offered and does not work",
+      answered("STARTTLS 454 4.7.0"),
+      {},
+      /^deferred: The mail server offers STARTTLS, and answers 454 4\.7\.0: see its log/,
+    ],
     ["a blocked host", answered("CONN 554 5.7.1"), {}, /^refused: .*: use a server that knows you/],
     [
       "too many connections",
@@ -85,7 +115,7 @@ describe("an end of the connection", () => {
     [
       "no STARTTLS",
       { answer: answerOf("STARTTLS 502"), code: "ETLS" },
-      {},
+      { offersStartTls: false },
       /^deferred: STARTTLS is not offered/,
     ],
     [
@@ -122,6 +152,37 @@ describe("an end of the connection", () => {
     ],
     ["expired", failed("CERT_HAS_EXPIRED"), {}, /has expired, or a clock is wrong/],
     ["an old TLS", failed("ERR_SSL_UNSUPPORTED_PROTOCOL"), {}, /check that it offers TLS 1\.2 or newer/],
+    [
+      "a name that the server does not know",
+      failed("ERR_SSL_TLSV1_UNRECOGNIZED_NAME"),
+      {},
+      /is for another name/,
+    ],
+    ["a revoked certificate", failed("CERT_REVOKED"), {}, /was revoked: ask its operator to renew it\.$/],
+    [
+      "an authority that is none",
+      failed("INVALID_CA"),
+      {},
+      /is not valid, .*: ask its operator to replace it\.$/,
+    ],
+    [
+      "a short key",
+      failed("UNSPECIFIED"),
+      {},
+      /is not valid, such as too short .*: ask its operator to replace it\.$/,
+    ],
+    [
+      "a short key of Diffie and Hellman",
+      failed("ERR_SSL_DH_KEY_TOO_SMALL"),
+      {},
+      /is not valid, such as too short/,
+    ],
+    [
+      "a certificate that clients need",
+      failed("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"),
+      {},
+      /takes clients with a certificate alone/,
+    ],
     ["a target that is refused", failed("ETARGET"), {}, /^deferred: The request failed \(ETARGET\)/],
   ])("by %s says what helps", (_, fault, settings, expected) => {
     assert.match(judge(undefined, fault, { hasLogin: true, ...settings }), expected)
