@@ -191,7 +191,13 @@ describe("copyStorage", () => {
         ])
         assert.deepStrictEqual((await codesOf(copyStorage(source, memory()))).slice(0, 1), ["options"])
         assert.deepStrictEqual((await codesOf(copyStorage(memory(), target))).slice(0, 1), ["options"])
-        for (const options of [{ without: ["Numbers"] }, { without: "Numbers" }, { witout: "numbers" }]) {
+        for (const options of [
+          { without: ["Numbers"] },
+          { without: "Numbers" },
+          { witout: "numbers" },
+          "numbers",
+          null,
+        ]) {
           const refused = copyStorage(source, target, options as never)
           assert.deepStrictEqual((await codesOf(refused)).slice(0, 1), ["options"])
         }

@@ -54,8 +54,11 @@ export const copyStorage = async (
   to: StorageChoice,
   options: CopyStorageOptions = {},
 ): Promise<ReadonlyArray<CopiedTable>> => {
+  const given: unknown = options
+  if (typeof given !== "object" || given === null)
+    throw new TocsinError("options", 'the options must be an object, such as { without: "numbers" }')
   const { without } = options
-  const [unknown] = unknownOptions("", options, ["without"])
+  const [unknown] = unknownOptions("", given, ["without"])
   if (unknown !== undefined) throw new TocsinError("options", unknown)
   if (without !== undefined && without !== "numbers")
     throw new TocsinError("options", 'without must be "numbers", which alone can be left out')
