@@ -70,22 +70,21 @@ export const features = [
     word: "integrations",
     own: /[iI]ntegrations?\w*\.|\/senders\/|\/sender(Kinds|Lines)\.|JobRunRecord|PagedAlert|ReportedAlertRecord|ResolveCheck/,
     names:
-      /(?<!telemetry)[iI]ntegrations?(?![a-z]| key)|[sS]enderKind|[sS]enderLines|[pP]agedAlert|[rR]eportedAlert|reported_alert|job_run|[jJ]obRun/,
-    former: ["senderKind", "PagedAlert", "reported_alert"],
+      /(?<!telemetry)[iI]ntegrations?(?![a-z]| key)|[sS]enderLines|[pP]agedAlert|[rR]eportedAlert|reported_alert|job_run|[jJ]obRun/,
+    former: ["PagedAlert", "reported_alert"],
   },
   {
     word: "signIn",
-    own: /[sS]ignIn\w*\.|\/[sS]ession(s|Record|Decisions|sApi)\.|[iI]dentityProvider\.|codeFlow|decideRole|actorName/,
-    names:
-      /\b[sS]ession(?:Record|sApi|Id|Cookie)\b|\bSessions\b|["']sessions?["']|[sS]ignIn|[iI]dentityProvider|oidc|OIDC/,
-    former: ["Sessions", "IdentityProvider"],
+    own: /[sS]ignIn\w*\.|\/[sS]ession(s|Record|Decisions|sApi)\.|codeFlow|decideRole|actorName/,
+    names: /\b[sS]ession(?:Record|sApi|Id|Cookie)\b|\bSessions\b|["']sessions?["']|[sS]ignIn|oidc|OIDC/,
+    former: ["Sessions"],
   },
   {
     word: "receivers",
     own: /(?<!server\/src)\/Secrets?(Record|Cipher|sApi)?\.|(receiver|plain|open|examine|mask|kept)Secrets?\.|secret(s|Keys|Decisions|Operations)\.|ReceiverSecrets|SecretCipher|(changing|live|console\/src\/pages\/)Receivers|editReceiver|receiver(Forms|Actions)|ReceiverForm/,
     names:
       /[sS]ecret(?:Cipher|Record|sApi|sList|Marks?|Decisions|Problems|Keys?)\b|[rR]eceiverSecrets|(?:plain|open|examine)Secrets|changingReceivers|editReceiver|receiver(?:Forms|Actions)|ReceiverForm|["']secrets?["']|\bsecrets:/,
-    former: ["SecretRecord", "SecretCipher"],
+    former: ["SecretCipher"],
   },
   {
     word: "trial",
@@ -140,9 +139,9 @@ export const features = [
   },
   {
     word: "links",
-    own: /messageLinks|LinkTokens|LinkRoutes/,
-    names: /[lL]inkTokens|[mM]essageLinks|[fF]ollow(?:ed)?Link|linkKey|LINK_KEY|NamedLink|LinkRoutes/,
-    former: ["LinkTokens"],
+    own: /messageLinks|LinkSigner|LinkRoutes/,
+    names: /[lL]inkSigner|[mM]essageLinks|[fF]ollow(?:ed)?Link|linkKey|LINK_KEY|NamedLink|LinkRoutes/,
+    former: [],
   },
 ]
 

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
+import * as HmacLinkSigner from "@tocsin/adapter-crypto/HmacLinkSigner"
 import { readPolicy } from "@tocsin/core/lists/readPolicy"
 import { Duration, Effect, Redacted, Result } from "effect"
 import { AGENT, criticalChecks, enroll, report } from "../service/agents.ts"
@@ -71,7 +71,7 @@ it.effect(
       yield* open("fifth")
       yield* passed
       assert.lengthOf(attempts, 4, "all have the present secrets")
-    }).pipe(Effect.provide(HmacLinkTokens.layer(KEY))),
+    }).pipe(Effect.provide(HmacLinkSigner.layer(KEY))),
 )
 
 it.effect(

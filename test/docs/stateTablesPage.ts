@@ -14,7 +14,7 @@ import { EnrolmentTransitions } from "@tocsin/core/heart/model/EnrolmentRecord"
 import { CutOffTransitions } from "@tocsin/core/features/watches/cutOff"
 import { AnnouncementTransitions } from "@tocsin/core/features/publicPages/AnnouncementRecord"
 import { OverrideTransitions } from "@tocsin/core/heart/model/RotaOverrideRecord"
-import { SecretTransitions } from "@tocsin/core/features/receivers/SecretRecord"
+import { SecretTransitions } from "@tocsin/core/features/receivers/ReceiverSecretsRecord"
 import { SilenceTransitions } from "@tocsin/core/heart/model/SilenceRecord"
 import { ReplicaTransitions } from "@tocsin/core/heart/model/ReplicaRecord"
 import { PagedAlertTransitions } from "@tocsin/core/features/integrations/PagedAlert"
@@ -145,7 +145,7 @@ export const subjects: ReadonlyArray<Subject> = [
     title: "Stored secrets",
     meaning:
       "The secrets of one receiver, as a server sees them: its row and its keys decide. `former` ones are opened by the second key alone.",
-    file: "packages/core/src/features/receivers/SecretRecord.ts",
+    file: "packages/core/src/features/receivers/ReceiverSecretsRecord.ts",
     rows: SecretTransitions,
   },
   {

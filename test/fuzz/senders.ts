@@ -1,5 +1,5 @@
 /// <reference lib="es2024.string" />
-import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/integrationKinds"
 import * as fc from "fast-check"
 import { addressOf, type Input } from "./Input.ts"
 import { anyCharacter } from "@tocsin/testing/anyCharacter"

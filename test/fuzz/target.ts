@@ -1,5 +1,5 @@
 import { Agent } from "node:http"
-import { requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { requestKindNames } from "@tocsin/contract/integrations/integrationKinds"
 import { Effect } from "effect"
 import { Judge, DOCUMENTS } from "../openapi/Judge.ts"
 import { KEYS } from "../openapi/populatePools.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/integrationKinds"
 import { Effect, Fiber, Redacted } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
 import { monitPost } from "../fuzz/senders.ts"

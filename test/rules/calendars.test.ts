@@ -1,4 +1,4 @@
-import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
+import * as HmacLinkSigner from "@tocsin/adapter-crypto/HmacLinkSigner"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as MemoryStorage from "@tocsin/adapter-memory/MemoryStorage"
 import { MemoryTables } from "@tocsin/adapter-memory/MemoryTables"
@@ -13,7 +13,7 @@ import { applyPolicy, policyHash } from "@tocsin/core/heart/policy/applyPolicy"
 import { compileGiven } from "@tocsin/core/heart/policy/compilePolicy"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
 import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
-import { Hashing, LinkTokens } from "@tocsin/core/kernel/ports/Hashing"
+import { Hashing, LinkSigner } from "@tocsin/core/kernel/ports/Hashing"
 import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
 import { PolicySource } from "@tocsin/core/heart/usecases/PolicySource"
 import { defaultRules, RuleSettings } from "@tocsin/core/kernel/ports/RuleSettings"
@@ -48,7 +48,7 @@ const serverOn = (storage: Storage["Service"]) =>
   Effect.gen(function* () {
     const { calendar } = yield* OnCall
     const policy = yield* PolicyInForce
-    const token = (yield* LinkTokens)?.calendarTokenOf(PRIMARY) ?? assert.fail("no tokens")
+    const token = (yield* LinkSigner)?.calendarTokenOf(PRIMARY) ?? assert.fail("no tokens")
     return {
       calendar: Effect.orDie(calendar(token)),
       follow: (document: PolicyDocument, version: number) =>
@@ -70,7 +70,7 @@ const serverOn = (storage: Storage["Service"]) =>
               NodeHashing.layer(),
               SeededIds.layer("calendars"),
               Layer.succeed(PolicySource, storedPolicySource(new Map())),
-              HmacLinkTokens.layer(Redacted.make("5a".repeat(32))),
+              HmacLinkSigner.layer(Redacted.make("5a".repeat(32))),
             ),
           ),
         ),

@@ -5,7 +5,7 @@ import { type SignInRefusal, SignInRefusals, signInRefusals } from "@tocsin/cont
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { Secrets } from "@tocsin/server/Secrets"
 import { checkedSettings } from "@tocsin/server/settings/checkedSettings"
-import { identityProvider } from "@tocsin/server/features/signIn/identityProvider"
+import { signInIssuer } from "@tocsin/server/features/signIn/signInIssuer"
 import { Context, Effect, Layer, Result } from "effect"
 import { Tocsin } from "../http/service/Tocsin.ts"
 import { AT_LENGTH } from "../properties/atLength.ts"
@@ -33,7 +33,7 @@ const replica = Effect.fnUntraced(function* (
 ) {
   const settings = Result.getOrThrow(checkedSettings({ ...settingsFor(issuer), ...further }))
   const layer = Tocsin.layer(Layer.succeed(Storage, storage), {
-    identityProvider: yield* identityProvider(settings, new Secrets(settings)),
+    signInIssuer: yield* signInIssuer(settings, new Secrets(settings)),
     rules: { publicUrl: settings.SERVICE_PUBLIC_URL, failedAuthenticationRate: { perMinute: 60, burst } },
   })
   const { clock, port, uiToken } = Context.get(yield* Layer.build(Layer.fresh(layer)), Tocsin)

@@ -10,7 +10,7 @@ import { pagedAlertSuite } from "@tocsin/testing/pagedAlertSuite"
 import { reportedAlertSuite } from "@tocsin/testing/reportedAlertSuite"
 import { secretSuite } from "@tocsin/testing/secretSuite"
 import { otherVersionSuite } from "@tocsin/testing/otherVersionSuite"
-import { senderKindSuite } from "@tocsin/testing/senderKindSuite"
+import { integrationKindSuite } from "@tocsin/testing/integrationKindSuite"
 import { sessionSuite } from "@tocsin/testing/sessionSuite"
 import { subscriptionSuite } from "@tocsin/testing/subscriptionSuite"
 import { storageSuite } from "@tocsin/testing/storageSuite"
@@ -29,7 +29,7 @@ storageSuite(subject)
 /** The core decides alike on each storage: `storageSuite` has what these decisions read and write. */
 describe("decisions about reports of senders", () => {
   reportedAlertSuite(subject)
-  senderKindSuite(subject)
+  integrationKindSuite(subject)
   otherVersionSuite(subject)
   pagedAlertSuite(subject)
   mailSuite(subject)

@@ -1,4 +1,4 @@
-import { requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { requestKindNames } from "@tocsin/contract/integrations/integrationKinds"
 import { Layer } from "effect"
 import { FindMyWay, HttpMiddleware, type HttpServerRequest } from "effect/http"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"

@@ -5,7 +5,7 @@ import { isWellFormed } from "@tocsin/contract/operators/BearerToken"
 import { Console, Effect, Redacted, FileSystem, Result, Schedule } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 import { SECRETS_KEYS, secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
-import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
+import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkSigner"
 import { StartFailure } from "./CommandFailure.ts"
 
 const OWNER_ONLY = 0o600

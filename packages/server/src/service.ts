@@ -6,7 +6,7 @@ import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
 import { layer as subscriptions } from "@tocsin/adapter-notify/http/subscriptions"
 import { AgentDownload } from "@tocsin/core/kernel/ports/AgentDownload"
-import { IdentityProvider } from "@tocsin/core/features/signIn/IdentityProvider"
+import { SignInIssuer } from "@tocsin/core/features/signIn/SignInIssuer"
 import { Notifiers, WatchdogReceiver } from "@tocsin/core/heart/notifications/Notifiers"
 import { verifyWatchAgent } from "@tocsin/core/features/watches/Watches"
 import { Context, Effect, Layer } from "effect"
@@ -172,10 +172,10 @@ const signIn = (settings: Settings, secrets: Secrets) =>
   settings.SERVICE_OIDC_ISSUER === undefined
     ? Layer.empty
     : Layer.effect(
-        IdentityProvider,
+        SignInIssuer,
         Effect.flatMap(
-          Effect.promise(() => import("./features/signIn/identityProvider.ts")),
-          ({ identityProvider }) => identityProvider(settings, secrets),
+          Effect.promise(() => import("./features/signIn/signInIssuer.ts")),
+          ({ signInIssuer }) => signInIssuer(settings, secrets),
         ),
       )
 

@@ -1,4 +1,4 @@
-import type { RequestKindName } from "@tocsin/contract/integrations/senderKinds"
+import type { RequestKindName } from "@tocsin/contract/integrations/integrationKinds"
 import { Effect } from "effect"
 import { gzipSync } from "node:zlib"
 import { monitPost, SENDER_OPTIONS } from "../../fuzz/senders.ts"

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/integrationKinds"
 import { type Storage, StorageError, type StorageFailure } from "@tocsin/core/kernel/ports/Storage"
 import { Effect } from "effect"
 import { operate } from "../client/call.ts"

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { requestKindNames } from "@tocsin/contract/integrations/integrationKinds"
 import { KINDS } from "@tocsin/core/features/integrations/kinds"
 import { Effect } from "effect"
 import { placeholderOf, sendersRequests } from "../../fuzz/senders.ts"

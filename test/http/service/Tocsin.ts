@@ -1,7 +1,7 @@
 import { Agent, type OutgoingHttpHeaders } from "node:http"
 import { assert } from "@effect/vitest"
 import { secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
-import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
+import * as HmacLinkSigner from "@tocsin/adapter-crypto/HmacLinkSigner"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
@@ -9,7 +9,7 @@ import { Readiness } from "@tocsin/core/heart/health/Readiness"
 import { FailureLogInterval } from "@tocsin/adapter-http/response/FailureLog"
 import { IntakeLimits } from "@tocsin/adapter-http/request/Intake"
 import { storageStack } from "@tocsin/core/kernel/engine/commits/storageStack"
-import { IdentityProvider } from "@tocsin/core/features/signIn/IdentityProvider"
+import { SignInIssuer } from "@tocsin/core/features/signIn/SignInIssuer"
 import { Notifiers } from "@tocsin/core/heart/notifications/Notifiers"
 import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
 import { PolicyInForce } from "@tocsin/core/heart/policy/PolicyInForce"
@@ -51,7 +51,7 @@ export interface TocsinOptions {
   /** Signs links that acknowledge. */
   readonly linkKey?: string
   /** Signs people in. */
-  readonly identityProvider?: IdentityProvider | undefined
+  readonly signInIssuer?: SignInIssuer | undefined
   /** Writes to browsers. */
   readonly push?: PushService
   /** Encrypts stored secrets. */
@@ -135,12 +135,12 @@ export class Tocsin extends Context.Service<
           Layer.provide([
             options.linkKey === undefined
               ? Layer.empty
-              : HmacLinkTokens.layer(Redacted.make(options.linkKey)),
+              : HmacLinkSigner.layer(Redacted.make(options.linkKey)),
             options.secretsKey === undefined
               ? Layer.empty
               : Layer.succeed(SecretCipher, secretCipher(Redacted.make(options.secretsKey))),
             options.push === undefined ? Layer.empty : Layer.succeed(PushService, options.push),
-            Layer.succeed(IdentityProvider, options.identityProvider),
+            Layer.succeed(SignInIssuer, options.signInIssuer),
             options.intake === undefined ? Layer.empty : Layer.succeed(IntakeLimits, options.intake),
             Layer.succeed(Clock.Clock, clock),
             // Each failure is logged, so that every line is searched for tokens.

@@ -16,7 +16,7 @@ import { CheckId, isNameUpTo } from "../formats/Identifiers.ts"
 import { InstantFromString } from "../formats/Instant.ts"
 import { MailExpected, MailRule, MailStatus, MOST_RULES, subjectGlobs } from "./MailOptions.ts"
 import { changedTitle, ShownTitle, Title } from "../titles/Titles.ts"
-import { senderKindNames } from "./senderKinds.ts"
+import { integrationKindNames } from "./integrationKinds.ts"
 
 /** Names an integration, and the agent that has its checks (docs/rules.md#integrations). */
 export const IntegrationName = Schema.String.check(
@@ -27,7 +27,7 @@ export const IntegrationName = Schema.String.check(
 export type IntegrationName = typeof IntegrationName.Type
 
 /** The protocol of each kind of sender (docs/rules.md#integrations). */
-export const IntegrationKind = Schema.Literals(senderKindNames).annotate(
+export const IntegrationKind = Schema.Literals(integrationKindNames).annotate(
   named("IntegrationKind", "The protocol of its senders."),
 )
 export type IntegrationKind = typeof IntegrationKind.Type

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os"
 import process from "node:process"
-import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
+import * as HmacLinkSigner from "@tocsin/adapter-crypto/HmacLinkSigner"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import { storageStack } from "@tocsin/core/kernel/engine/commits/storageStack"
@@ -62,7 +62,7 @@ export const storageOfCommand = (settings: Settings) =>
 /** Commands show the addresses of calendars, and send no links. */
 const linksOf = (settings: Settings) => {
   const key = presentLinkKey(settings)
-  return key === undefined ? Layer.empty : HmacLinkTokens.layer(key)
+  return key === undefined ? Layer.empty : HmacLinkSigner.layer(key)
 }
 
 const portsOf = (settings: Settings, loaded: LoadedPolicy, source: PolicySource) =>

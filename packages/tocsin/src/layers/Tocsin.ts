@@ -2,7 +2,7 @@
  * A Tocsin service of layers. {@link services} answers, {@link background} works without being asked, and
  * {@link layer} is both.
  */
-import * as HmacLinkTokens from "@tocsin/adapter-crypto/HmacLinkTokens"
+import * as HmacLinkSigner from "@tocsin/adapter-crypto/HmacLinkSigner"
 import * as NodeHashing from "@tocsin/adapter-crypto/NodeHashing"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import type { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
@@ -108,7 +108,7 @@ export const services = <StorageFailure, NotifierFailure, ClockFailure>(
     PolicyInForce.layer,
   ).pipe(
     Layer.provideMerge(settings(options)),
-    Layer.provideMerge(options.linkKey === undefined ? Layer.empty : HmacLinkTokens.layer(options.linkKey)),
+    Layer.provideMerge(options.linkKey === undefined ? Layer.empty : HmacLinkSigner.layer(options.linkKey)),
     Layer.provideMerge(
       options.secretCipher === undefined ? Layer.empty : Layer.succeed(SecretCipher, options.secretCipher),
     ),

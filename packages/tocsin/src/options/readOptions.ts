@@ -18,7 +18,7 @@ import {
 } from "@tocsin/client/options/readers"
 import type { DurationOption } from "@tocsin/client"
 import { SECRETS_KEYS, secretCipher } from "@tocsin/adapter-crypto/AesSecretCipher"
-import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
+import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkSigner"
 import { TOKEN } from "@tocsin/contract/operators/BearerToken"
 import { KeyFingerprint } from "@tocsin/contract/formats/Identifiers"
 import { ruleProblems } from "@tocsin/core/heart/usecases/ruleProblems"

@@ -1,4 +1,4 @@
-import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { type RequestKindName, requestKindNames } from "@tocsin/contract/integrations/integrationKinds"
 import type { Protocol } from "@tocsin/core/features/integrations/Kind"
 import { KINDS } from "@tocsin/core/features/integrations/kinds"
 import type { SenderRequest } from "@tocsin/core/features/integrations/Report"

@@ -1,5 +1,5 @@
 import { errorStatus } from "@tocsin/contract/formats/Errors"
-import { requestKindNames } from "@tocsin/contract/integrations/senderKinds"
+import { requestKindNames } from "@tocsin/contract/integrations/integrationKinds"
 import type { Protocol } from "@tocsin/core/features/integrations/Kind"
 import { KINDS } from "@tocsin/core/features/integrations/kinds"
 import type { SenderRequest } from "@tocsin/core/features/integrations/Report"

@@ -2,7 +2,7 @@ import type { Integration, IntegrationWithKey } from "@tocsin/client"
 import { parseCron } from "@tocsin/contract/formats/CronTimes"
 import { idOfTitle } from "@tocsin/contract/titles/idOfTitle"
 import { isNearlyFull } from "@tocsin/contract/integrations/isNearlyFull"
-import { SENDER_KINDS, senderKind } from "@tocsin/contract/integrations/senderKinds"
+import { INTEGRATION_KINDS, integrationKind } from "@tocsin/contract/integrations/integrationKinds"
 import { senderLines } from "@tocsin/contract/integrations/senderLines"
 import { graceProblem, nextText } from "../../format/nextText.ts"
 import { numberText, ZONES } from "../../format/times.ts"
@@ -20,7 +20,7 @@ import { createNamed, lastText, NamedTable } from "../../view/Named.tsx"
 import type { Kind } from "../../view/NamedKind.ts"
 
 /** The protocols, as people know them. */
-const KINDS = Object.entries(SENDER_KINDS).map(
+const KINDS = Object.entries(INTEGRATION_KINDS).map(
   ([kind, { senders }]) => [kind, `${kind}: ${senders}`] as const,
 )
 
@@ -106,7 +106,7 @@ export const INTEGRATIONS: Kind<Integration, IntegrationWithKey> = {
       label: "Options (JSON)",
       isWide: true,
       initial: former === undefined ? "" : JSON.stringify(former.options),
-      example: ({ kind = "" }) => senderKind(kind)?.options,
+      example: ({ kind = "" }) => integrationKind(kind)?.options,
       ...(Object.hasOwn(former?.options ?? {}, "schedule") && {
         hint: "The job's line states its schedule, too: change it there as well.",
       }),

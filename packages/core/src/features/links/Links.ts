@@ -3,7 +3,7 @@ import type { AuditId } from "@tocsin/contract/audit/Audit"
 import { followCall, type FollowedLink, followLink } from "../../heart/acknowledgements/acknowledge.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
 import type { Command } from "../../kernel/unitOfWork/Decision.ts"
-import { LinkTokens } from "../../kernel/ports/Hashing.ts"
+import { LinkSigner } from "../../kernel/ports/Hashing.ts"
 import { newId } from "../../kernel/ports/Ids.ts"
 import { acknowledgesFor } from "../../heart/notifications/messageLinks.ts"
 import { operationPorts } from "../../heart/usecases/operationPorts.ts"
@@ -17,7 +17,7 @@ export interface FollowedToken {
 /** Operations of links in messages (docs/rules.md#links). */
 const linkOperations = Effect.gen(function* () {
   const { commits, ids, policy, rules } = yield* operationPorts
-  const tokens = yield* LinkTokens
+  const tokens = yield* LinkSigner
   const newAuditId = newId<AuditId>(ids)
   /** A link with the reader of its message. */
   const forReader = (link: FollowedLink): FollowedLink => {

@@ -26,7 +26,7 @@ import type { Policy } from "../../heart/policy/compilePolicy.ts"
 import { nextOccurrences } from "../../heart/policy/occurrences.ts"
 import { missingReceivers, type Rotas, stayFrom, type Turn } from "../../heart/policy/onCall.ts"
 import { CurrentOperator } from "../../kernel/ports/CurrentOperator.ts"
-import { LinkTokens } from "../../kernel/ports/Hashing.ts"
+import { LinkSigner } from "../../kernel/ports/Hashing.ts"
 import { newId } from "../../kernel/ports/Ids.ts"
 import { PolicySource } from "../../heart/usecases/PolicySource.ts"
 import { publicUrlOf, type RuleOptions } from "../../kernel/ports/RuleSettings.ts"
@@ -250,7 +250,7 @@ const onCallOperations = Effect.gen(function* () {
     ...others,
     transact: commits.transact,
     source: yield* PolicySource,
-    tokens: yield* LinkTokens,
+    tokens: yield* LinkSigner,
   }
   return {
     rotas: readRotas(ports),

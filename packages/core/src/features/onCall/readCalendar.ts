@@ -12,7 +12,7 @@ import {
   wholeTurns,
 } from "../../heart/policy/onCall.ts"
 import type { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
-import type { Hashing, LinkTokens } from "../../kernel/ports/Hashing.ts"
+import type { Hashing, LinkSigner } from "../../kernel/ports/Hashing.ts"
 import type { PolicySource } from "../../heart/usecases/PolicySource.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
@@ -127,7 +127,7 @@ export interface CalendarPorts {
   readonly storage: Storage["Service"]
   readonly policy: PolicyInForce["Service"]
   readonly source: PolicySource
-  readonly tokens: LinkTokens | undefined
+  readonly tokens: LinkSigner | undefined
   readonly sha256: Hashing["Service"]["sha256"]
 }
 

@@ -5,7 +5,7 @@ import { acknowledgesFor } from "../../heart/notifications/messageLinks.ts"
 import type { DeliveryAttempt, Notifier, SendResult } from "../../heart/notifications/Notifiers.ts"
 import { type Policy, withUnavailable } from "../../heart/policy/compilePolicy.ts"
 import { PolicyInForce } from "../../heart/policy/PolicyInForce.ts"
-import { LinkTokens } from "../../kernel/ports/Hashing.ts"
+import { LinkSigner } from "../../kernel/ports/Hashing.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import type { PushSubject } from "./pushMessage.ts"
 import { browserReceivers, type FindingBrowsers } from "./findBrowsers.ts"
@@ -15,7 +15,7 @@ import type { ReachingBrowsers } from "./reachingBrowsers.ts"
 export const bindingBrowsers = Effect.fnUntraced(function* ({ attempt }: Pick<ReachingBrowsers, "attempt">) {
   const { longestAcknowledgement } = yield* RuleSettings
   const { current } = yield* PolicyInForce
-  const tokens = yield* LinkTokens
+  const tokens = yield* LinkSigner
   const about = (notification: DeliveryAttempt): PushSubject => {
     const length = acknowledgesFor(current(), notification.receiver, longestAcknowledgement)
     const acts = notification.event_type === "firing" && length !== undefined && tokens !== undefined

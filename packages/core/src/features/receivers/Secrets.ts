@@ -2,7 +2,7 @@ import { Effect, Result, Struct } from "effect"
 import type { PutSecretsRequest, StoredSecrets } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
-import { secretMark, type SecretRecord } from "./SecretRecord.ts"
+import { secretMark, type ReceiverSecretsRecord } from "./ReceiverSecretsRecord.ts"
 import { PolicySource } from "../../heart/usecases/PolicySource.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
 import { namedSecrets, type ReadSecrets } from "../../heart/policy/namedSecrets.ts"
@@ -48,13 +48,16 @@ export const secretOperations = Effect.fnUntraced(function* (followedVersion: ()
   const { follow } = yield* PolicySource
 
   const eachRow = (
-    use: (row: SecretRecord, opened: ReturnType<typeof openRow>) => Effect.Effect<void, StorageError>,
+    use: (
+      row: ReceiverSecretsRecord,
+      opened: ReturnType<typeof openRow>,
+    ) => Effect.Effect<void, StorageError>,
   ) =>
     eachPage(storage, BY_NAME, (rows) =>
       Effect.forEach(rows, (row) => use(row, openRow(row, cipher)), { discard: true }),
     )
   const states = Effect.gen(function* () {
-    const found: Array<{ readonly row: SecretRecord; readonly state: SecretState }> = []
+    const found: Array<{ readonly row: ReceiverSecretsRecord; readonly state: SecretState }> = []
     yield* eachRow((row, { state }) => Effect.sync(() => void found.push({ row, state })))
     return found
   })
@@ -68,7 +71,7 @@ export const secretOperations = Effect.fnUntraced(function* (followedVersion: ()
     const read = yield* Effect.result(follow(text))
     return Result.isFailure(read) ? { version } : { version, names: namedSecrets(read.success.document) }
   })
-  const toResource = (row: SecretRecord, state: SecretState, names?: Names): StoredSecrets => ({
+  const toResource = (row: ReceiverSecretsRecord, state: SecretState, names?: Names): StoredSecrets => ({
     ...Struct.pick(row, ["name", "keys", "changed_by", "changed_at"]),
     receiver: names?.get(row.name) ?? null,
     unreadable: state === "unreadable",

@@ -1,7 +1,7 @@
 import { Redacted, Result, Schema } from "effect"
 import { type SecretName, SecretValues } from "@tocsin/contract/receivers/ReceiverSecrets"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import type { SecretRecord } from "./SecretRecord.ts"
+import type { ReceiverSecretsRecord } from "./ReceiverSecretsRecord.ts"
 import type { OpenedSecrets } from "../../heart/policy/namedSecrets.ts"
 import type { SecretCipher, SecretState } from "../../kernel/ports/SecretCipher.ts"
 
@@ -10,7 +10,7 @@ const encode = Schema.encodeSync(Text)
 const decode = Schema.decodeUnknownResult(Text)
 
 /** The row of secrets, without who stored it and when. */
-export type EncryptedSecrets = Omit<SecretRecord, "changed_at" | "changed_by">
+export type EncryptedSecrets = Omit<ReceiverSecretsRecord, "changed_at" | "changed_by">
 
 export const encryptSecrets = (
   name: NotifierName,
@@ -26,7 +26,7 @@ export const encryptSecrets = (
 
 /** The state of a row, and its values unless no key opens it. */
 export const openRow = (
-  row: SecretRecord | undefined,
+  row: ReceiverSecretsRecord | undefined,
   cipher: SecretCipher | undefined,
 ): { readonly state: SecretState; readonly values?: SecretValues } => {
   if (row === undefined) return { state: "absent" }
@@ -38,7 +38,7 @@ export const openRow = (
 
 export const openSecrets = (
   names: Iterable<NotifierName>,
-  rows: ReadonlyArray<SecretRecord>,
+  rows: ReadonlyArray<ReceiverSecretsRecord>,
   cipher: SecretCipher | undefined,
 ): OpenedSecrets => {
   const byName = new Map(rows.map((row) => [row.name, row]))

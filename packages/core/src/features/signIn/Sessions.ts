@@ -12,11 +12,11 @@ import { tokenOf } from "../../heart/operators/tokens.ts"
 import { CurrentOperator, type OperatorIdentity } from "../../kernel/ports/CurrentOperator.ts"
 import {
   type Claims,
-  IdentityProvider,
-  type IdentityProvider as Provider,
+  SignInIssuer,
+  type SignInIssuer as Provider,
   RefusedSignIn,
   type SignInRules,
-} from "./IdentityProvider.ts"
+} from "./SignInIssuer.ts"
 import { actorName, beginSession, endSession, hasName, sessionIdOf } from "./sessionDecisions.ts"
 import { NotFound } from "../../kernel/engine/OperationErrors.ts"
 import { pathOfPointer, valueAt } from "@tocsin/contract/formats/jsonPointer"
@@ -139,7 +139,7 @@ export class Sessions extends Context.Service<Sessions>()("@tocsin/core/features
       signed,
       storage,
     } = yield* operationPorts
-    const provider = yield* IdentityProvider
+    const provider = yield* SignInIssuer
     const page = pageReader(storage, hashing.sha256)
 
     const begin = Effect.fnUntraced(function* (from: Provider, request: SignInRequest) {

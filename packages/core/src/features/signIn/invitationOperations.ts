@@ -8,7 +8,7 @@ import { NotFound, StateConflict } from "../../kernel/engine/OperationErrors.ts"
 import type { Hashing } from "../../kernel/ports/Hashing.ts"
 import type { Storage } from "../../kernel/ports/Storage.ts"
 import type { Ids } from "../../kernel/ports/Ids.ts"
-import { RefusedSignIn } from "./IdentityProvider.ts"
+import { RefusedSignIn } from "./SignInIssuer.ts"
 import {
   invite,
   MOST_INVITATIONS,

@@ -9,7 +9,7 @@ import { commandOf, type Decision, load, loadRow } from "../../kernel/unitOfWork
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import { idOf } from "../../heart/operators/tokens.ts"
 import type { Hashing } from "../../kernel/ports/Hashing.ts"
-import type { Claims } from "./IdentityProvider.ts"
+import type { Claims } from "./SignInIssuer.ts"
 
 /** Some issuers send it as text. */
 const VERIFIED: ReadonlyArray<unknown> = [true, "true"]

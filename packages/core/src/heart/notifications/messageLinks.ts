@@ -3,7 +3,7 @@ import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { Policy } from "../policy/compilePolicy.ts"
 import { PolicyInForce } from "../policy/PolicyInForce.ts"
 import type { DeliveryAttempt, MessageLinks } from "./Notifiers.ts"
-import { LinkTokens } from "../../kernel/ports/Hashing.ts"
+import { LinkSigner } from "../../kernel/ports/Hashing.ts"
 import { publicUrlOf, RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 
 /** How long a link in the messages of a receiver acknowledges; nothing if they have none. */
@@ -19,7 +19,7 @@ export const acknowledgesFor = (
 /** Makes the links of a message (docs/rules.md#links), none without a public address, and finds its reader. */
 export const makeForReader = Effect.gen(function* () {
   const rules = yield* RuleSettings
-  const tokens = yield* LinkTokens
+  const tokens = yield* LinkSigner
   const { current } = yield* PolicyInForce
   const linksOf = ({ event_type, id, incident, receiver }: DeliveryAttempt): MessageLinks | undefined => {
     const publicUrl = publicUrlOf(rules)

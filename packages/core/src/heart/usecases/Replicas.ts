@@ -27,7 +27,7 @@ import { lastingReceivers, type Policy } from "../policy/compilePolicy.ts"
 import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { policyHash } from "../policy/applyPolicy.ts"
 import { Recollection } from "./Recollection.ts"
-import { Hashing, LinkTokens } from "../../kernel/ports/Hashing.ts"
+import { Hashing, LinkSigner } from "../../kernel/ports/Hashing.ts"
 import { Ids, newId } from "../../kernel/ports/Ids.ts"
 import { RuleSettings } from "../../kernel/ports/RuleSettings.ts"
 import { Receivers } from "../notifications/Receivers.ts"
@@ -72,7 +72,7 @@ export class ReplicaIdentity extends Context.Service<ReplicaIdentity>()(
     make: Effect.gen(function* () {
       const { transact } = yield* Commits
       const hashing = yield* Hashing
-      const tokens = yield* LinkTokens
+      const tokens = yield* LinkSigner
       const { current } = yield* Receivers
       const ids = yield* Ids
       const version = yield* ReplicaVersion

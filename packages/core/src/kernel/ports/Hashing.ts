@@ -26,10 +26,10 @@ export class Hashing extends Context.Service<
 >()("@tocsin/core/kernel/ports/Hashing") {}
 
 /** Makes and reads the tokens of links that act (docs/rules.md#links), as pure synchronous functions. */
-export interface LinkTokens {
+export interface LinkSigner {
   /** The token of a notification, always the same. */
   readonly tokenOf: (id: OutboxId) => string
-  /** The notification of a token that {@link LinkTokens.tokenOf} made; nothing for any other text. */
+  /** The notification of a token that {@link LinkSigner.tokenOf} made; nothing for any other text. */
   readonly idOf: (token: string) => OutboxId | undefined
   /** The token of the calendar of a rota (docs/rules.md#calendars), always the same. */
   readonly calendarTokenOf: (rota: NotifierName) => string
@@ -39,7 +39,7 @@ export interface LinkTokens {
   readonly markOf: (text: string) => string
 }
 
-/** {@link LinkTokens} under the link key; absent without one. */
-export const LinkTokens = Context.Reference<LinkTokens | undefined>("@tocsin/core/ports/LinkTokens", {
+/** {@link LinkSigner} under the link key; absent without one. */
+export const LinkSigner = Context.Reference<LinkSigner | undefined>("@tocsin/core/ports/LinkSigner", {
   defaultValue: () => undefined,
 })

@@ -3,7 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentId, isCheckId, isIncidentKey } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { type IntegrationOptions } from "@tocsin/contract/integrations/Integrations"
-import { type RequestKindName, requestKindNames, senderKind } from "@tocsin/contract/integrations/senderKinds"
+import {
+  type RequestKindName,
+  requestKindNames,
+  integrationKind,
+} from "@tocsin/contract/integrations/integrationKinds"
 import { isLabels } from "@tocsin/contract/labels/Labels"
 import { isShortOutput } from "@tocsin/contract/formats/outputText"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
@@ -159,7 +163,7 @@ describe("any request to an integration", () => {
     for (const kind of requestKindNames) {
       const { paths, protocol } = KINDS[kind]
       if (paths("KEY", {})[0]?.includes("KEY") === true) continue
-      assert.strictEqual(senderKind(kind)?.keyAt === undefined, protocol.hasHeader, kind)
+      assert.strictEqual(integrationKind(kind)?.keyAt === undefined, protocol.hasHeader, kind)
     }
   })
 

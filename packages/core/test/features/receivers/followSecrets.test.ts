@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { NotifierName } from "@tocsin/contract/formats/Status"
 import { Effect, Layer, Redacted, Result } from "effect"
-import type { SecretRecord } from "../../../src/features/receivers/SecretRecord.ts"
+import type { ReceiverSecretsRecord } from "../../../src/features/receivers/ReceiverSecretsRecord.ts"
 import type { OpenedSecrets } from "../../../src/heart/policy/namedSecrets.ts"
 import { PolicySource } from "../../../src/heart/usecases/PolicySource.ts"
 import { SecretCipher } from "@tocsin/core/kernel/ports/SecretCipher"
@@ -13,7 +13,7 @@ import { orderColumns } from "../../../src/lists/ListDefinitions.ts"
 
 const CHAT = NotifierName.make("chat")
 
-const rowOf = (token: string): SecretRecord => ({
+const rowOf = (token: string): ReceiverSecretsRecord => ({
   name: CHAT,
   keys: ["token"],
   ciphertext: JSON.stringify({ token }),
@@ -52,7 +52,7 @@ it.effect("receivers are made again once the rows that the policy names have cha
     const versions: Array<string> = []
     let elsewhere = [NotifierName.make("pager")]
     const receivers: Array<string> = []
-    let rows: ReadonlyArray<SecretRecord> = []
+    let rows: ReadonlyArray<ReceiverSecretsRecord> = []
     const storage = Layer.mock(Storage, {
       orderOf: orderColumns,
       policyVersions: (after) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Role } from "@tocsin/contract/operators/Operators"
-import type { Claims, SignInRules } from "@tocsin/core/features/signIn/IdentityProvider"
+import type { Claims, SignInRules } from "@tocsin/core/features/signIn/SignInIssuer"
 import { actorName } from "@tocsin/core/features/signIn/sessionDecisions"
 import { decideRole, isComplete } from "@tocsin/core/features/signIn/Sessions"
 import * as fc from "fast-check"

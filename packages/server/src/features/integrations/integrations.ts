@@ -11,7 +11,7 @@ import {
   type IntegrationWithKey,
 } from "@tocsin/contract/integrations/Integrations"
 import { type KeptMail, MailId, MOST_READ, TryMailRequest } from "@tocsin/contract/integrations/Mails"
-import { SENDER_KINDS } from "@tocsin/contract/integrations/senderKinds"
+import { INTEGRATION_KINDS } from "@tocsin/contract/integrations/integrationKinds"
 import { senderLines } from "@tocsin/contract/integrations/senderLines"
 import { RotateOperatorRequest } from "@tocsin/contract/operators/Operators"
 import { Integrations } from "@tocsin/core/features/integrations/Integrations"
@@ -91,7 +91,7 @@ const add = actOn(Integrations.layer)({
     title: flags.text("title", "What people call it, its agent and its only check"),
     kind: Flag.Literals("kind", IntegrationKind.literals).pipe(
       Flag.withDescription(
-        `The protocol of the senders: ${Object.entries(SENDER_KINDS)
+        `The protocol of the senders: ${Object.entries(INTEGRATION_KINDS)
           .map(([kind, { senders }]) => `${kind} (${senders})`)
           .join("; ")}`,
       ),

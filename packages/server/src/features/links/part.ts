@@ -1,4 +1,4 @@
-import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkTokens"
+import { LINK_KEY } from "@tocsin/adapter-crypto/HmacLinkSigner"
 import type { PlacedSettings } from "../../parts.ts"
 import { matching, secret, setting } from "../../settings/settingTypes.ts"
 

@@ -1,4 +1,4 @@
-import { receiver_secrets } from "@tocsin/core/features/receivers/SecretRecord"
+import { receiver_secrets } from "@tocsin/core/features/receivers/ReceiverSecretsRecord"
 import { push_key, push_subscription } from "@tocsin/core/heart/model/SubscriptionRecord"
 import type { CopySource } from "@tocsin/core/kernel/ports/Storage"
 import { watch } from "@tocsin/core/features/watches/WatchRecord"

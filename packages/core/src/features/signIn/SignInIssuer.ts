@@ -37,7 +37,7 @@ export interface SignedInPerson {
 }
 
 /** The issuer by which people sign in (docs/rules.md#sign-in). Each call is bounded in time, bytes and number. */
-export interface IdentityProvider {
+export interface SignInIssuer {
   readonly issuer: string
   readonly rules: SignInRules
   readonly lasts: Duration.Duration
@@ -47,8 +47,8 @@ export interface IdentityProvider {
   readonly exchange: (request: SignInRequest) => Effect.Effect<SignedInPerson, RefusedSignIn>
 }
 
-/** {@link IdentityProvider}; absent where operators have tokens alone. */
-export const IdentityProvider = Context.Reference<IdentityProvider | undefined>(
-  "@tocsin/core/features/signIn/IdentityProvider",
+/** {@link SignInIssuer}; absent where operators have tokens alone. */
+export const SignInIssuer = Context.Reference<SignInIssuer | undefined>(
+  "@tocsin/core/features/signIn/SignInIssuer",
   { defaultValue: () => undefined },
 )

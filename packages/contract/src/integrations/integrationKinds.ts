@@ -13,7 +13,7 @@ export interface Made {
 export type SenderLine = readonly [what: string, text: string]
 
 /** How people meet a kind of integration. */
-interface SenderKind {
+interface IntegrationKindTexts {
   /** The senders that speak its protocol. */
   readonly senders: string
   /** Options, as an example of how to write them. */
@@ -69,7 +69,7 @@ const icingaLines = (address: string, { key }: Made): ReadonlyArray<SenderLine> 
 ]
 
 /** The kinds of integrations that senders report to (docs/rules.md#requests-of-senders). */
-export const SENDER_KINDS = {
+export const INTEGRATION_KINDS = {
   ping: {
     senders: "cron jobs, curl, Healthchecks",
     options: '{"check": "backup", "schedule": "every=1d&after=26h"}',
@@ -143,16 +143,18 @@ global:
     senders: "devices and programs that send mail",
     options: '{"rules": [{"match": {"subject": "Backup of * failed"}, "check": "backup $1"}]}',
   },
-} as const satisfies Readonly<Record<string, SenderKind>>
+} as const satisfies Readonly<Record<string, IntegrationKindTexts>>
 
-export type SenderKindName = keyof typeof SENDER_KINDS
+export type IntegrationKindName = keyof typeof INTEGRATION_KINDS
 
 // The names of a constant are its keys.
-export const senderKindNames = Object.keys(SENDER_KINDS) as ReadonlyArray<SenderKindName>
+export const integrationKindNames = Object.keys(INTEGRATION_KINDS) as ReadonlyArray<IntegrationKindName>
 
 /** The kinds whose senders make requests under `/in`. */
-export type RequestKindName = Exclude<SenderKindName, "mail">
-export const requestKindNames = senderKindNames.filter((name): name is RequestKindName => name !== "mail")
+export type RequestKindName = Exclude<IntegrationKindName, "mail">
+export const requestKindNames = integrationKindNames.filter(
+  (name): name is RequestKindName => name !== "mail",
+)
 
-export const senderKind = (name: string): SenderKind | undefined =>
-  Object.entries(SENDER_KINDS).find(([each]) => each === name)?.[1]
+export const integrationKind = (name: string): IntegrationKindTexts | undefined =>
+  Object.entries(INTEGRATION_KINDS).find(([each]) => each === name)?.[1]

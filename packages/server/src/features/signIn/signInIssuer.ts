@@ -1,5 +1,5 @@
 import type { SignInRequest } from "@tocsin/contract/signIn/Sessions"
-import { type IdentityProvider, RefusedSignIn } from "@tocsin/core/features/signIn/IdentityProvider"
+import { type SignInIssuer, RefusedSignIn } from "@tocsin/core/features/signIn/SignInIssuer"
 import { Effect, Option, Predicate, Result, Semaphore } from "effect"
 import * as oidc from "openid-client"
 import type { Secrets } from "../../Secrets.ts"
@@ -121,10 +121,10 @@ const endSessionOf = (metadata: oidc.ServerMetadata, client_id: string) =>
     : {}
 
 /** Sign-in by the issuer of the settings, if there is one (docs/rules.md#sign-in). The secret follows its file. */
-export const identityProvider = Effect.fnUntraced(function* (
+export const signInIssuer = Effect.fnUntraced(function* (
   settings: Settings,
   secrets: Secrets,
-): Effect.fn.Return<IdentityProvider | undefined> {
+): Effect.fn.Return<SignInIssuer | undefined> {
   const { SERVICE_OIDC_ISSUER: issuer, SERVICE_PUBLIC_URL: publicUrl } = settings
   const { SERVICE_OIDC_CLIENT_ID: client_id } = settings
   if (issuer === undefined || client_id === undefined || publicUrl === undefined) return undefined

@@ -210,7 +210,7 @@ const endsWithoutNews = (kind: "opsgenie" | "pagerduty" | "webhook") => (replica
 const PAYLOAD = { summary: "disk full", source: "db-1", severity: "critical" }
 
 /** Reports of senders of single kinds, over time (docs/rules.md#integrations). */
-export const senderKindSuite = <Place>(subject: StorageUnderTest<Place>): void => {
+export const integrationKindSuite = <Place>(subject: StorageUnderTest<Place>): void => {
   describe("senders of single kinds", () => {
     it.effect("have a subscription confirmed where they ask to, and hear why it is not", () =>
       confirmsSubscriptions(subject),

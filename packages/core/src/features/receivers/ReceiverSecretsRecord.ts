@@ -22,10 +22,10 @@ export const receiver_secrets = keyedTable({
 })
 /** So many characters begin no other ciphertext: the nonce has sixteen. */
 const SECRET_MARK = 24
-export type SecretRecord = RecordOf<typeof receiver_secrets>
+export type ReceiverSecretsRecord = RecordOf<typeof receiver_secrets>
 
 /** The beginning of a ciphertext: no two encryptions share it. */
-export const secretMark = ({ ciphertext }: Pick<SecretRecord, "ciphertext">): string =>
+export const secretMark = ({ ciphertext }: Pick<ReceiverSecretsRecord, "ciphertext">): string =>
   ciphertext.slice(0, SECRET_MARK)
 
 /** Transitions of the secrets of one name (docs/rules.md#stored-secrets). Computed from the row and the keys of a server. */

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OutboxId } from "@tocsin/contract/formats/Identifiers"
-import { LinkTokens } from "@tocsin/core/kernel/ports/Hashing"
+import { LinkSigner } from "@tocsin/core/kernel/ports/Hashing"
 import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { Effect, Redacted } from "effect"
 import * as fc from "fast-check"
-import { layer } from "../src/HmacLinkTokens.ts"
+import { layer } from "../src/HmacLinkSigner.ts"
 
 const under = (key: string) => {
-  const tokens = Effect.runSync(Effect.provide(LinkTokens, layer(Redacted.make(key))))
+  const tokens = Effect.runSync(Effect.provide(LinkSigner, layer(Redacted.make(key))))
   return tokens ?? assert.fail("there are no tokens")
 }
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { OutboxId } from "@tocsin/contract/formats/Identifiers"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { LinkTokens } from "@tocsin/core/kernel/ports/Hashing"
+import { LinkSigner } from "@tocsin/core/kernel/ports/Hashing"
 import { Layer, Redacted } from "effect"
 
 /** Hex digits: chats end a link before a `_` or `-` at its end. One form only, so no other text is a token. */
@@ -12,9 +12,9 @@ const GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/
 /** The form of a link key: 32 bytes in hex digits. */
 export const LINK_KEY = /^[0-9a-fA-F]{64}$/
 
-/** {@link LinkTokens}: the ID of a notification and its HMAC-SHA-256 under the link key, 64 hex digits. */
+/** {@link LinkSigner}: the ID of a notification and its HMAC-SHA-256 under the link key, 64 hex digits. */
 export const layer = (key: Redacted.Redacted): Layer.Layer<never> =>
-  Layer.sync(LinkTokens, () => {
+  Layer.sync(LinkSigner, () => {
     const bytes = Buffer.from(Redacted.value(key), "hex")
     const macOf = (text: string): Buffer => createHmac("sha256", bytes).update(text).digest()
     const isMac = (given: string, text: string): boolean => {
