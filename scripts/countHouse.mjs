@@ -50,13 +50,13 @@ export const features = [
   {
     word: "publicPages",
     own: /[pP]ublicPages?|[aA]nnounce(d|ment|\.)(?!\.)|announcing|\/status(Answers|Feed)\.|PageForm|PagePreview|pageProblems/,
-    names: /[pP]ublicPages?|[aA]nnouncement\w*|announcing|pageProblems/,
+    names: /[pP]ublicPages?|[aA]nnouncement\w*/,
     former: ["announce"],
   },
   {
     word: "languages",
     own: /\/languages\/|(page|reader)Texts/,
-    names: /\bLanguage\b|\b(wordsOf|loadWords)\b|\bPageTexts\b|\b[rR]eaderTexts\b/,
+    names: /\bLanguage\b|\bPageTexts\b|\b[rR]eaderTexts\b/,
     former: [],
   },
   {
@@ -68,7 +68,7 @@ export const features = [
   },
   {
     word: "integrations",
-    own: /[iI]ntegrations?\w*\.|\/senders\/|\/sender(Kinds|Lines)\.|JobRunRecord|PagedAlert|ReportedAlertRecord|ResolveCheck/,
+    own: /^adapter-mail\/|[iI]ntegrations?\w*\.|\/senders\/|\/sender(Kinds|Lines)\.|JobRunRecord|PagedAlert|ReportedAlertRecord|ResolveCheck/,
     names:
       /(?<!telemetry)[iI]ntegrations?(?![a-z]| key)|[sS]enderLines|[pP]agedAlert|[rR]eportedAlert|reported_alert|job_run|[jJ]obRun/,
     former: ["PagedAlert", "reported_alert"],
@@ -83,8 +83,10 @@ export const features = [
     word: "receivers",
     own: /(?<!server\/src)\/Secrets?(Record|Cipher|sApi)?\.|(receiver|plain|open|examine|mask|kept)Secrets?\.|secret(s|Keys|Decisions|Operations)\.|ReceiverSecrets|SecretCipher|(changing|live|console\/src\/pages\/)Receivers|editReceiver|receiver(Forms|Actions)|ReceiverForm/,
     names:
-      /[sS]ecret(?:Cipher|Record|sApi|sList|Marks?|Decisions|Problems|Keys?)\b|[rR]eceiverSecrets|(?:plain|open|examine)Secrets|changingReceivers|editReceiver|receiver(?:Forms|Actions)|ReceiverForm|["']secrets?["']|\bsecrets:/,
+      /[sS]ecret(?:Cipher|Record|sApi|sList|Marks?|Decisions|Problems|Keys?)\b|[rR]eceiverSecrets|(?:plain|open|examine)Secrets|changingReceivers|editReceiver|receiver(?:Forms|Actions)|ReceiverForm|["']secrets?["']|\bsecrets:(?! Secrets\b)/,
     former: ["SecretCipher"],
+    // The secrets of watches are another thing.
+    besides: /\/watches\//,
   },
   {
     word: "trial",
@@ -95,8 +97,9 @@ export const features = [
   {
     word: "enrolment",
     own: /[eE]nrolments?(Api|Lines|Record)?\.|\/downloads\/|AgentDownload|agentHashes|AddHosts/,
-    names: /[eE]nrol|AgentDownload|agent_download|DownloadRoutes|[hH]andout|HandedOut|AddHosts/,
-    former: ["AgentDownload", "Handout", "AddHosts"],
+    names:
+      /[eE]nrol|AgentDownload|agent_download|DownloadRoutes|[hH]andout|Download(?:Files|edFile)|AddHosts/,
+    former: ["AgentDownload", "AddHosts"],
   },
   {
     word: "settings",
@@ -117,7 +120,7 @@ export const features = [
     word: "report",
     own: /\/report\/|[rR]eportOperations\.|\/Report\.|reportMail/,
     names:
-      /\breportOperations\b|\bReport(?:Parameters|Fold|s)\b|\breadReport\b|[mM]onthlyReport|monthly_report|sendReport/,
+      /\breportOperations\b|\bReport(?:Parameters|Fold)\b|\breadReport\b|[mM]onthlyReport|monthly_report|sendReport/,
     former: [],
     besides: /simulation\/src|tocsin\/src\/simulate\.|^reporting\/|^agent\//,
   },
@@ -133,9 +136,9 @@ export const features = [
     names:
       /[oO]verdue|(?<!["'.]\/|check)[eE]xpectations?(?![a-z])|[fF]reshness|\bTerms\b|decideTerms|dueTime/,
     former: ["expectation", "reshness", "Terms"],
-    // An expectation of a test of a policy is another thing.
+    // An expectation of a test of a policy, and one of a probe, is another thing.
     besides:
-      /simulation\/src\/(Expectation|SimulationReport|readLines|simulate)\.|tocsin\/src\/simulate\.|policyTest\./,
+      /^agent\/src\/probes\/|^contract\/src\/watches\/|simulation\/src\/(Expectation|SimulationReport|readLines|simulate)\.|tocsin\/src\/simulate\.|policyTest\./,
   },
   {
     word: "links",

@@ -3,7 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as AgentHandlers from "./handlers/AgentHandlers.ts"
 import { TocsinApi } from "@tocsin/contract/api/TocsinApi"
 import { OpsApi } from "@tocsin/contract/api/OpsApi"
-import type { AgentHandout } from "./features/enrolment/AgentHandout.ts"
+import type { DownloadFiles } from "./features/enrolment/DownloadFiles.ts"
 import * as DownloadRoutes from "./features/enrolment/DownloadRoutes.ts"
 import { beside as besideApi, handlers } from "./features.ts"
 import * as DocumentRoutes from "./documents/DocumentRoutes.ts"
@@ -28,7 +28,7 @@ export interface ApiOptions extends OperatorTokens {
   /** Origins whose pages may call from browsers (CORS); none unless given. */
   readonly allowedOrigins?: AllowedOrigins | undefined
   /** The files that a server with pages hands out below /agent; none unless given. */
-  readonly handout?: AgentHandout | undefined
+  readonly handout?: DownloadFiles | undefined
   /** Metrics at /metrics, if given. */
   readonly metrics?: MetricsOptions | undefined
   /** Metrics of checks at /metrics/checks, if given. */

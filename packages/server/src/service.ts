@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs"
 import process from "node:process"
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
-import { makeHandout } from "@tocsin/adapter-http/features/enrolment/AgentHandout"
+import { makeDownloadFiles } from "@tocsin/adapter-http/features/enrolment/DownloadFiles"
 import * as HttpServer from "@tocsin/adapter-http/HttpServer"
 import type { ConsoleFiles } from "@tocsin/adapter-http/pages/PageRoutes"
-import { layer as subscriptions } from "@tocsin/adapter-notify/http/subscriptions"
+import { layer as subscriptions } from "@tocsin/adapter-notify/integrations/subscriptions"
 import { AgentDownload } from "@tocsin/core/kernel/ports/AgentDownload"
 import { SignInIssuer } from "@tocsin/core/features/signIn/SignInIssuer"
 import { Notifiers, WatchdogReceiver } from "@tocsin/core/heart/notifications/Notifiers"
@@ -69,7 +69,7 @@ export const service = (given: Settings, onStorageLost: OnStorageLost) => {
           concurrency: settings.SERVICE_DELIVERY_CONCURRENCY,
         },
       })
-      const handout = yield* agentHandout(settings)
+      const handout = yield* downloadFiles(settings)
       const server = HttpServer.layerWithPages(
         {
           host: settings.SERVICE_HOST,
@@ -229,10 +229,10 @@ const consoleFiles = ({ SERVICE_CONSOLE }: Settings): Effect.Effect<ConsoleFiles
   )
 }
 
-const agentHandout = ({ SERVICE_AGENT_DIR, SERVICE_AGENT_DOWNLOADS }: Settings) => {
+const downloadFiles = ({ SERVICE_AGENT_DIR, SERVICE_AGENT_DOWNLOADS }: Settings) => {
   if (!SERVICE_AGENT_DOWNLOADS) return Effect.succeed(undefined)
   const files = Effect.tryPromise(async () => (await import("@tocsin/agent/files")).files())
-  const handout = Effect.flatMap(files, (loaded) => makeHandout(loaded, SERVICE_AGENT_DIR))
+  const handout = Effect.flatMap(files, (loaded) => makeDownloadFiles(loaded, SERVICE_AGENT_DIR))
   return orNone(handout, (cause) =>
     Effect.logWarning(
       "the agent's files could not be loaded, so the server hands out none: install this version again",

@@ -5,8 +5,8 @@ import { isSame } from "../../documents/StaticContent.ts"
 import { errorResponse, type Failure } from "../../response/failures.ts"
 import { RequestId } from "../../response/headerFields.ts"
 import { type KnownRoute, pathOf } from "../../routes.ts"
-import type { AgentHandout } from "./AgentHandout.ts"
-import { type HandedOut, PIECE_BYTES } from "./HandedOut.ts"
+import type { DownloadFiles } from "./DownloadFiles.ts"
+import { type DownloadedFile, PIECE_BYTES } from "./DownloadedFile.ts"
 
 const PATH = "/agent/:file"
 
@@ -60,7 +60,7 @@ const closeSlow = Effect.fnUntraced(function* ({ source }: HttpServerRequest.Htt
 /** Answers with a file in pieces, each read once the client has taken the one before. */
 const download = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
-  file: HandedOut,
+  file: DownloadedFile,
   headers: Readonly<Record<string, string>>,
 ) {
   const read = yield* file.open
@@ -95,7 +95,7 @@ const makePlaces = () => {
 }
 
 /** Hands out files, without authentication (docs/rules.md#agent-downloads). */
-export const make = ({ files }: AgentHandout) => {
+export const make = ({ files }: DownloadFiles) => {
   const takePlace = makePlaces()
   const answer = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest

@@ -5,8 +5,12 @@ import { HealthExamination } from "@tocsin/core/heart/health/HealthExamination"
 import { Effect, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as ApiServer from "../../../src/HttpServer.ts"
-import { type AgentHandout, makeHandout } from "../../../src/features/enrolment/AgentHandout.ts"
-import { FileChanged, type HandedOut, PIECE_BYTES } from "../../../src/features/enrolment/HandedOut.ts"
+import { type DownloadFiles, makeDownloadFiles } from "../../../src/features/enrolment/DownloadFiles.ts"
+import {
+  FileChanged,
+  type DownloadedFile,
+  PIECE_BYTES,
+} from "../../../src/features/enrolment/DownloadedFile.ts"
 import { port, stubServices } from "../../TestServer.ts"
 import { errorOf, exchange, send } from "../../http.ts"
 import { until } from "../../until.ts"
@@ -21,13 +25,13 @@ const SCRIPT = `#!/bin/sh\nsums='\n${hash("sha256", TARBALL)}  tocsin-agent.tgz\
 
 /** Runs a test against a server that hands these files out, beside its own. */
 const served = <A, E>(
-  others: ReadonlyArray<HandedOut>,
+  others: ReadonlyArray<DownloadedFile>,
   test: (
-    handout: AgentHandout,
+    handout: DownloadFiles,
   ) => Effect.Effect<A, E, Layer.Success<ReturnType<typeof ApiServer.layerWithPages>> | Scope.Scope>,
 ) =>
   Effect.gen(function* () {
-    const own = yield* makeHandout(AGENT, undefined)
+    const own = yield* makeDownloadFiles(AGENT, undefined)
     const files = new Map([...own.files, ...others.map((file) => [file.name, file] as const)])
     const handout = { ...own, files }
     const server = ApiServer.layerWithPages(
@@ -45,7 +49,7 @@ const served = <A, E>(
 /** A large file that counts its pieces that were read. */
 const largeFile = (fails = false) => {
   const counted = { reads: 0, isOpen: 0 }
-  const file: HandedOut = {
+  const file: DownloadedFile = {
     name: "tocsin-agent-linux-x64",
     sha256: "0".repeat(64),
     bytes: 512 * PIECE_BYTES,

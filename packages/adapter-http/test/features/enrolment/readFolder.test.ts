@@ -14,8 +14,12 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { hash } from "node:crypto"
-import { makeHandout } from "../../../src/features/enrolment/AgentHandout.ts"
-import { type HandedOut, PIECE_BYTES, readFolder } from "../../../src/features/enrolment/HandedOut.ts"
+import { makeDownloadFiles } from "../../../src/features/enrolment/DownloadFiles.ts"
+import {
+  type DownloadedFile,
+  PIECE_BYTES,
+  readFolder,
+} from "../../../src/features/enrolment/DownloadedFile.ts"
 
 const scratch = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "tocsin-downloads-"))),
@@ -23,7 +27,7 @@ const scratch = Effect.acquireRelease(
 )
 
 /** All pieces of a file, or the tag of its failure. */
-const read = ({ bytes, open }: HandedOut) =>
+const read = ({ bytes, open }: DownloadedFile) =>
   Effect.scoped(
     Effect.gen(function* () {
       const piece = yield* open
@@ -98,7 +102,7 @@ describe("the folder of files to hand out", () => {
       const folder = yield* scratch
       writeFileSync(join(folder, "tocsin-agent.tgz"), "other")
       const agent = { version: "1.2.3", installer: "@CHECKSUMS@", tarball: btoa("own") }
-      const { files } = yield* makeHandout(agent, folder)
+      const { files } = yield* makeDownloadFiles(agent, folder)
       assert.strictEqual(files.get("tocsin-agent.tgz")?.sha256, hash("sha256", "own"))
       assert.lengthOf(lines, 1)
       assert.include(lines[0], "tocsin-agent.tgz in SERVICE_AGENT_DIR is not handed out")

@@ -1,9 +1,9 @@
 import { Subscriptions } from "@tocsin/core/features/integrations/Subscriptions"
 import type { DeliveryResult } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Layer, Redacted, Result } from "effect"
-import { type Answer, makeExchange } from "./exchange.ts"
-import { receiptOf } from "./receipts.ts"
-import { parseTarget, type TargetPolicy } from "./Target.ts"
+import { type Answer, makeExchange } from "../http/exchange.ts"
+import { receiptOf } from "../http/receipts.ts"
+import { parseTarget, type TargetPolicy } from "../http/Target.ts"
 
 /** Less than the 15 s within which Amazon SNS waits for the answer to its message. */
 const TIMEOUT = Duration.seconds(10)

@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { type HandedOut, inMemory, readFolder } from "./HandedOut.ts"
+import { type DownloadedFile, inMemory, readFolder } from "./DownloadedFile.ts"
 
 export interface AgentFiles {
   /** Of the agent. */
@@ -11,12 +11,12 @@ export interface AgentFiles {
 }
 
 /** The files that a server hands out below /agent, the same until it stops (docs/rules.md#agent-downloads). */
-export interface AgentHandout {
+export interface DownloadFiles {
   readonly version: string
   /** Of install.sh, and so of all files: the script contains their SHA-256. */
   readonly sha256: string
   /** By name. */
-  readonly files: ReadonlyMap<string, HandedOut>
+  readonly files: ReadonlyMap<string, DownloadedFile>
 }
 
 const INSTALLER = "install.sh"
@@ -44,7 +44,7 @@ const filesIn = (folder: string | undefined) =>
       )
 
 /** Makes everything that a server hands out, and hashes it. */
-export const makeHandout = Effect.fnUntraced(function* (
+export const makeDownloadFiles = Effect.fnUntraced(function* (
   { installer, tarball, version }: AgentFiles,
   folder: string | undefined,
 ) {
@@ -62,5 +62,5 @@ export const makeHandout = Effect.fnUntraced(function* (
     version,
     sha256: script.sha256,
     files: new Map([script, ...fetched].map((file) => [file.name, file])),
-  } satisfies AgentHandout
+  } satisfies DownloadFiles
 })

@@ -11,7 +11,7 @@ export const PIECE_BYTES = 65_536
 export class FileChanged extends Schema.TaggedError<FileChanged>()("FileChanged", {}) {}
 
 /** A file as it was when the server started. */
-export interface HandedOut {
+export interface DownloadedFile {
   readonly name: string
   /** In hex. */
   readonly sha256: string
@@ -24,7 +24,7 @@ export interface HandedOut {
   >
 }
 
-export const inMemory = (name: string, content: Uint8Array): HandedOut => ({
+export const inMemory = (name: string, content: Uint8Array): DownloadedFile => ({
   name,
   sha256: hash("sha256", content),
   bytes: content.length,
@@ -89,7 +89,7 @@ const onDisk = Effect.fnUntraced(function* (folder: string, name: string) {
         return piece.subarray(0, bytesRead)
       })
     }),
-  } satisfies HandedOut
+  } satisfies DownloadedFile
 })
 
 const NAME = /^tocsin-agent[A-Za-z0-9._-]{0,100}$/

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Subscriptions } from "@tocsin/core/features/integrations/Subscriptions"
 import { Effect } from "effect"
-import { layer } from "../../src/http/subscriptions.ts"
+import { layer } from "../../src/integrations/subscriptions.ts"
 
 /** A server that answers with a status, and the requests that it got. */
 const answering = (status: number) =>
