@@ -97,6 +97,13 @@ const readEvent = (wire: unknown, observed_at: Instant.Instant): CheckResultEven
   return readOptional(fields, event)
 }
 
+/** How many fields an object has: unlike a list of their names, the count allocates nothing for each event. */
+const countFields = (fields: object): number => {
+  let count = 0
+  for (const _ in fields) count += 1
+  return count
+}
+
 /** Reads the optional fields of an event, and refuses unknown ones. */
 const readOptional = (
   fields: Unknown<CheckResultEvent>,
@@ -116,7 +123,7 @@ const readOptional = (
     event.incident_key = incident_key
     known += 1
   }
-  return Object.keys(fields).length === known ? event : undefined
+  return countFields(fields) === known ? event : undefined
 }
 
 /**

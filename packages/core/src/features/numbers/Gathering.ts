@@ -16,6 +16,8 @@ const SKEW = 60_000
 /** Milliseconds since 1970, without the cost of dividing a bigint: doubles have those of 280 years. */
 const millisOf = (instant: Instant): number => Math.floor(Number(instant) / 1_000)
 
+const NO_EVENTS: NumberResults["events"] = []
+
 /** Names a series that is not kept, and how many values it has lost. */
 export type OnRefused = (bound: SeriesBound, series: SeriesRef, values: number) => void
 
@@ -85,16 +87,20 @@ export class Gathering {
     const durations = this.#series.durationsOf(results.registration_id)
     // Results that ran together have the same time.
     let [measured, at] = [results.received_at, now]
-    return results.events.filter(({ check_id, duration_ms, event_id, observed_at, output }) => {
+    let others: Array<NumberResults["events"][number]> | undefined
+    for (const event of results.events) {
+      const { check_id, duration_ms, event_id, observed_at, output } = event
       const series = output?.includes("|") ? undefined : durations?.get(check_id)
-      if (series === undefined || !this.#isPresent(series, now)) return true
-      if (duration_ms > 0 || event_id !== undefined) {
-        if (observed_at !== measured) [measured, at] = [observed_at, Math.min(millisOf(observed_at), now)]
-        this.#open.state(series.row, now)
-        this.#parts.record(series, duration_ms / MILLIS_PER_SECOND, at, now)
+      if (series === undefined || !this.#isPresent(series, now)) {
+        ;(others ??= []).push(event)
+        continue
       }
-      return false
-    })
+      if (duration_ms === 0 && event_id === undefined) continue
+      if (observed_at !== measured) [measured, at] = [observed_at, Math.min(millisOf(observed_at), now)]
+      this.#open.state(series.row, now)
+      this.#parts.record(series, duration_ms / MILLIS_PER_SECOND, at, now)
+    }
+    return others ?? NO_EVENTS
   }
 
   take(measured: NumberInput): void {

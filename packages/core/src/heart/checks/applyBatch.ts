@@ -19,6 +19,7 @@ import {
   type BatchInput,
   type CheckResult,
   hasNewHeadline,
+  repetitionsIn,
 } from "./applyEvent.ts"
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
@@ -32,14 +33,13 @@ export const applyBatch = commandOf(function* (
   if (found.standing === "blocked") return { outcome: "agent_blocked" }
   if (found.standing !== "accepted") return { outcome: "agent_not_accepted" }
   const { places } = input
-  const ofWatches = check_ids.filter(isOfWatch)
   if (
     places === undefined ||
-    ofWatches.length === 0 ||
+    !check_ids.some(isOfWatch) ||
     !isPlace(yield* loadRow(unit, "place", agent_id), unit.now)
   )
     return { outcome: "applied", events: yield* applyEvents(unit, found.agent, input) }
-  yield* places.prepare(unit, ofWatches)
+  yield* places.prepare(unit, check_ids.filter(isOfWatch))
   const outcomes = yield* applyEvents(unit, found.agent, input, true)
   const results = events.flatMap((event, n) => {
     const outcome = outcomes[n]
@@ -72,7 +72,7 @@ function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput
     agent: accepted,
     isPlace: isOfPlace,
     incidents: new Incidents(unit, input.incidents),
-    seenInBatch: new Set<EventId>(),
+    isRepeated: repetitionsIn(events),
   }
   const needed = likelyNeeded(context)
   if (needed !== undefined) yield needed
@@ -83,7 +83,6 @@ function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput
   if (input.incidents.policy().dependencies?.takesStale === true) unit.putAgent(agent)
   const outcomes: Array<EventOutcome> = []
   const moves: Array<CheckMove> = []
-  const inOrder: Array<CheckResult> = []
   const { registration_id } = agent
   const names = new CheckCursor(agent)
   for (const event of events) {
@@ -91,7 +90,6 @@ function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput
     const applied = applyEvent(context, check, event)
     const outcome = typeof applied === "string" ? applied : yield* applied
     outcomes.push(outcome)
-    if (outcome === "changed" || outcome === "unchanged") inOrder.push(event)
     // Most results repeat the last one: they are not counted otherwise.
     if (outcome === "unchanged" && check?.withdrawn_at === undefined) continue
     const after = unit.checks.get(names.at(event.check_id))
@@ -101,10 +99,16 @@ function* applyEvents(unit: UnitOfWork, accepted: AgentRecord, input: BatchInput
     if (check === undefined) unit.measure({ agent_id, registration_id, check_id: event.check_id })
   }
   unit.putAgent(recountChecks(agent, moves))
-  if (inOrder.length > 0 && input.isGathered !== false)
-    unit.measure({ agent_id, registration_id, received_at: now, events: inOrder })
+  const measured = input.isGathered === false ? [] : inOrderOf(events, outcomes)
+  if (measured.length > 0) unit.measure({ agent_id, registration_id, received_at: now, events: measured })
   return outcomes
 }
+
+const isInOrder = (outcome: EventOutcome | undefined) => outcome === "changed" || outcome === "unchanged"
+
+/** Mostly all of them: then no other list is made. */
+const inOrderOf = (events: ReadonlyArray<CheckResult>, outcomes: ReadonlyArray<EventOutcome>) =>
+  outcomes.every(isInOrder) ? events : events.filter((_, n) => isInOrder(outcomes[n]))
 
 const countedAs = (check: CheckRecord | undefined) =>
   check?.withdrawn_at === undefined ? check?.status : undefined

@@ -45,7 +45,8 @@ export interface BatchContext {
   /** The agent before the batch. */
   readonly agent: AgentRecord
   readonly incidents: Incidents
-  readonly seenInBatch: Set<EventId>
+  /** Whether an earlier event of the batch has this ID. Asked once for each event, in order. */
+  readonly isRepeated: (eventId: EventId) => boolean
   /** Of a result that was observed before the newest list, which lacks its check. */
   readonly old?: { readonly isWithdrawn: boolean } | undefined
   /** Whether the agent is a place. */
@@ -58,6 +59,24 @@ export interface BatchContext {
  */
 const SEEN_EVENT_IDS_KEPT = 1_000
 
+/** Finds the IDs that a batch repeats. IDs of one sender ascend: until one does not, none is looked up. */
+export const repetitionsIn = (events: ReadonlyArray<CheckResult>): BatchContext["isRepeated"] => {
+  let asked = 0
+  let newest = ""
+  let earlier: Set<EventId> | undefined
+  return (eventId) => {
+    asked += 1
+    if (earlier === undefined && eventId > newest) {
+      newest = eventId
+      return false
+    }
+    earlier ??= new Set(events.flatMap(({ event_id }) => event_id ?? []).slice(0, asked - 1))
+    const isRepeated = earlier.has(eventId)
+    earlier.add(eventId)
+    return isRepeated
+  }
+}
+
 /**
  * Decides one event on the state of its check. Returns a decision only if more rows may be needed:
  * most events change nothing, and a generator would double their cost.
@@ -68,10 +87,7 @@ export const applyEvent = (
   event: CheckResult,
 ): EventOutcome | Decision<EventOutcome> => {
   const { event_id } = event
-  if (event_id !== undefined) {
-    if (context.seenInBatch.has(event_id)) return "known_event"
-    context.seenInBatch.add(event_id)
-  }
+  if (event_id !== undefined && context.isRepeated(event_id)) return "known_event"
   if (check === undefined)
     return isBefore(context.agent, event)
       ? ofUnlisted(context, check, event)
@@ -145,12 +161,17 @@ function* endingOverdue(
   return outcome
 }
 
+const NONE: ReadonlyArray<never> = []
+
 const seenWith = (
   check: CheckRecord | undefined,
   { event_id, observed_at }: Pick<CheckResult, "event_id" | "observed_at">,
 ): ReadonlyArray<EventId> => {
-  const seen = check?.last_observed_at === observed_at ? check.seen_event_ids : []
-  return event_id === undefined ? seen : [...seen.slice(1 - SEEN_EVENT_IDS_KEPT), event_id]
+  const seen = check?.last_observed_at === observed_at ? check.seen_event_ids : NONE
+  if (event_id === undefined) return seen
+  // Most results are the first of their moment. What a spread makes has room for 17 IDs, and literals V8 soon makes
+  // among old objects, where each result leaves one until the next full collection.
+  return seen.length === 0 ? Array.of(event_id) : [...seen.slice(1 - SEEN_EVENT_IDS_KEPT), event_id]
 }
 
 /** An identical result in order: stores no row, but refreshes the check and its incident (docs/rules.md#events). */

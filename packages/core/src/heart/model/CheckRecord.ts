@@ -184,12 +184,15 @@ export const toStoredEvent = (record: StoredHistoryRecord): StoredCheckResultEve
 
 type Flat = Readonly<Record<string, string | boolean>>
 
-/** Whether an agent reports the same labels, or features. A plain loop, because every heartbeat asks. */
+/** Whether an agent reports the same labels, or features. Every heartbeat asks: plain loops make no lists of names. */
 export const isSameReport = (before: Flat | undefined, after: Flat | undefined): boolean => {
   if (before === after) return true
   if (before === undefined || after === undefined) return false
-  const names = Object.keys(before)
-  if (names.length !== Object.keys(after).length) return false
-  for (const name of names) if (before[name] !== after[name]) return false
-  return true
+  let more = 0
+  for (const name in before) {
+    if (before[name] !== after[name]) return false
+    more -= 1
+  }
+  for (const _ in after) more += 1
+  return more === 0
 }
