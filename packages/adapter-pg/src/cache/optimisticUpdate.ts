@@ -5,14 +5,8 @@ import { storedTables } from "@tocsin/core/lists/StoredTables"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
-import {
-  arrayParameters,
-  assignments,
-  columnArrays,
-  movingColumns,
-  quoted,
-  SERVER_RUN,
-} from "../tables/makeTable.ts"
+import { quoted } from "../client/upstreamDefects.ts"
+import { arrayParameters, assignments, columnArrays, movingColumns, SERVER_RUN } from "../tables/makeTable.ts"
 import type { RowVersion } from "../transactions/loadRows.ts"
 import type { Versioned } from "./AgentCache.ts"
 

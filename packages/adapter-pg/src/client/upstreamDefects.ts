@@ -51,18 +51,26 @@ export const makeTypes = (): PgTypes.Registry => {
   return types
 }
 
-const SPECIAL = /["\\]/g
+const SPECIAL = /["\\]/
+const EVERY_SPECIAL = /["\\]/g
+
+/** A text as an element of an array literal. */
+export const quoted = (value: string): string =>
+  `"${SPECIAL.test(value) ? value.replace(EVERY_SPECIAL, String.raw`\$&`) : value}"`
 
 const elementOf = (value: unknown, path: string): string => {
   if (value === null) return "NULL"
   if (Array.isArray(value)) return arrayOf(value, path)
-  return `"${String(parameterOf(value, path)).replace(SPECIAL, String.raw`\$&`)}"`
+  return quoted(String(parameterOf(value, path)))
 }
 
 const arrayOf = (values: ReadonlyArray<unknown>, path: string): string => {
   let literal = ""
   for (let index = 0; index < values.length; index++) {
-    literal += `${index === 0 ? "" : ","}${elementOf(values[index], `${path}[${index}]`)}`
+    const value = values[index]
+    // Most are texts, which need no path: none is written for them.
+    const element = typeof value === "string" ? quoted(value) : elementOf(value, `${path}[${index}]`)
+    literal += index === 0 ? element : `,${element}`
   }
   return `{${literal}}`
 }

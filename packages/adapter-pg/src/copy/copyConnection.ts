@@ -8,7 +8,8 @@ import { toStorageError } from "../toStorageError.ts"
 import { verifySchema, applyMissing, verifyServer } from "../migrations/migrate.ts"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { copiedTables, filledByStarts } from "@tocsin/core/lists/StoredTables"
-import { givenRows, quoted } from "../tables/makeTable.ts"
+import { quoted } from "../client/upstreamDefects.ts"
+import { givenRows } from "../tables/makeTable.ts"
 
 /** The name of a copy in `pg_stat_activity`. It is not that of a server, which a copy looks for. */
 const APPLICATION = "tocsin-copy"

@@ -8,6 +8,7 @@ import {
 import { Effect } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"
 import type { PgClient } from "../client/PgClient.ts"
+import { quoted } from "../client/upstreamDefects.ts"
 
 type Columns = AnyShape["columns"]
 
@@ -203,13 +204,6 @@ const ofColumns = (columns: Columns, make: (some: Columns) => RowStatement) => {
 
 /** The common part of every table; statements of one table alone are in that table's file. */
 export type Table<Row> = ReturnType<typeof makeTable<Row>>
-
-const SPECIAL = /["\\]/
-const EVERY_SPECIAL = /["\\]/g
-
-/** A text as an element of an array literal. */
-export const quoted = (text: string): string =>
-  `"${SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, String.raw`\$&`) : text}"`
 
 /** The element of an array literal for a value of each type. */
 const ELEMENTS = {
