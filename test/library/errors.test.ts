@@ -399,10 +399,13 @@ describe("a start", () => {
 
   it.each([
     [{ policy: null }, "policy must be an object"],
-    [
-      { storage: sqlite("file:monitoring.db") },
-      "storage: sqlite(file) takes a path, not an address: leave out file:, or write fileURLToPath(new URL(…))",
-    ],
+    ...["file:monitoring.db", "sqlite:monitoring.db", "sqlite:///monitoring.db", "jdbc:sqlite:monitoring.db"].map(
+      (address) =>
+        [
+          { storage: sqlite(address) },
+          "storage: sqlite(file) takes a path, not an address: write monitoring.db, or fileURLToPath(new URL(…))",
+        ] as const,
+    ),
     [{ notifiers: null }, "notifiers must be an array"],
     [{ notifiers: [slack("https://hooks.example/x" as never)] }, "notifiers[0] must be an object of options"],
   ])("refuses an option of another type: %j", async (options, message) => {

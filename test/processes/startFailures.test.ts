@@ -267,7 +267,7 @@ describe.concurrent("a server that cannot start on its PostgreSQL reports the re
       const [message = "", ...rest] = yield* start(Redacted.value(url))
       assert.match(
         message,
-        /^Tocsin cannot start: PostgreSQL is starting, shutting down or refusing connections: /,
+        /^Tocsin cannot start: PostgreSQL lets nobody into the database in the URL: allow it/,
       )
       assert.deepStrictEqual(rest, [])
     }),

@@ -36,6 +36,9 @@ const clientCertificateMessage =
 const noSchemaMessage =
   "no schema is on the search path of the database's user: create one, or correct search_path"
 
+const unknownHostMessage =
+  "no address is known for the host in the database URL: correct its name, or look at the DNS of this machine"
+
 const hiddenMessage =
   "row-level security hides rows from the database's user: take it off Tocsin's tables (ALTER TABLE … DISABLE ROW LEVEL SECURITY)"
 
@@ -58,15 +61,23 @@ const sqlStateMessages: { readonly [Reason in StorageFailure]?: Readonly<Record<
     "57P01": startingMessage,
     "57P02": startingMessage,
     "57P03": startingMessage,
+    EACCES:
+      "Tocsin's user may not open the socket of PostgreSQL: let it into its folder, or name a host and a port",
+    EAI_AGAIN: unknownHostMessage,
     EMFILE: openFilesMessage,
     ENFILE: openFilesMessage,
+    ENOTFOUND: unknownHostMessage,
     CERT_HAS_EXPIRED:
       "the certificate of PostgreSQL's server, or of an authority above it, has expired: replace it",
     CERT_NOT_YET_VALID:
       "the certificate of PostgreSQL's server is not valid yet: set the clocks of both machines right",
     DEPTH_ZERO_SELF_SIGNED_CERT: untrustedMessage,
     ERR_ACCESS_DENIED:
-      "the runtime keeps connections from this program: grant them (--allow-net of Node.js or Deno)",
+      "the runtime keeps connections from this program: grant them (--allow-net of Node.js or Deno; for a socket in a folder, --allow-read and --allow-write of Deno)",
+    "ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED":
+      "the client certificate in sslcert has expired: name a new one",
+    "ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_REVOKED":
+      "the client certificate in sslcert was revoked, as PostgreSQL's ssl_crl_file has it: name a new one",
     ERR_SSL_TLSV1_ALERT_UNKNOWN_CA:
       "PostgreSQL does not trust the client certificate in sslcert: use one that an authority of its ssl_ca_file signed",
     ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: clientCertificateMessage,
@@ -133,6 +144,26 @@ const refusals: ReadonlyArray<readonly [code: string, of: RegExp, message: strin
   ["28000", /client certificate/, clientCertificateMessage],
   [
     "28000",
+    /^certificate authentication/,
+    "PostgreSQL takes the client certificate in sslcert for another user: use one that names the user of the database URL, or map its name in pg_ident.conf",
+  ],
+  [
+    "28000",
+    /^(?:Peer|Ident) authentication/,
+    "PostgreSQL asks who runs Tocsin on its machine (peer or ident in pg_hba.conf): run it as the database's user, map its name in pg_ident.conf, or let it in by a password (scram-sha-256)",
+  ],
+  [
+    "28000",
+    /InitializeSessionUserId$/,
+    "the user in the database URL does not exist in PostgreSQL, or may not log in: create it, or let it (ALTER ROLE … LOGIN)",
+  ],
+  [
+    "55000",
+    /CheckMyDatabase$/,
+    "PostgreSQL lets nobody into the database in the URL: allow it (ALTER DATABASE … ALLOW_CONNECTIONS true)",
+  ],
+  [
+    "28000",
     /no encryption|SSL off/,
     "PostgreSQL takes this user, database and host over TLS alone, or not at all: add sslmode=verify-full to the database URL, or a line to pg_hba.conf",
   ],
@@ -153,7 +184,14 @@ const refusals: ReadonlyArray<readonly [code: string, of: RegExp, message: strin
   ],
 ]
 
-const refusalOf = ({ code, message, routine = "" }: PgFailure): Explanation | undefined => {
+/** Answers at the start of a session to `options` that PostgreSQL does not know, cannot read or does not allow. */
+const OF_OPTIONS = /^(?:22023|42601|42704|55P02) |^42501 (?:set_config_|call_)/
+
+const optionsMessage =
+  "PostgreSQL refuses options in the database URL: write options=-cNAME%3DVALUE, with a setting that its user may change"
+
+const refusalOf = ({ code, message, routine = "" }: PgFailure, operation: unknown): Explanation | undefined => {
+  if (operation === "connect" && OF_OPTIONS.test(`${code} ${routine}`)) return ["unavailable", optionsMessage]
   const [, , found] = refusals.find(([of, one]) => of === code && one.test(`${message} ${routine}`)) ?? []
   return found === undefined ? undefined : ["unavailable", found]
 }
@@ -211,7 +249,7 @@ const explain = (error: SqlError.SqlError): Explanation => {
   const { _tag, cause, operation } = error.reason
   const code = sqlStateOf(error)
   const known =
-    (cause instanceof PgFailure ? refusalOf(cause) : undefined) ??
+    (cause instanceof PgFailure ? refusalOf(cause, operation) : undefined) ??
     (code === undefined ? undefined : (bySqlState.get(code) ?? tlsOf(code)))
   if (known !== undefined) return known
   if (isLostRace(error)) return kindMessages.SerializationError

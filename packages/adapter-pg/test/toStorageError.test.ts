@@ -100,6 +100,8 @@ describe("toStorageError", () => {
   })
 })
 
+const OF_OPTIONS = /^PostgreSQL refuses options in the database URL: write options=-cNAME%3DVALUE/
+
 /** Answers as PostgreSQL 15 gives them, and what they say here. */
 const reasons: ReadonlyArray<
   readonly [code: string, message: string, routine: string | undefined, words: RegExp]
@@ -122,7 +124,41 @@ const reasons: ReadonlyArray<
     "ClientAuthentication",
     /asks for a client certificate: name its files in sslcert and sslkey/,
   ],
-  ["28000", 'role "alice" is not permitted to log in', "InitializeSessionUserId", /rejected the user/],
+  [
+    "28000",
+    'role "alice" is not permitted to log in',
+    "InitializeSessionUserId",
+    /does not exist in PostgreSQL, or may not log in: create it, or let it \(ALTER ROLE … LOGIN\)/,
+  ],
+  [
+    "28000",
+    'certificate authentication failed for user "alice"',
+    "auth_failed",
+    /takes the client certificate in sslcert for another user/,
+  ],
+  [
+    "28000",
+    'Peer authentication failed for user "alice"',
+    "auth_failed",
+    /asks who runs Tocsin on its machine \(peer or ident in pg_hba.conf\): run it as the database's user/,
+  ],
+  ["28000", 'LDAP authentication failed for user "alice"', "auth_failed", /rejected the user or password/],
+  [
+    "55000",
+    'database "alice" is not currently accepting connections',
+    "CheckMyDatabase",
+    /^PostgreSQL lets nobody into the database in the URL: allow it \(ALTER DATABASE … ALLOW_CONNECTIONS true\)/,
+  ],
+  ["42704", 'unrecognized configuration parameter "alice"', "find_option", OF_OPTIONS],
+  ["22023", 'invalid value for parameter "work_mem": "alice"', "parse_and_validate_value", OF_OPTIONS],
+  ["55P02", 'parameter "port" cannot be changed', "set_config_option_ext", OF_OPTIONS],
+  ["42501", 'permission denied to set parameter "alice"', "set_config_option_ext", OF_OPTIONS],
+  ["42601", "invalid command-line argument: alice", "process_postgres_switches", OF_OPTIONS],
+  ["ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED", "", undefined, /the client certificate in sslcert has expired/],
+  ["ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_REVOKED", "", undefined, /the client certificate in sslcert was revoked/],
+  ["ENOTFOUND", "", undefined, /^no address is known for the host in the database URL: correct its name/],
+  ["EAI_AGAIN", "", undefined, /^no address is known for the host in the database URL/],
+  ["EACCES", "", undefined, /^Tocsin's user may not open the socket of PostgreSQL/],
   [
     "28P01",
     'password authentication failed for user "alice"',

@@ -1,14 +1,14 @@
 import type * as Session from "@effect/sql-pg/PgConnection"
 import * as Pools from "@effect/sql-pg/PgPool"
 import { LinkedQueue } from "@tocsin/core/kernel/engine/LinkedQueue"
-import { Duration, Effect, Exit, type Redacted, Scope } from "effect"
+import { Duration, Effect, Exit, Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
 import { readDatabaseUrl } from "./databaseUrl.ts"
 import { type PgHost, type PgPoolOptions, setUpStatement } from "./PgPoolOptions.ts"
 import { PgConnection, type PgLease, type AwaitedAnswer } from "./PgConnection.ts"
 import { orElse, Primary, standbyFailure } from "./Primary.ts"
-import { isRefusedPassword, isWithoutTls, sqlError } from "./toSqlError.ts"
+import { isNotLetIn, isRefusedPassword, isWithoutTls, noPassword, sqlError } from "./toSqlError.ts"
 import { makeTypes } from "./upstreamDefects.ts"
 
 const defaults = {
@@ -125,19 +125,24 @@ export class PgPool {
           password: Effect.as(countIn(open), used) as Effect.Effect<Redacted.Redacted>,
         }),
       )
+    // A server that asks for a password gets an empty one, and calls it wrong.
+    const sayNoPassword = (error: SqlError.SqlError) => (isRefusedPassword(error) ? noPassword : error)
     const sessions = (server: Partial<Pools.Config>) =>
       prepared === undefined
-        ? sessionsAs(password, server)
+        ? Effect.map(sessionsAs(password, server), (one) => ({
+            get: Redacted.value(password) === "" ? Effect.mapError(one.get, sayNoPassword) : one.get,
+            invalidate: one.invalidate,
+          }))
         : Effect.zipWith(sessionsAs(prepared, server), sessionsAs(password, server), (one, other) =>
             orElse(one, other, isRefusedPassword),
           )
     const servers = yield* Effect.forEach(named, ({ host, isOptional, ssl, url }) => {
       const place = { url, ...(host !== undefined && { host }) }
       const one = sessions({ ...place, ssl })
-      // As `sslmode=prefer` has it: plain text where the server has said that it has no TLS.
+      // As `sslmode=prefer` has it: plain text where the server has no TLS, or does not take it.
       return isOptional
         ? Effect.zipWith(one, sessions({ ...place, ssl: false }), (secured, plain) =>
-            orElse(secured, plain, isWithoutTls),
+            orElse(orElse(secured, plain, isWithoutTls), plain, isNotLetIn),
           )
         : one
     })

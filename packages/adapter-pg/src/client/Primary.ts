@@ -61,7 +61,10 @@ export const unfit = (found: unknown): SqlError.SqlError | undefined => {
 /** The connections to one server. */
 export type PgServer = Pick<Pools.PgPool, "get" | "invalidate">
 
-/** The first until it fails for a reason that the second one does without; from then on the second, once it has answered. */
+/**
+ * The first until it fails for a reason that the second one does without; from then on the second, once it has answered.
+ * Where the second fails for the same reason, the first one's words count.
+ */
 export const orElse = (
   first: PgServer,
   second: PgServer,
@@ -77,7 +80,11 @@ export const orElse = (
     get: Effect.suspend(() =>
       server === second
         ? second.get
-        : Effect.catch(first.get, (error) => (isFor(error) ? change : Effect.fail(error))),
+        : Effect.catch(first.get, (error) =>
+            isFor(error)
+              ? Effect.mapError(change, (other) => (isFor(other) ? error : other))
+              : Effect.fail(error),
+          ),
     ),
     invalidate: (session) => server.invalidate(session),
   }

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { isIP } from "node:net"
+import { ACCESS_DENIED, codeOf } from "./toSqlError.ts"
 import { type ConnectionOptions, createSecureContext, getCACertificates } from "node:tls"
 
 /** A fault of an address, in words that hold no part of it but names of parameters. */
@@ -65,7 +66,11 @@ const readNamed = (parameter: string, file: string): Buffer => {
     const text = readFileSync(file, "latin1").replaceAll(MARK, "").replaceAll(JOINT, "-----\n-----")
     return Buffer.from(text, "latin1")
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable"
+    const code = codeOf(error) ?? "unreadable"
+    if (code === ACCESS_DENIED)
+      return refuse(
+        `the runtime keeps the file of ${parameter} from this program: grant it (--allow-fs-read of Node.js, --allow-read of Deno)`,
+      )
     return refuse(
       `the file of ${parameter} cannot be read (${code}): correct its path, or let Tocsin's user read it`,
     )

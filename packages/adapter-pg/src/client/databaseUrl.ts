@@ -82,14 +82,16 @@ const standbyAsked = new UrlFault(
   "The database URL asks for a standby (target_session_attrs), which takes no writes: write read-write, or remove it",
 )
 
-/** A URL has no user without a host, which libpq allows. */
+/** A URL has no user and no port without a host, which libpq allows. */
 const parse = (scheme: string, user: string, host: string, rest: string): URL => {
-  if (host !== "" || user === "") return new URL(`${scheme}${user}${host}${rest}`)
+  const isPortAlone = /^:\d+$/.test(host)
+  if ((host !== "" && !isPortAlone) || user + host === "") return new URL(`${scheme}${user}${host}${rest}`)
   const url = new URL(`${scheme}${rest}`)
-  const { username, password } = new URL(`${scheme}${user}localhost`)
+  const { username, password, port } = new URL(`${scheme}${user}localhost${host}`)
   for (const [name, value] of [
     ["user", username],
     ["password", password],
+    ["port", port],
   ] as const)
     if (value !== "" && !url.searchParams.has(name)) url.searchParams.set(name, decodeURIComponent(value))
   return url

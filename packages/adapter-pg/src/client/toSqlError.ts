@@ -124,11 +124,28 @@ const NO_TLS = "The server does not support TLS"
 export const isWithoutTls = ({ reason: { cause } }: SqlError.SqlError): boolean =>
   cause instanceof Error && cause.message === NO_TLS
 
+const NOT_LET_IN = "28000"
+
+/** Whether a server, as the driver reports it, lets the user in by another way alone, or not at all. */
+export const isNotLetIn = ({ reason: { cause } }: SqlError.SqlError): boolean =>
+  isAnswer(cause) && cause.code === NOT_LET_IN
+
 const WRONG_PASSWORD = "28P01"
 
 /** Whether a server, as the driver reports it, refused the password. */
 export const isRefusedPassword = ({ reason: { cause } }: SqlError.SqlError): boolean =>
   isAnswer(cause) && cause.code === WRONG_PASSWORD
+
+/** A server asks for a password, and the URL has none. */
+export const noPassword = sqlError("AuthenticationError", { message: "no password", operation: "connect" })
+
+const UNKNOWN_WAY = /^Authentication method|^Unsupported SASL/
+
+/** Why the driver itself gave up the authentication. */
+const authenticationMessage = (words: string): string =>
+  UNKNOWN_WAY.test(words)
+    ? "PostgreSQL asks for an authentication that Tocsin cannot do, such as GSSAPI: let its user in by scram-sha-256 in pg_hba.conf"
+    : "The database URL has no password, or the server could not prove that it knows it: check both"
 
 /** Translates a driver error that only says, in its own words, that there is no connection. */
 const noConnection = (words: string, operation: PgOperation): SqlError.SqlError => {
@@ -149,9 +166,12 @@ const noConnection = (words: string, operation: PgOperation): SqlError.SqlError 
   }
 }
 
-/** The code of a socket's error. Deno has none for a right that it keeps from a program. */
-const codeOf = (cause: unknown): string | undefined => {
-  if (cause instanceof Error && cause.name === "NotCapable") return "ERR_ACCESS_DENIED"
+/** The code of a right that a runtime keeps from a program. */
+export const ACCESS_DENIED = "ERR_ACCESS_DENIED"
+
+/** The code of an error of a socket or a file. Deno has none for a right that it keeps from a program. */
+export const codeOf = (cause: unknown): string | undefined => {
+  if (cause instanceof Error && cause.name === "NotCapable") return ACCESS_DENIED
   return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
 }
 
@@ -159,7 +179,7 @@ const codeOf = (cause: unknown): string | undefined => {
 const fromDriver = ({ cause, _tag }: SqlError.SqlErrorReason, operation: PgOperation): SqlError.SqlError => {
   if (_tag === "AuthenticationError") {
     return sqlError("AuthenticationError", {
-      message: "The database URL has no password, or the server could not prove that it knows it: check both",
+      message: authenticationMessage(cause instanceof Error ? cause.message : ""),
       operation,
     })
   }

@@ -1,11 +1,13 @@
 import { afterAll, assert, beforeAll, describe, it as plainIt, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { connect, createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import process from "node:process"
 import { TLSSocket } from "node:tls"
+import { fileURLToPath } from "node:url"
 import { readDatabaseUrl } from "../../src/client/databaseUrl.ts"
 import { toStorageError } from "../../src/toStorageError.ts"
 import { lacking } from "../../../../scripts/programs.mjs"
@@ -145,6 +147,18 @@ describe.skipIf(withoutOpenssl !== undefined)("TLS in the database's URL", () =>
       }),
     )
 
+  plainIt("names the runtime that keeps a file from the program", () => {
+    const script = `
+      import { readDatabaseUrl } from "@tocsin/adapter-pg/client/databaseUrl"
+      import { Effect, Redacted } from "effect"
+      const read = readDatabaseUrl(Redacted.make("postgres:///t?sslrootcert=/etc/hostname"))
+      console.log((await Effect.runPromise(Effect.flip(read))).message)`
+    const root = fileURLToPath(new URL("../../../..", import.meta.url))
+    const args = ["--permission", `--allow-fs-read=${root}`, "--input-type=module", "--eval", script]
+    const { stdout } = spawnSync(process.execPath, args, { cwd: join(root, "test"), encoding: "utf8" })
+    assert.match(stdout, /the runtime keeps the file of sslrootcert from this program: grant it/)
+  })
+
   plainIt.effect("names the host that stands in the certificate, and connects to hostaddr", () =>
     Effect.gen(function* () {
       const url = Redacted.make(
@@ -162,23 +176,57 @@ describe.skipIf(withoutOpenssl !== undefined)("TLS in the database's URL", () =>
   )
 })
 
-/** A front that speaks TLS before a server of PostgreSQL without it. */
-const secured = (upstream: URL): Server =>
+/** How PostgreSQL 15 refuses a user of whom pg_hba.conf has a line of `hostnossl` alone. */
+const refusal = (() => {
+  const fields = ["SFATAL", "VFATAL", "C28000", "Mno pg_hba.conf entry, SSL encryption", "RClientAuthentication"]
+  const body = Buffer.from(`${fields.join("\0")}\0\0`)
+  const head = Buffer.from("E\0\0\0\0")
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+})()
+
+/** A front that speaks TLS before a server of PostgreSQL without it, or plain text, and may let in by the latter alone. */
+const secured = (upstream: URL, isForNone = false): Server =>
   createServer((socket) => {
     socket.on("error", () => {})
-    socket.once("data", () => {
+    socket.once("data", (first) => {
+      // A request for TLS has eight bytes.
+      if (first.length > 8) {
+        const server = connect(Number(upstream.port), upstream.hostname)
+        for (const one of [socket, server])
+          one.on("error", () => [socket, server].forEach((end) => end.destroy()))
+        server.write(first)
+        socket.pipe(server).pipe(socket)
+        return
+      }
       socket.write("S")
       const inside = new TLSSocket(socket, {
         isServer: true,
         key: readFileSync(at("server.key")),
         cert: readFileSync(at("server.pem")),
       })
+      if (isForNone) return void inside.on("error", () => {}).once("data", () => inside.end(refusal))
       const server = connect(Number(upstream.port), upstream.hostname)
       for (const one of [inside, server])
         one.on("error", () => [inside, server].forEach((end) => end.destroy()))
       inside.pipe(server).pipe(inside)
     })
   })
+
+/** Opens a front of a server until the scope closes. Gives its address. */
+const openFront = Effect.fnUntraced(function* (url: Redacted.Redacted, isForNone = false) {
+  const own = new URL(Redacted.value(url))
+  const front = yield* Effect.acquireRelease(
+    Effect.callback<Server>((resume) => {
+      const server = secured(own, isForNone)
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => server.close()),
+  )
+  const bound = front.address()
+  const port = typeof bound === "object" ? String(bound?.port) : assert.fail()
+  return Object.assign(new URL(own), { hostname: "127.0.0.1", port, search: "" }).href
+})
 
 layer(ScratchPostgres.layer)("a server that offers TLS", (it) => {
   const test = testsFrom(ScratchPostgres, it.effect)
@@ -200,21 +248,22 @@ layer(ScratchPostgres.layer)("a server that offers TLS", (it) => {
       url,
     }) {
       if (withoutOpenssl !== undefined) return
-      const own = new URL(Redacted.value(url))
-      const front = yield* Effect.acquireRelease(
-        Effect.callback<Server>((resume) => {
-          const server = secured(own)
-          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-        }),
-        (server) => Effect.sync(() => server.close()),
-      )
-      const bound = front.address()
-      const port = typeof bound === "object" ? String(bound?.port) : assert.fail()
-      const to = Object.assign(new URL(own), { hostname: "127.0.0.1", port, search: "" }).href
-      const { sql } = yield* replica({ url: address(query, to) })
+      const { sql } = yield* replica({ url: address(query, yield* openFront(url)) })
       const asked = sql<{ one: number }>`SELECT 1 AS one`
       if (refusal === undefined) assert.deepStrictEqual(yield* asked, [{ one: 1 }])
       else assert.match(toStorageError(yield* Effect.flip(asked)).message, refusal)
+    })
+
+  for (const [mode, words] of [
+    ["prefer", undefined],
+    ["no-verify", /^pg_hba.conf of PostgreSQL does not let this user and database in from here/],
+  ] as const)
+    test(`and lets its user in by plain text alone: with sslmode=${mode}`, function* ({ replica, url }) {
+      if (withoutOpenssl !== undefined) return
+      const { sql } = yield* replica({ url: address(`sslmode=${mode}`, yield* openFront(url, true)) })
+      const asked = sql<{ one: number }>`SELECT 1 AS one`
+      if (words === undefined) assert.deepStrictEqual(yield* asked, [{ one: 1 }])
+      else assert.match(toStorageError(yield* Effect.flip(asked)).message, words)
     })
 
   test("is not needed with sslmode=prefer", function* ({ replica, url }) {

@@ -2,6 +2,7 @@ import { inspect } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Redacted } from "effect"
 import { readDatabaseUrl } from "../../src/client/databaseUrl.ts"
+import { toStorageError } from "../../src/toStorageError.ts"
 import { ScratchPostgres } from "@tocsin/test/postgres/ScratchPostgres"
 import { testsFrom } from "@tocsin/testing/testsFrom"
 
@@ -59,6 +60,8 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
       ["postgresql://one/tocsin", "postgresql://[::1]:1/tocsin", "postgresql://three/tocsin"],
     ],
     ["postgres://me@/t?host=/run", ["postgres:///t?host=%2Frun&user=me"]],
+    ["postgres://me@:1/t?host=/run", ["postgres:///t?host=%2Frun&user=me&port=1"]],
+    ["postgres://:1/t?host=/run&port=2", ["postgres:///t?host=%2Frun&port=2"]],
     ["postgres://%2Frun/t", ["postgres://%2Frun/t"]],
     ["postgres:///t?host=one,two", ["postgres:///t?host=one", "postgres:///t?host=two"]],
     [
@@ -100,6 +103,12 @@ layer(ScratchPostgres.layer)("the database's URL", (it) => {
       url: changed(url, { password: "one,two" }),
     })
     assert.strictEqual((yield* Effect.flip(sql`SELECT 1`)).reason._tag, "AuthenticationError")
+  })
+
+  test("without a password, of a server that asks for one, says so", function* ({ replica, url }) {
+    const { sql } = yield* replica({ url: changed(url, { password: "" }) })
+    const { message } = toStorageError(yield* Effect.flip(sql`SELECT 1`))
+    assert.match(message, /^The database URL has no password/)
   })
 
   test("with a wrong user or password is an AuthenticationError without the password", function* (opened) {

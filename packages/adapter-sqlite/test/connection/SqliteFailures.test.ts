@@ -49,7 +49,10 @@ for (const [runtime, error] of Object.entries(forbiddenBy))
   )
 
 // Node.js 24.22.3, which grants no program with --permission a sync: nothing can be stored durably there.
-it("SQLite says that --permission of Node.js keeps it from being durable, instead of asking for grants", () => {
+it.each([
+  ["one folder", (folder: string) => `--allow-fs-write=${folder}`],
+  ["all files", () => "--allow-fs-write=*"],
+])("SQLite says that --permission of Node.js with %s keeps it from being durable", (_, grant) => {
   const script = `
     import * as SqliteStorage from "@tocsin/adapter-sqlite/SqliteStorage"
     import { Storage } from "@tocsin/core/kernel/ports/Storage"
@@ -58,7 +61,7 @@ it("SQLite says that --permission of Node.js keeps it from being durable, instea
     const stores = Effect.provide(stored, SqliteStorage.layer({ file: process.argv[1] }))
     await Effect.runPromise(stores).catch(({ message }) => console.log(message))`
   const folder = mkdtempSync(join(tmpdir(), "tocsin-permission-"))
-  const grants = ["--permission", "--allow-fs-read=*", `--allow-fs-write=${folder}`, "--input-type=module"]
+  const grants = ["--permission", "--allow-fs-read=*", grant(folder), "--input-type=module"]
   const file = join(folder, "tocsin.db")
   const { stdout } = spawnSync(process.execPath, [...grants, "--eval", script, file], {
     cwd: fileURLToPath(new URL("../../../../test", import.meta.url)),

@@ -20,9 +20,9 @@ export const sqlite = (file: string): StorageChoice => ({
   problems: [
     // SQLite would end the path at a NUL.
     ...(isText(file) && !file.includes("\0") ? [] : ["sqlite(file) takes the path of the database's file"]),
-    // SQLite would read an address, and Tocsin a folder of that name.
-    ...(isText(file) && /^file:/i.test(file)
-      ? ["sqlite(file) takes a path, not an address: leave out file:, or write fileURLToPath(new URL(…))"]
+    // SQLite would read an address, and Tocsin a folder of that name, or a file.
+    ...(isText(file) && /^\s*(?:file|(?:jdbc:)?sqlite3?|libsql):/i.test(file)
+      ? ["sqlite(file) takes a path, not an address: write monitoring.db, or fileURLToPath(new URL(…))"]
       : []),
     ...(hasNodeSqlite()
       ? []
