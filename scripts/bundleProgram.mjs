@@ -15,7 +15,7 @@ import { gzipSync } from "node:zlib"
 import { rolldown } from "rolldown"
 import { bundleConsole } from "../packages/console/bundle.mjs"
 import { agentFiles } from "./build/agentPackage.ts"
-import { COMMENTS, takenModules } from "./takenModules.mjs"
+import { COMMENTS, DENSE, takenModules } from "./takenModules.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -107,11 +107,7 @@ export async function bundleProgram({ source, target, format = "esm", isDense = 
     entryFileNames: basename(target),
     chunkFileNames: "[name]-[hash].part.mjs",
     comments: { ...COMMENTS, annotation: !isDense },
-    minify: isDense && {
-      compress: false,
-      mangle: { keepNames: { function: true, class: true } },
-      codegen: true,
-    },
+    minify: isDense && DENSE,
   })
   mkdirSync(dirname(target), { recursive: true })
   // First, so that an existing program has them.

@@ -11,6 +11,13 @@ const TAKEN = new Set(["node:http", "node:https", "node:sqlite", "node:tls", "no
 /** Licences, and what further bundlers read. */
 export const COMMENTS = { legal: true, annotation: true, jsdoc: false }
 
+/** Short names of variables and no line breaks. Functions and classes keep their names in traces. */
+export const DENSE = {
+  compress: false,
+  mangle: { keepNames: { function: true, class: true } },
+  codegen: true,
+}
+
 /**
  * A module that takes the plain properties of one of {@link TAKEN}.
  *

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type InputOptions, rolldown } from "rolldown"
-import { COMMENTS } from "../takenModules.mjs"
+import { COMMENTS, DENSE } from "../takenModules.mjs"
 import { licencesOf } from "./licences.ts"
 
 /** The entries of the library that contain Effect, so that a program needs none. */
@@ -102,17 +102,22 @@ const takingBuiltins = (code: string): string => {
     .replaceAll(/^import \{ createRequire \} from "node:module";\n/gm, "")
     .replaceAll(/^var __require = .*createRequire\(import\.meta\.url\)\)\(\);$/gm, TAKE)
     .replaceAll(
-      /\(\/\* @__PURE__ \*\/ createRequire\([^\n]*?import\.meta\.url\)\)\(/g,
-      "globalThis.process.getBuiltinModule(",
+      /^(const \S+ = )\/\*#__PURE__\*\/ createRequire\([^\n]*import\.meta\.url\);$/gm,
+      "$1(name) => globalThis.process.getBuiltinModule(name);",
     )
   if (taken.includes("createRequire"))
     throw new Error("the library asks for modules by createRequire in a new way")
   return taken
 }
 
+const takenBuiltins: Plugin = {
+  name: "taken-builtins",
+  renderChunk: (code) => (code.includes("createRequire") ? takingBuiltins(code) : null),
+}
+
 /**
- * Writes the library to `folder`, in readable modules that entries share. Resolves with the paths of the bundled
- * modules.
+ * Writes the library to `folder`, in modules that entries share, as dense as the server: functions and classes keep
+ * their names. Resolves with the paths of the bundled modules.
  */
 export const bundleLibrary = async (root: string, folder: string): Promise<ReadonlyArray<string>> => {
   const errors = Object.fromEntries(Object.entries(ERRORS).map(([name, path]) => [name, join(root, path)]))
@@ -131,7 +136,7 @@ export const bundleLibrary = async (root: string, folder: string): Promise<Reado
   ]
   const modules = new Set<string>()
   for (const input of inputs) {
-    const plugins = [sharedErrors, besideServer, ofOthers]
+    const plugins = [sharedErrors, besideServer, ofOthers, takenBuiltins]
     const bundle = await rolldown({ platform: "node", ...input, plugins, onwarn: () => {} })
     const { output } = await bundle.write({
       dir: folder,
@@ -139,14 +144,11 @@ export const bundleLibrary = async (root: string, folder: string): Promise<Reado
       entryFileNames: "[name].js",
       chunkFileNames: "[name]-[hash].js",
       comments: COMMENTS,
+      minify: DENSE,
     })
     await bundle.close()
-    for (const chunk of output) {
-      if (chunk.type !== "chunk") continue
-      for (const module of Object.keys(chunk.modules)) modules.add(module)
-      if (chunk.code.includes("createRequire"))
-        writeFileSync(join(folder, chunk.fileName), takingBuiltins(chunk.code))
-    }
+    for (const chunk of output)
+      if (chunk.type === "chunk") for (const module of Object.keys(chunk.modules)) modules.add(module)
   }
   writeFileSync(join(folder, "LICENSES.txt"), licencesOf(root, Array.from(modules)))
   return Array.from(modules)

@@ -8,7 +8,7 @@ const texts = new Map(
 )
 
 /** A call in the declaration of the table of calls, without a comment of its own. */
-const CALL = /^( +)(?=(?:readonly )?\w+: import\("[^"]+"\)\.Call<"(\w+)")/gm
+const CALL = /^([ \t]+)(?=(?:readonly )?\w+: import\("[^"]+"\)\.Call<"(\w+)")/gm
 
 const commentOf = (indent: string, text: string): string =>
   [

@@ -24,7 +24,10 @@ const importsOf = (module: string, text: string): ReadonlyArray<string> =>
 /** Declarations by their path, such as `core/ports/Storage.d.ts`, which import each other by relative paths. */
 export type Declarations = ReadonlyMap<string, string>
 
-/** Reads the declarations of all packages that the compiler wrote to `emitted`. */
+/** The compiler indents each level by four spaces, a tenth of all bytes. */
+const INDENT = /^(?: {4})+/gm
+
+/** Reads the declarations of all packages that the compiler wrote to `emitted`, indented by tabs. */
 export const readDeclarations = (emitted: string): Declarations =>
   new Map(
     readdirSync(emitted, { recursive: true, encoding: "utf8" })
@@ -32,10 +35,11 @@ export const readDeclarations = (emitted: string): Declarations =>
       .map((path) => {
         const module = relative(emitted, join(emitted, path)).replaceAll("\\", "/").replace("/src/", "/")
         const text = readFileSync(join(emitted, path), "utf8").replace(/\n\/\/# sourceMappingURL=.*/, "")
-        return [
-          module,
-          text.replaceAll(SPECIFIER, (_, before, specifier) => `${before}"${staged(module, specifier)}"`),
-        ]
+        const linked = text.replaceAll(
+          SPECIFIER,
+          (_, before, specifier) => `${before}"${staged(module, specifier)}"`,
+        )
+        return [module, linked.replaceAll(INDENT, (spaces) => "\t".repeat(spaces.length / 4))]
       }),
   )
 

@@ -3,13 +3,13 @@ import { assert, it } from "@effect/vitest"
 import { documentCalls } from "../../scripts/build/documentCalls.ts"
 
 it("the build documents each call with the text of its endpoint, and nothing else", () => {
-  const group = "    /** Agents, by agent_id. */\n    agents: {\n"
-  const call = '        readonly get: import("./call.js").Call<"getAgent", [agentId: string], R.Agent>;\n'
-  const walk = '        all: import("./call.js").Walk<"listAgents", [], R.Agent>;\n'
+  const group = "\t/** Agents, by agent_id. */\n\tagents: {\n"
+  const call = '\t\treadonly get: import("./call.js").Call<"getAgent", [agentId: string], R.Agent>;\n'
+  const walk = '\t\tall: import("./call.js").Walk<"listAgents", [], R.Agent>;\n'
   const text = "Shows one agent; its status is computed from when it was last seen."
   assert.strictEqual(
     documentCalls(group + call + walk),
-    `${group}        /**\n         * ${text}\n         */\n${call}${walk}`,
+    `${group}\t\t/**\n\t\t * ${text}\n\t\t */\n${call}${walk}`,
   )
 })
 

@@ -121,7 +121,7 @@ describe("published packages", { timeout: PATIENCE_MILLIS }, () => {
 
   it("work without Effect: the library, its tests and its program", async () => {
     const alone = await project.install("tocsin")
-    assert.isAtMost(alone.bytes, 17 * MEGABYTE)
+    assert.isAtMost(alone.bytes, 15 * MEGABYTE)
     assert.deepStrictEqual(readdirSync(join(alone.folder, "node_modules")).filter(isShown), ["tocsin"])
     const imports = ["tocsin", "tocsin/client", "tocsin/console", "tocsin/testing"]
     const program = imports.map((entry) => `await import("${entry}")`).join("\n")
