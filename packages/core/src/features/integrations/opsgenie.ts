@@ -176,7 +176,7 @@ const translate: Translate = (request, context) => {
   const { body, method, path } = request
   const [version, subject, name = "", last, ...rest] = path
   if (version !== "v2" || (rest.length > 0 && subject !== "alerts")) return NOT_FOUND
-  if (subject === "heartbeats" && last === "ping" && name !== "" && method !== "PUT")
+  if (subject === "heartbeats" && last === "ping" && name !== "")
     return readHeartbeat(request, context)
   if (subject !== "alerts") return NOT_FOUND
   if (method === "GET") return name === "requests" && last !== undefined ? readOutcome(last) : NOT_FOUND
@@ -193,7 +193,7 @@ export const opsgenie: Kind = {
   ...PAGING,
   protocol: {
     ...PAGING_PROTOCOL,
-    methods: ["GET", "POST", "PUT"],
+    methods: ["GET", "POST", "PUT", "PATCH"],
     say: (failure) => JSON.stringify({ message: failure?.message, took: 0 }),
   },
   translate,

@@ -221,8 +221,10 @@ describe("a request of Opsgenie", () => {
     )
   })
 
-  it("of a heartbeat is answered with the ID of a request, as every other", () => {
-    const reading = request(["GET", "v2/heartbeats/nightly/ping"])
+  // Opsgenie takes a heartbeat by each of these methods.
+  it.each(["GET", "POST", "PUT", "PATCH"] as const)("of a heartbeat by %s is answered with the ID of a request", (method) => {
+    const reading = request([method, "v2/heartbeats/nightly/ping"])
+    assert.include(opsgenie.protocol.methods, method)
     const { requestId, result } = JSON.parse(answerOf(reading)?.body ?? "")
     assert.deepStrictEqual([result, typeof requestId], ["PONG - Heartbeat received", "string"])
   })
