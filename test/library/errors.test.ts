@@ -399,7 +399,12 @@ describe("a start", () => {
 
   it.each([
     [{ policy: null }, "policy must be an object"],
-    ...["file:monitoring.db", "sqlite:monitoring.db", "sqlite:///monitoring.db", "jdbc:sqlite:monitoring.db"].map(
+    ...[
+      "file:monitoring.db",
+      "sqlite:monitoring.db",
+      "sqlite:///monitoring.db",
+      "jdbc:sqlite:monitoring.db",
+    ].map(
       (address) =>
         [
           { storage: sqlite(address) },

@@ -190,7 +190,10 @@ const OF_OPTIONS = /^(?:22023|42601|42704|55P02) |^42501 (?:set_config_|call_)/
 const optionsMessage =
   "PostgreSQL refuses options in the database URL: write options=-cNAME%3DVALUE, with a setting that its user may change"
 
-const refusalOf = ({ code, message, routine = "" }: PgFailure, operation: unknown): Explanation | undefined => {
+const refusalOf = (
+  { code, message, routine = "" }: PgFailure,
+  operation: unknown,
+): Explanation | undefined => {
   if (operation === "connect" && OF_OPTIONS.test(`${code} ${routine}`)) return ["unavailable", optionsMessage]
   const [, , found] = refusals.find(([of, one]) => of === code && one.test(`${message} ${routine}`)) ?? []
   return found === undefined ? undefined : ["unavailable", found]

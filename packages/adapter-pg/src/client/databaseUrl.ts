@@ -102,7 +102,8 @@ const urlsOf = (text: string): ReadonlyArray<URL> => {
   const [, scheme = "", authority = "", rest = ""] = /^([a-z]+:\/\/)([^/?#]*)(.*)$/s.exec(text) ?? []
   const user = authority.slice(0, authority.lastIndexOf("@") + 1)
   const named = authority.slice(user.length).split(",")
-  if (named.length > 1 && named.some((host) => /^(?::\d*)?$/.test(host))) throw new TypeError("no host behind a comma")
+  if (named.length > 1 && named.some((host) => /^(?::\d*)?$/.test(host)))
+    throw new TypeError("no host behind a comma")
   const urls = named.map((host) => parse(scheme, user, host, rest))
   if (!/^postgres(ql)?:\/\/$/.test(scheme)) throw new TypeError("not a PostgreSQL URL")
   const [url] = urls

@@ -178,7 +178,13 @@ describe.skipIf(withoutOpenssl !== undefined)("TLS in the database's URL", () =>
 
 /** How PostgreSQL 15 refuses a user of whom pg_hba.conf has a line of `hostnossl` alone. */
 const refusal = (() => {
-  const fields = ["SFATAL", "VFATAL", "C28000", "Mno pg_hba.conf entry, SSL encryption", "RClientAuthentication"]
+  const fields = [
+    "SFATAL",
+    "VFATAL",
+    "C28000",
+    "Mno pg_hba.conf entry, SSL encryption",
+    "RClientAuthentication",
+  ]
   const body = Buffer.from(`${fields.join("\0")}\0\0`)
   const head = Buffer.from("E\0\0\0\0")
   head.writeInt32BE(body.length + 4, 1)

@@ -176,8 +176,7 @@ const translate: Translate = (request, context) => {
   const { body, method, path } = request
   const [version, subject, name = "", last, ...rest] = path
   if (version !== "v2" || (rest.length > 0 && subject !== "alerts")) return NOT_FOUND
-  if (subject === "heartbeats" && last === "ping" && name !== "")
-    return readHeartbeat(request, context)
+  if (subject === "heartbeats" && last === "ping" && name !== "") return readHeartbeat(request, context)
   if (subject !== "alerts") return NOT_FOUND
   if (method === "GET") return name === "requests" && last !== undefined ? readOutcome(last) : NOT_FOUND
   const read = body === "" ? { json: {} } : readShallowJson(body)

@@ -222,12 +222,15 @@ describe("a request of Opsgenie", () => {
   })
 
   // Opsgenie takes a heartbeat by each of these methods.
-  it.each(["GET", "POST", "PUT", "PATCH"] as const)("of a heartbeat by %s is answered with the ID of a request", (method) => {
-    const reading = request([method, "v2/heartbeats/nightly/ping"])
-    assert.include(opsgenie.protocol.methods, method)
-    const { requestId, result } = JSON.parse(answerOf(reading)?.body ?? "")
-    assert.deepStrictEqual([result, typeof requestId], ["PONG - Heartbeat received", "string"])
-  })
+  it.each(["GET", "POST", "PUT", "PATCH"] as const)(
+    "of a heartbeat by %s is answered with the ID of a request",
+    (method) => {
+      const reading = request([method, "v2/heartbeats/nightly/ping"])
+      assert.include(opsgenie.protocol.methods, method)
+      const { requestId, result } = JSON.parse(answerOf(reading)?.body ?? "")
+      assert.deepStrictEqual([result, typeof requestId], ["PONG - Heartbeat received", "string"])
+    },
+  )
 
   it("of a heartbeat expects the next one by the option, or as its address says", () => {
     const expects = (query: ReadonlyArray<readonly [string, string]>, options?: IntegrationOptions) =>
