@@ -101,6 +101,18 @@ const RUNNING_OVER = `Array.from(document.querySelectorAll(".rows :is(a.main, b,
   .filter((part) => getComputedStyle(part).display !== "inline")
   .map(({ innerText }) => innerText)`
 
+/** Parts of rows that lie over each other: one that needs more room than its column grows, and runs under the next. */
+const OVERLAPPING = `Array.from(document.querySelectorAll(".rows .row")).flatMap((row) => {
+  const parts = Array.from(row.querySelectorAll(":scope > :not(.unseen, i)")).filter(({ innerText }) => innerText !== "")
+  const places = parts.map((part) => part.getBoundingClientRect())
+  return parts.flatMap((part, at) => parts.slice(at + 1).filter((_, after) => {
+    const [one, other] = [places[at], places[at + 1 + after]]
+    const width = Math.min(one.right, other.right) - Math.max(one.left, other.left)
+    const height = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top)
+    return width > 2 && height > 4
+  }).map((other) => part.innerText + " and " + other.innerText))
+})`
+
 /** The hints of fields that have no room, or too little contrast. */
 const FAINT_HINTS = `(() => {
   const pen = document.createElement("canvas").getContext("2d")
@@ -202,6 +214,8 @@ describe.skipIf(chromium === undefined)(`the look of the console${skipped}`, () 
                   found.push(`${name} ${width} breaks ${text}`)
                 for (const text of await page.evaluate<ReadonlyArray<string>>(RUNNING_OVER))
                   found.push(`${name} ${width} runs over beside ${text}`)
+                for (const texts of await page.evaluate<ReadonlyArray<string>>(OVERLAPPING))
+                  found.push(`${name} ${width} has over each other ${texts}`)
                 for (const hint of await page.evaluate<ReadonlyArray<string>>(FAINT_HINTS))
                   found.push(`${name} ${colorScheme} ${width} has ${hint}`)
                 for (const colour of await page.evaluate<ReadonlyArray<string>>(LIKE_ACCENT))

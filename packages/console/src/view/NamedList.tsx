@@ -63,15 +63,15 @@ const columnsOf = <Item extends Named, Made extends Named>(
     </>
   )
   return [
-    column("Name", "minmax(6rem, 2fr)", drawName, "name"),
-    column(label[0], "minmax(5rem, 1fr)", drawLabel, sortOf(label[0])),
+    column("Name", "minmax(6rem,2fr)", drawName, "name"),
+    column(label[0], "minmax(8rem,1fr)", drawLabel, sortOf(label[0])),
     column(
       when[0],
-      "clamp(11rem, 17vw, 14rem)",
+      "clamp(8rem,21vw - 5rem,14rem)",
       (item) => <span class="when">{when[1](item)}</span>,
       sortOf(when[0]),
     ),
-    column("", actionsOf === undefined ? "16.5rem" : "clamp(19rem, 30vw, 21rem)", drawActions),
+    column("", actionsOf === undefined ? "16.5rem" : "clamp(19rem,30vw,21rem)", drawActions),
   ]
 }
 
