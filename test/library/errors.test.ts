@@ -398,19 +398,23 @@ describe("a start", () => {
   })
 
   it.each([
+    "file:monitoring.db",
+    "sqlite:monitoring.db",
+    "sqlite:///monitoring.db",
+    "jdbc:sqlite:monitoring.db",
+  ])("refuses an address as the path of SQLite: %s", async (address) => {
+    const { code, message } = await failureOf(createMonitor({ ...quiet, storage: sqlite(address) }))
+    assert.deepStrictEqual(
+      [code, message],
+      [
+        "options",
+        "storage: sqlite(file) takes a path, not an address: write monitoring.db, or fileURLToPath(new URL(…))",
+      ],
+    )
+  })
+
+  it.each([
     [{ policy: null }, "policy must be an object"],
-    ...[
-      "file:monitoring.db",
-      "sqlite:monitoring.db",
-      "sqlite:///monitoring.db",
-      "jdbc:sqlite:monitoring.db",
-    ].map(
-      (address) =>
-        [
-          { storage: sqlite(address) },
-          "storage: sqlite(file) takes a path, not an address: write monitoring.db, or fileURLToPath(new URL(…))",
-        ] as const,
-    ),
     [{ notifiers: null }, "notifiers must be an array"],
     [{ notifiers: [slack("https://hooks.example/x" as never)] }, "notifiers[0] must be an object of options"],
   ])("refuses an option of another type: %j", async (options, message) => {
