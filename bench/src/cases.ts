@@ -29,10 +29,12 @@ export interface FeaturesCase extends Case<"features"> {
 export interface GrowthCase extends Case<"growth"> {
   readonly load: Load
   readonly connections: number
-  /** Agents and open incidents are others than those of the load. */
-  readonly of: "agents" | "incidents" | "routes"
+  /** Agents, open incidents and rows of history are others than those of the load. */
+  readonly of: "agents" | "incidents" | "routes" | "history"
   readonly few: number
   readonly many: number
+  /** As many with `--large`. */
+  readonly large?: number
   /** The most processor time, as a multiple of that with few. */
   readonly most: number
 }
@@ -302,6 +304,7 @@ export const allCases: ReadonlyArray<BenchCase> = [
         of: "agents",
         few: 0,
         many: 10_000,
+        large: 100_000,
         most: 1.25,
       },
       {
@@ -313,6 +316,19 @@ export const allCases: ReadonlyArray<BenchCase> = [
         most: 1.25,
       },
       { ...results, name: `${storage}-routes-growth`, of: "routes", few: 5, many: 500, most: 2 },
+      ...(storage === "memory"
+        ? []
+        : [
+            {
+              ...results,
+              name: `${storage}-history-growth`,
+              of: "history",
+              few: 1_000,
+              many: 100_000,
+              large: 10_000_000,
+              most: 1.25,
+            } as const,
+          ]),
     ]
   }),
   ...STORAGES.map((storage): LatencyCase => ({

@@ -41,6 +41,7 @@ Options:
   --warm-up N        time before it that does not count (${FULL.warmUpSeconds})
   --repeats N        samples of each, taken in turn (${FULL.repeats})
   --agents N         agents, of 50 checks each (${FULL.agents})
+  --large            growth up to 100,000 agents and 10,000,000 rows of history, which takes an hour
   --soak-seconds N   length of the soak (${FULL.soakSeconds})
   --settle-seconds N wait before idle memory is read (${FULL.settleSeconds})
   --server DIR       another checkout of Tocsin, or a module that starts it
@@ -63,6 +64,10 @@ const originOf = (text: string | undefined): PostgresOrigin | undefined => {
   if (text === undefined || text === "machine" || text === "embedded") return text
   throw new Error("--postgres takes machine or embedded")
 }
+
+/** A case at its full size. */
+const enlarged = (one: BenchCase): BenchCase =>
+  one.kind === "growth" ? { ...one, many: one.large ?? one.many } : one
 
 const HERE = resolve(import.meta.dirname, "../..")
 
@@ -96,6 +101,7 @@ export const readOptions = (
       "warm-up": text,
       repeats: text,
       agents: text,
+      large: flag,
       "soak-seconds": text,
       "settle-seconds": text,
       server: text,
@@ -111,8 +117,10 @@ export const readOptions = (
     say(values.help === true ? helpText : `${allCases.map(({ name }) => name).join("\n")}\n`)
     return undefined
   }
-  const cases = selectCases(positionals)
-  if (cases === undefined) throw new Error(`no case is called ${positionals.join(" or ")}; --list names them`)
+  const selected = selectCases(positionals)
+  if (selected === undefined)
+    throw new Error(`no case is called ${positionals.join(" or ")}; --list names them`)
+  const cases = values.large === true ? selected.map(enlarged) : selected
   const base = values.quick === true ? QUICK : FULL
   if (values.against !== undefined && cases.some(({ kind }) => kind !== "throughput"))
     throw new Error("--against compares heartbeats, unchanged and changing: name these cases only")

@@ -1,5 +1,10 @@
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
 import { Effect } from "effect"
+import { seedPostgres } from "../../seed/seedPostgres.ts"
+import { seedSqlite } from "../../seed/seedSqlite.ts"
 import type { Bench } from "../Bench.ts"
+import { BenchFailure } from "../BenchFailure.ts"
 import type { FeaturesCase, GrowthCase, ThroughputCase } from "../cases.ts"
 import { callApi } from "../load/callApi.ts"
 import { admit, enrolFailing } from "../load/enrol.ts"
@@ -9,10 +14,13 @@ import { policySetting, routesSetting } from "../load/stormPolicy.ts"
 import type { CaseResult, Figure, Sample } from "../report/Results.ts"
 import { median, quantile } from "../statistics.ts"
 import { notified } from "./settled.ts"
-import { failureOf, newKeys, sampleOf, type Subject, subject } from "./target.ts"
+import { failureOf, newKeys, type Place, sampleOf, type Subject, subject } from "./target.ts"
 
 /** More than what two measurements of one build differ by. */
 const MOST = 1.1
+
+/** Rows of history are up to 90 days old. */
+const KEEPING_ALL = { SERVICE_RETENTION_HISTORY: "400d" }
 
 const microsOf = ({ cpuMicros }: Sample): number => (cpuMicros["server"] ?? 0) + (cpuMicros["postgres"] ?? 0)
 
@@ -83,14 +91,34 @@ export const measureFeatures = Effect.fnUntraced(function* (bench: Bench, one: F
   return yield* measurePair(bench, one, { ours, theirs, other: "no features", most: one.most })
 })
 
+/** Fills a storage with so many rows of history of 1,000 checks. */
+const fillHistory =
+  (bench: Bench, history: number) =>
+  ({ dataFolder, databaseUrl }: Place) =>
+    Effect.gen(function* () {
+      yield* bench.tell(`filling a storage with ${history} rows of history …`)
+      const size = { agents: 100, checks: 1_000, history, incidents: 1_000, outbox: 1_000 }
+      const options = { size, now: BigInt(Date.now()) * 1_000n, report: () => {} }
+      mkdirSync(dataFolder)
+      const filled =
+        databaseUrl === undefined
+          ? () => seedSqlite(join(dataFolder, "tocsin.db"), options)
+          : () => seedPostgres(databaseUrl, options)
+      yield* Effect.tryPromise({
+        try: filled,
+        catch: (cause) => new BenchFailure({ message: `no rows of history: ${String(cause)}` }),
+      })
+    })
+
 /** A server that has so many of what a case is about, besides the agents of the load. */
 const withMany = Effect.fnUntraced(function* (
   bench: Bench,
   { name, of, storage }: GrowthCase,
   count: number,
 ) {
-  const setting = of === "routes" ? routesSetting(yield* bench.folder, count) : undefined
-  const made = yield* subject(bench, storage, setting)
+  const setting = of === "routes" ? routesSetting(yield* bench.folder, count) : KEEPING_ALL
+  const fill = of === "history" ? fillHistory(bench, count) : undefined
+  const made = yield* subject(bench, storage, setting, bench.main, fill)
   const first = bench.measures.agents
   if (of === "agents" && count > 0) yield* admit(made.server, newKeys(count), first)
   if (of === "incidents" && count > 0) {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto"
+import { join } from "node:path"
 import { Effect, type Scope } from "effect"
 import type { Bench } from "../Bench.ts"
 import type { BenchFailure } from "../BenchFailure.ts"
@@ -30,6 +31,13 @@ export interface Target {
 /** A server with its agents enrolled. */
 export interface Subject extends Target {
   readonly server: Tocsin
+}
+
+/** Where a server will keep its data. */
+export interface Place {
+  readonly dataFolder: string
+  /** Of PostgreSQL, if it is that. */
+  readonly databaseUrl: string | undefined
 }
 
 const KEY_BYTES = 32
@@ -73,16 +81,18 @@ export const target = Effect.fnUntraced(function* (
 export const newKeys = (count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, () => randomBytes(KEY_BYTES).toString("base64url"))
 
-/** Starts a server on an empty storage, without agents. */
+/** Starts a server on an empty storage, without agents, unless it is filled before. */
 export const startServer = Effect.fnUntraced(function* (
   bench: Bench,
   storage: StorageName,
   environment?: Readonly<Record<string, string>>,
   main: string = bench.main,
+  fill?: (place: Place) => Effect.Effect<void, BenchFailure>,
 ) {
   const folder = yield* bench.folder
   const postgres = storage === "postgres" ? yield* bench.postgres : undefined
   const databaseUrl = postgres === undefined ? undefined : yield* postgres.database
+  if (fill !== undefined) yield* fill({ dataFolder: join(folder, "data"), databaseUrl })
   const server = yield* tocsin({
     main,
     folder,
@@ -99,8 +109,9 @@ export const subject = Effect.fnUntraced(function* (
   storage: StorageName,
   environment?: Readonly<Record<string, string>>,
   main: string = bench.main,
+  fill?: (place: Place) => Effect.Effect<void, BenchFailure>,
 ): Effect.fn.Return<Subject, BenchFailure, Scope.Scope> {
-  const { server, postgres } = yield* startServer(bench, storage, environment, main)
+  const { server, postgres } = yield* startServer(bench, storage, environment, main, fill)
   const keys = newKeys(bench.measures.agents)
   yield* enrol(server, keys)
   const watched = { server: server.pid, ...(postgres !== undefined && { postgres: postgres.pid }) }
