@@ -3,7 +3,8 @@ import process from "node:process"
 
 /**
  * @typedef {{ version?: string, integrity?: string, optional?: boolean, dev?: boolean, link?: boolean,
- * os?: readonly string[], cpu?: readonly string[], libc?: readonly string[] }} LockedPackage
+ * os?: readonly string[], cpu?: readonly string[], libc?: readonly string[],
+ * dependencies?: Readonly<Record<string, string>>, optionalDependencies?: Readonly<Record<string, string>> }} LockedPackage
  */
 
 /** Tasks that run without the tools of development. */
@@ -46,16 +47,44 @@ function ownLibc() {
 }
 
 /**
+ * The packages that npm leaves out on this platform: those of others, and what only they need.
+ *
+ * @param {Record<string, LockedPackage>} packages
+ */
+function leftOut(packages) {
+  const ownC = ownLibc()
+  const entries = Object.entries(packages)
+  const others = entries.filter(
+    ([, { cpu = [process.arch], libc = [ownC], os = [process.platform] }]) =>
+      !os.includes(process.platform) || !cpu.includes(process.arch) || !libc.includes(ownC),
+  )
+  const left = new Set(others.map(([path]) => path))
+  for (let before = -1; before < left.size;) {
+    before = left.size
+    for (const [path, { optional }] of entries) {
+      const name = path.slice(path.lastIndexOf(FOLDER) + FOLDER.length)
+      const needing = entries.filter(
+        ([, { dependencies = {}, optionalDependencies = {} }]) =>
+          name in dependencies || name in optionalDependencies,
+      )
+      const isOfOthers = optional && needing.length > 0 && needing.every(([other]) => left.has(other))
+      if (isOfOthers || [...left].some((other) => path.startsWith(`${other}/`))) left.add(path)
+    }
+  }
+  return left
+}
+
+const FOLDER = "node_modules/"
+
+/**
  * The folders that npm fills from a lock file on this platform.
  *
  * @param {Record<string, LockedPackage>} packages
  * @param {boolean} withTools
  */
 export function packagesFor(packages, withTools) {
-  const libc = ownLibc()
-  return Object.entries(packages).flatMap(([path, entry]) => {
-    const { cpu = [process.arch], integrity, libc: libcs = [libc], os = [process.platform] } = entry
-    const fits = os.includes(process.platform) && cpu.includes(process.arch) && libcs.includes(libc)
-    return integrity !== undefined && fits && (withTools || !entry.dev) ? [path] : []
-  })
+  const left = leftOut(packages)
+  return Object.entries(packages).flatMap(([path, { dev, integrity }]) =>
+    integrity !== undefined && !left.has(path) && (withTools || !dev) ? [path] : [],
+  )
 }

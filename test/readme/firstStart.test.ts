@@ -54,6 +54,25 @@ describe("the first start", () => {
     assert.isAtMost(served.length, packagesFor(packages, true).length / 8)
   })
 
+  it("counts no package that only those of other platforms need", () => {
+    const one = { version: "1.0.0", integrity: "sha512-o", optional: true }
+    const lock = {
+      "node_modules/bundler": { ...one, optionalDependencies: { here: "1", elsewhere: "1" } },
+      "node_modules/here": { ...one, os: [process.platform], dependencies: { shared: "1" } },
+      "node_modules/elsewhere": {
+        ...one,
+        os: ["none"],
+        dependencies: { inner: "1", shared: "1", shim: "1" },
+      },
+      "node_modules/elsewhere/node_modules/inner": one,
+      "node_modules/shared": one,
+      "node_modules/shim": { ...one, dependencies: { words: "1" } },
+      "node_modules/words": one,
+    }
+    const counted = ["node_modules/bundler", "node_modules/here", "node_modules/shared"]
+    assert.deepStrictEqual(packagesFor(lock, false), counted)
+  })
+
   it("fetches all that bundles the server and its console", () => {
     const scripts = ["startBundled", "bundle", "bundleProgram", "takenModules", "../packages/console/bundle"]
     const paths = [
