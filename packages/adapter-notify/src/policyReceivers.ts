@@ -10,15 +10,10 @@ import { NO_MAIL_SERVER } from "@tocsin/core/heart/policy/receiverProblems"
 import type { Ids } from "@tocsin/core/kernel/ports/Ids"
 import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
-import { alertRouter } from "./alertrouter/alertRouter.ts"
 import type { BadNotifierSetting, PostingOptions } from "./http/HttpPost.ts"
-import { email } from "./email/email.ts"
 import { debug } from "./debug/debug.ts"
 import { browser } from "./push/browser.ts"
-import { messengerSlack, messengerTelegram } from "./messenger/messenger.ts"
-import { serviceNotifier } from "./services/serviceNotifier.ts"
 import { ofReceiver, readSecrets, type ReceiverSecrets, type SecretPlaces } from "./receiverSecrets.ts"
-import { webhook } from "./webhook/webhook.ts"
 
 const SHOWN = 3
 
@@ -158,55 +153,53 @@ const shadowOf = ({ browsersOf, hint, kind, mark, sendDigest, sendReport, test }
 
 const NONE = Redacted.make("")
 
-/** Makes the notifier of a receiver's definition, which was checked: what it needs is there. */
-export const makeReceiver = (
+/**
+ * Makes the notifier of a receiver's definition, which was checked: what it needs is there. Each kind is loaded by the
+ * first receiver that has it, since most commands and servers have few.
+ */
+export const makeReceiver = Effect.fnUntraced(function* (
   receiver: Receiver,
   secrets: ReceiverSecrets,
   posting: PostingOptions,
-): Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids> => {
+): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
   const { url = NONE, secret = NONE, telegram_token = NONE } = secrets
   const type = "type" in receiver ? receiver.type : undefined
   if (type === "browser")
-    return Effect.succeed(
-      "operator" in receiver ? browser(receiver.operator ?? "", receiver.lang) : browser(""),
-    )
-  if (receiver.kind !== "webhook" && receiver.kind !== "debug" && type !== undefined && type !== "email")
-    return serviceNotifier({
-      ...posting,
-      type,
-      url: secrets.url,
-      keys: keysOf(receiver, secrets),
-    })
+    return "operator" in receiver ? browser(receiver.operator ?? "", receiver.lang) : browser("")
+  if (receiver.kind !== "webhook" && receiver.kind !== "debug" && type !== undefined && type !== "email") {
+    const { serviceNotifier } = yield* Effect.promise(() => import("./services/serviceNotifier.ts"))
+    return yield* serviceNotifier({ ...posting, type, url: secrets.url, keys: keysOf(receiver, secrets) })
+  }
   switch (receiver.kind) {
     case "webhook": {
       const signing = Redacted.value(secret)
         .split(/[\s,]+/u)
         .map((one) => Redacted.make(one))
-      return webhook({ ...posting, url, secrets: signing })
+      const { webhook } = yield* Effect.promise(() => import("./webhook/webhook.ts"))
+      return yield* webhook({ ...posting, url, secrets: signing })
     }
-    case "messenger":
-      if (receiver.type === "email")
-        return email({
-          ...posting,
-          ...receiver,
-          from: receiver.from ?? "",
-          to: [receiver.to ?? []].flat(),
-          url,
-        })
-      return receiver.telegram_chat === undefined
-        ? messengerSlack({ ...posting, url, lang: receiver.lang })
-        : messengerTelegram({
-            ...posting,
-            token: telegram_token,
-            chat: receiver.telegram_chat,
-            lang: receiver.lang,
-          })
-    case "alert_router":
-      return alertRouter({ ...posting, url })
+    case "messenger": {
+      if (receiver.type === "email") {
+        const { from = "", to = [] } = receiver
+        const { email } = yield* Effect.promise(() => import("./email/email.ts"))
+        return yield* email({ ...posting, ...receiver, from, to: [to].flat(), url })
+      }
+      const { lang, telegram_chat: chat } = receiver
+      const { messengerSlack, messengerTelegram } = yield* Effect.promise(
+        () => import("./messenger/messenger.ts"),
+      )
+      return chat === undefined
+        ? yield* messengerSlack({ ...posting, url, lang })
+        : yield* messengerTelegram({ ...posting, token: telegram_token, chat, lang })
+    }
+    case "alert_router": {
+      const { alertRouter } = yield* Effect.promise(() => import("./alertrouter/alertRouter.ts"))
+      return yield* alertRouter({ ...posting, url })
+    }
     case "debug":
-      return Effect.succeed(debug)
+      return debug
   }
-}
+})
 
 /** The keys that services read; empty where a type has none. */
 const keysOf = (

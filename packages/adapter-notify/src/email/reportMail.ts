@@ -79,8 +79,6 @@ const partsOf = (report: Report, tz: string): ReadonlyArray<Part> => {
   ]
 }
 
-const MONTH = new Intl.DateTimeFormat("en-US", { month: "long", year: "numeric", timeZone: "UTC" })
-
 const asText = ({ more, rows, title }: Part): string =>
   [
     title,
@@ -108,7 +106,8 @@ const asHtml = ({ more, rows, title }: Part): string => {
 
 /** The mail with the report of a month, in English (docs/rules.md#monthly-reports). */
 export const reportMail = ({ link, month, report, tz }: MonthlyReport) => {
-  const title = `Report of ${MONTH.format(new Date(`${month}-01T00:00:00Z`))}`
+  const date = new Date(`${month}-01T00:00:00Z`)
+  const title = `Report of ${date.toLocaleDateString("en-US", { month: "long", year: "numeric", timeZone: "UTC" })}`
   const parts = partsOf(report, tz)
   const anchor =
     link === undefined

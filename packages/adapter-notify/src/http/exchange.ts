@@ -1,11 +1,6 @@
-import {
-  Agent as HttpAgent,
-  type ClientRequest,
-  type IncomingMessage,
-  request as httpRequest,
-} from "node:http"
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import type { Agent, ClientRequest, IncomingMessage } from "node:http"
 import net from "node:net"
+import process from "node:process"
 import { hostField } from "@tocsin/contract/formats/hosts"
 import { connectingBy, openConnection } from "@tocsin/contract/formats/openConnection"
 import { Clock, Deferred, Duration, Effect, Option, type Scope } from "effect"
@@ -53,6 +48,10 @@ const GRACE = Duration.seconds(1)
 /** Less than the 5 s after which many servers close an idle connection. */
 const IDLE_MILLIS = 4_000
 
+/** Loaded by the first message: it takes 10 MiB, and commands send none. */
+const httpModule = (isSecure: boolean) =>
+  isSecure ? process.getBuiltinModule("node:https") : process.getBuiltinModule("node:http")
+
 export const makeExchange = Effect.fnUntraced(function* (
   target: Target,
   options: TargetPolicy & { readonly timeout: Duration.Duration },
@@ -62,26 +61,21 @@ export const makeExchange = Effect.fnUntraced(function* (
   const authorization = authorizationOf(target)
   const closing = new AbortController()
   const millis = Duration.toMillis(Duration.sum(options.timeout, GRACE))
-  // Delivery limits concurrent attempts; a limit on connections would only delay some of them.
-  const agent = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      connectingBy(
-        new (isSecure ? HttpsAgent : HttpAgent)({
-          keepAlive: true,
-          maxFreeSockets: MAX_IDLE_CONNECTIONS,
-          timeout: IDLE_MILLIS,
-        }),
-        (host, port) => openConnection(net, { host, port, lookup }, closing.signal, millis),
-      ),
-    ),
-    (opened) =>
-      Effect.sync(() => {
-        closing.abort()
-        opened.destroy()
-      }),
+  let agent: Agent | undefined
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      closing.abort()
+      agent?.destroy()
+    }),
   )
-  const open = ({ content, headers, method, path }: Message): ClientRequest =>
-    (isSecure ? httpsRequest : httpRequest)({
+  const open = ({ content, headers, method, path }: Message): ClientRequest => {
+    const { Agent, request } = httpModule(isSecure)
+    // Delivery limits concurrent attempts; a limit on connections would only delay some of them.
+    agent ??= connectingBy(
+      new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: IDLE_MILLIS }),
+      (host, port) => openConnection(net, { host, port, lookup }, closing.signal, millis),
+    )
+    return request({
       agent,
       method: method ?? (content === undefined ? "GET" : "POST"),
       hostname: hostOf(target.url),
@@ -98,6 +92,7 @@ export const makeExchange = Effect.fnUntraced(function* (
         ...(authorization !== undefined && { authorization }),
       },
     })
+  }
   return (message) =>
     Effect.acquireUseRelease(
       Effect.sync(() => start(open(message), message.content?.text ?? "")),

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from "node:http"
+import process from "node:process"
 import type { DeliveryResult, TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
 import { Duration, Effect, Option } from "effect"
 import type { Answer, NoAnswer } from "./exchange.ts"
@@ -31,7 +31,8 @@ export const resultOfStatus = (
 ): DeliveryResult => {
   const outcome = verdicts[status] ?? verdictOf(status)
   if (outcome === "delivered") return { outcome }
-  const phrase = STATUS_CODES[status]
+  // The answer has loaded it.
+  const phrase = process.getBuiltinModule("node:http").STATUS_CODES[status]
   const answered = `The receiver answered ${status}${phrase === undefined ? "" : ` (${phrase})`}`
   if (outcome === "deferred") {
     return {
