@@ -10,7 +10,7 @@ import { scratchFolder } from "../processes/scratch.ts"
 import { startServer } from "../processes/ServerProcess.ts"
 import { inTurn } from "../properties/atLength.ts"
 
-/** Writes the files that a program loads, and their bytes, to the last line of standard error. */
+/** Writes the files that a program loads, their bytes, and the modules of Node.js, to the last line of standard error. */
 const COUNT = `
 import { registerHooks } from "node:module"
 import { statSync } from "node:fs"
@@ -22,7 +22,10 @@ registerHooks({
     return next(url, context)
   },
 })
-process.on("exit", () => console.error(JSON.stringify(loaded)))
+process.on("exit", () => {
+  const ofNode = process.moduleLoadList.filter((name) => name.startsWith("NativeModule "))
+  console.error(JSON.stringify([...loaded, ...ofNode.map((name) => [name.replace("NativeModule ", "node:"), 0])]))
+})
 `
 const COUNTING = ["--import", `data:text/javascript,${encodeURIComponent(COUNT)}`]
 
@@ -43,7 +46,8 @@ const loadedBy = (folder: string, ...args: Array<string>) => {
     stderr.trim().split("\n").at(-1) ?? "",
   )
   return {
-    names: loaded.map(([url]) => basename(url)),
+    names: loaded.filter(([url]) => url.startsWith("file:")).map(([url]) => basename(url)),
+    ofNode: loaded.map(([url]) => url).filter((url) => url.startsWith("node:")),
     kilobytes: loaded.reduce((sum, [, bytes]) => sum + bytes / 1_000, 0),
   }
 }
@@ -80,13 +84,18 @@ it.effect("a command loads the storage that it opens, and neither the server nor
     const folder = yield* scratchFolder
     run({ SERVICE_DATA_DIR: folder, HOME: folder }, [], "migrate")
     for (const args of inTurn([["incidents"], ["checks"], ["watches", "list"], ["oncall"]], 0)) {
-      const { kilobytes, names } = loadedBy(folder, ...args)
+      const { kilobytes, names, ofNode } = loadedBy(folder, ...args)
       const parts = names.map((name) => name.replace(/-[\w-]{8}\.part\.mjs$/, ""))
       assert.include(parts, "SqliteStorage", args.join(" "))
       for (const other of ["PgStorage", "nodemailer", "watchProbes", "askServer", "openTelemetry", "doctor"])
         assert.notInclude(parts, other, args.join(" "))
-      assert.isBelow(names.length, 125, args.join(" "))
-      assert.isBelow(kilobytes, 2_200, args.join(" "))
+      for (const receiver of ["alertRouter", "email", "messenger", "serviceNotifier"])
+        assert.notInclude(parts, receiver, args.join(" "))
+      // Nothing is sent, and each of them takes MiB.
+      for (const module of ["node:http", "node:https", "node:tls"])
+        assert.notInclude(ofNode, module, args.join(" "))
+      assert.isBelow(names.length, 140, args.join(" "))
+      assert.isBelow(kilobytes, 2_100, args.join(" "))
     }
   }),
 )

@@ -4,7 +4,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ProgramModule } from "./threads/askThread.ts"
 import { Cause, Console, Effect, Exit, Layer, Option } from "effect"
 import { CliConfig, CliError, CliOutput, Command, Completions, GlobalFlag, type HelpDoc } from "effect/cli"
-import manifest from "../package.json" with { type: "json" }
+import { version } from "./version.ts"
 import { commandTable } from "./commandTable.ts"
 import { type CommandFailure, EXIT_CODES, type ExitName } from "./CommandFailure.ts"
 import { Output } from "./output/Output.ts"
@@ -132,7 +132,7 @@ const program = (given: ReadonlyArray<string>) => {
   const args = withHelp(given)
   return Effect.flatMap(
     Effect.promise(() => commandFor(args)),
-    (command) => Command.runWith(command, { version: manifest.version })(args),
+    (command) => Command.runWith(command, { version })(args),
   )
 }
 

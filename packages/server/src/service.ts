@@ -12,7 +12,7 @@ import { verifyWatchAgent } from "@tocsin/core/features/watches/Watches"
 import { Context, Effect, Layer } from "effect"
 import * as Http from "effect/http/HttpServer"
 import { Tocsin } from "tocsin/effect"
-import manifest from "../package.json" with { type: "json" }
+import { version } from "./version.ts"
 import { watchProbes } from "./features/watches/watchProbes.ts"
 import { warnOfLinks } from "./features/links/links.ts"
 import { pushServiceOf } from "./features/push/pushServiceOf.ts"
@@ -53,7 +53,7 @@ export const service = (given: Settings, onStorageLost: OnStorageLost) => {
       const services = Tocsin.services({
         policySource: source,
         storage: storageLayer(settings, onStorageLost),
-        version: manifest.version,
+        version,
         storageTimeout: settings.SERVICE_STORAGE_TIMEOUT,
         clock: clockLayer(settings),
         notifiers: Layer.succeed(Notifiers, loaded.receivers),
@@ -81,7 +81,7 @@ export const service = (given: Settings, onStorageLost: OnStorageLost) => {
           handout,
           ...metricsOf(settings, secrets),
         },
-        { version: manifest.version, storage: storageKind(settings), timeZones: presentZones() },
+        { version, storage: storageKind(settings), timeZones: presentZones() },
         yield* consoleFiles(settings),
       )
       // The layers that follow a reload are there before an earlier SIGHUP is followed.
@@ -199,7 +199,7 @@ const metricsAccess = (settings: Settings, secrets: Secrets) => {
 const metricsOf = (settings: Settings, secrets: Secrets) => {
   const { SERVICE_CHECK_METRICS, SERVICE_CHECK_METRICS_LABELS: labels = [] } = settings
   return {
-    metrics: { access: metricsAccess(settings, secrets), version: manifest.version },
+    metrics: { access: metricsAccess(settings, secrets), version },
     checkMetrics: SERVICE_CHECK_METRICS ? { labels } : undefined,
   }
 }

@@ -6,7 +6,7 @@ import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { Duration, Effect, Result } from "effect"
 import type { NotifierOption } from "tocsin/internal/notifiers/notifiers"
 import type { StorageChoice } from "tocsin/internal/storages/storages"
-import manifest from "../../package.json" with { type: "json" }
+import { version } from "../version.ts"
 import { withoutSecrets } from "../output/texts.ts"
 import { type Environment, readSettings } from "../settings/checkedSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -225,7 +225,7 @@ export const loadExtensions = Effect.fnUntraced(function* (environment: Environm
   )
   keepExtensions(modules, {
     extensions,
-    warnings: modules.flatMap((module) => peerWarning(module, manifest.version)),
+    warnings: modules.flatMap((module) => peerWarning(module, version)),
     problems: [...read.flatMap((one) => (Result.isFailure(one) ? one.failure : [])), ...problems],
   })
   reportUnhandled(extensions, values)

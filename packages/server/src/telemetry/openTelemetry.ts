@@ -4,7 +4,7 @@ import { Duration, Effect, Layer, Option, Redacted, Tracer } from "effect"
 import { Hex } from "effect/encoding"
 import { UrlParams } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpSerialization, OtlpTracer } from "effect/observability"
-import manifest from "../../package.json" with { type: "json" }
+import { version } from "../version.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as CollectorClient from "./CollectorClient.ts"
 import { type EndpointChoice, endpointOf, type Signal } from "./endpoints.ts"
@@ -42,7 +42,7 @@ export const exporterOf = (settings: Settings, signal: Signal, endpoint: Endpoin
 
 const resourceOf = ({ OTEL_RESOURCE_ATTRIBUTES: attributes = {}, OTEL_SERVICE_NAME: name }: Settings) => ({
   serviceName: name ?? attributes["service.name"] ?? "tocsin",
-  serviceVersion: attributes["service.version"] ?? manifest.version,
+  serviceVersion: attributes["service.version"] ?? version,
   attributes,
 })
 
