@@ -15,6 +15,13 @@ export const MOST_EVER_OF_CHECK = 60
 /** The most series of an agent, of the most of all. */
 export const agentBound = (most: number): number => most / 10
 
+/** In a name: what changes from run to run, such as the number of a process, the hash of a pod or the ID of a container. */
+const CHANGING =
+  /(?<![a-z\d])(?=[a-f]*\d)[\da-f]{6,}(?![g-z])|\d[\da-f]*|(?<=-)(?:[\da-z]*\d[\da-z]*|(?!https)[b-df-hj-np-tv-xz]{5}(?![\da-z]))/giu
+
+/** A name with stars for what changes from run to run. */
+export const patternOfName = (name: string): string => name.replaceAll(CHANGING, "*")
+
 const isFull = (series: ReadonlyArray<KnownSeries>, now: number): boolean =>
   series.filter(({ newest }) => now - newest < PART_KINDS.day.length).length >= MOST_OF_CHECK
 

@@ -6,7 +6,7 @@ import { Ids } from "../../kernel/ports/Ids.ts"
 import { Storage, type StorageError } from "../../kernel/ports/Storage.ts"
 import { Gathering } from "./Gathering.ts"
 import type { NumberInput } from "../../kernel/model/NumberInput.ts"
-import type { SeriesBound } from "./NumberBounds.ts"
+import { patternOfName, type SeriesBound } from "./NumberBounds.ts"
 import { partKey } from "./NumberPart.ts"
 import type { NumberStorage, SeriesRef, WrittenPart } from "../../kernel/ports/NumberStorage.ts"
 import type { DuePart } from "./PartMemory.ts"
@@ -37,13 +37,7 @@ const PIECE = 200
 const MOST_CHARACTERS = 4_194_304
 const EVENT_CHARACTERS = 500
 
-/** In a name: what changes from run to run, such as the number of a process or the hash of a pod. */
-const CHANGING = /\d[\da-f]*|(?<=-)[\da-z]*\d[\da-z]*/gu
-
-const patternOf = (series: SeriesRef): SeriesRef => ({
-  ...series,
-  name: series.name.replaceAll(CHANGING, "*"),
-})
+const patternOf = (series: SeriesRef): SeriesRef => ({ ...series, name: patternOfName(series.name) })
 
 type Complaint = readonly [bound: SeriesBound | "changing", series: SeriesRef]
 

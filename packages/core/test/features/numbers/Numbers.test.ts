@@ -3,7 +3,7 @@ import { AgentId, CheckId, RegistrationId } from "@tocsin/contract/formats/Ident
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { boundReached } from "../../../src/features/numbers/NumberBounds.ts"
+import { boundReached, patternOfName } from "../../../src/features/numbers/NumberBounds.ts"
 import { PART_KINDS, startsIn } from "../../../src/features/numbers/NumberPart.ts"
 import type { PartsQuery, NumberPart } from "@tocsin/core/kernel/ports/NumberStorage"
 import { spanOf } from "../../../src/features/numbers/Span.ts"
@@ -190,4 +190,18 @@ describe("a read of numbers over time (docs/rules.md#numbers)", () => {
       assert.isAtMost(Math.max(...rows), 200)
     }),
   )
+})
+
+// Names of pods by Kubernetes, of containers by Docker, of processes and of runs.
+it.each([
+  ["web-7d9f8b6c5-x2x4z cpu", "web-*-* cpu"],
+  ["web-7d9f8b6c5-qwrtz cpu", "web-*-* cpu"],
+  ["3f2b8c1e-7a55-4D0E-9b1f-0c6d2e9a4f71 size", "*-*-*-*-* size"],
+  ["container.abcdef123456.mem", "container.*.mem"],
+  ["container_4fbcdef12345_mem", "container_*_mem"],
+  ["worker_12345_rss", "worker_*_rss"],
+  ["run-a1b2c3 time", "run-* time"],
+  ["time-https facade my-disks", "time-https facade my-disks"],
+])("a complaint shows what changes in the name %s as %s", (name, expected) => {
+  assert.strictEqual(patternOfName(name), expected)
 })
