@@ -19,6 +19,7 @@ export const messages = globSync(`packages/${PACKAGES}/src/**/*.ts`)
 
 /** Why a message is on no page: no person reads it. */
 export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
+  "the receiver answered 404": "an example of an answer in the API documents",
   "A parameter could not be written, or a column could not be read":
     "the cause of another message, in the log",
   "Pass the digits as text": "a defect",
