@@ -1,9 +1,8 @@
 import { Watches } from "@tocsin/core/features/watches/Watches"
-import { Context } from "effect"
 import { counted, lastPage, type Operations } from "../../documents/examples.ts"
 import type { HttpPart } from "../../HttpPart.ts"
 import { placeWatches as handlers } from "./PlaceHandlers.ts"
-import type { OpsUseCases } from "../../handlers/OpsUseCases.ts"
+import { useCasesOf } from "../../handlers/OpsUseCases.ts"
 
 const PAGE = { http: { url: "https://example.org/" } }
 const OUTPUT = "HTTP OK - 200 https://example.org/ in 0.092 s | time=0.092s size=1256B"
@@ -164,22 +163,17 @@ const placeWatches: Operations = {
   },
 }
 
-const watchUseCases = (services: Context.Context<Watches>) => {
-  const watches = Context.get(services, Watches)
-  return {
-    listWatches: ({ query }) => watches.list(query),
-    listPlaces: () => watches.places,
-    getWatch: ({ params }) => watches.get(params.name),
-    createWatch: ({ payload }) => watches.create(payload),
-    changeWatch: ({ params, payload }) => watches.change(params.name, payload),
-    pauseWatch: ({ params, payload }) => watches.pause(params.name, payload),
-    removeWatch: ({ params }) => watches.remove(params.name),
-    tryWatch: ({ payload }) => watches.try(payload),
-  } satisfies OpsUseCases<"watches">
-}
-
 export const watches = {
   tags: [["Watches", "Probes of the server and of agents.", { ...operations, ...placeWatches }]],
   handlers,
-  useCases: { group: "watches", make: watchUseCases },
+  useCases: useCasesOf("watches", Watches, (calls) => ({
+    listWatches: ({ query }) => calls.list(query),
+    listPlaces: () => calls.places,
+    getWatch: ({ params }) => calls.get(params.name),
+    createWatch: ({ payload }) => calls.create(payload),
+    changeWatch: ({ params, payload }) => calls.change(params.name, payload),
+    pauseWatch: ({ params, payload }) => calls.pause(params.name, payload),
+    removeWatch: ({ params }) => calls.remove(params.name),
+    tryWatch: ({ payload }) => calls.try(payload),
+  })),
 } satisfies HttpPart
