@@ -19,7 +19,13 @@ const [RECOVERY, LONGEST] = [120, 600]
 /** How long a receiver has been in retry when it is out of reach, and how old a firing is that is owed again. */
 const [OUT_OF_REACH, OLDEST] = [300, 86_400]
 /** The states of rows by the answers to their attempts. */
-const ANSWERED = { accepts: "sent", is_down: "retry", loses: "retry", refuses: "failed" } as const
+const ANSWERED = {
+  accepts: "sent",
+  defers: "retry",
+  is_down: "retry",
+  loses: "retry",
+  refuses: "failed",
+} as const
 /** The steps that a pass follows. */
 const PASSES = ["tests", "silence", "expire", "policy", "override", "end_override", "clock_back"]
 

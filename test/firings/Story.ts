@@ -73,7 +73,7 @@ export interface Reported {
 }
 
 /** How a receiver answers; one that loses gets the message, and its answer is lost. */
-export type How = "accepts" | "is_down" | "loses" | "refuses"
+export type How = "accepts" | "defers" | "is_down" | "loses" | "refuses"
 
 /** Numbers named `which` select from the open incidents, or from the silences or overrides so far. */
 export type Happening =

@@ -19,6 +19,7 @@ import { JOB } from "./MemberModel.ts"
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
   is_down: { ...deferred, retryAfterSeconds: 3_600 },
+  defers: deferred,
   loses: { ...timedOut, retryAfterSeconds: 3_600 },
   // Attempts are under way for a while.
   refuses: { ...refused, answeringMillis: 2_000 },
@@ -42,10 +43,18 @@ export interface Played extends Pick<Service, "rows">, Pick<Process, "operations
   readonly passTo: (at: Instant.Instant) => Effect.Effect<void>
 }
 
-interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids" | "idleFor"> {
+/** Sees what happens, in its order. */
+export interface Watcher {
+  readonly onStep: (step: Step) => void
+  /** Receives a time by which `endedAt` of the attempt counts from the beginning of the story. */
+  readonly onAttempt: (attempt: Attempt, at: number) => void
+}
+
+interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids" | "idleFor" | "hints"> {
   readonly replicas?: number
   /** Whether the replicas after the first follow a policy with the next step, and not at once. */
   readonly lags?: boolean
+  readonly watcher?: Watcher
   /** Watches the service after the last step. */
   readonly watch?: (played: Played) => Effect.Effect<void, E>
 }
@@ -60,7 +69,7 @@ interface Ended {
 /** Plays the steps of a course on a service, until its end. */
 export const playService = <E = never>(
   story: Story,
-  course: Course,
+  course: Pick<Course, "steps" | "until">,
   options: PlayOptions<E> = {},
 ): Effect.Effect<Ended> =>
   Effect.promise(() => {
@@ -74,8 +83,8 @@ const playOn = Effect.fnUntraced(
   function* <E>(
     { calls, time }: { readonly time: VirtualTime; readonly calls: InterruptedStorage },
     { begins, policy, receivers }: Story,
-    { steps, until }: Course,
-    { lags = false, replicas = 1, watch, ...options }: PlayOptions<E>,
+    { steps, until }: Pick<Course, "steps" | "until">,
+    { lags = false, replicas = 1, watch, watcher, ...options }: PlayOptions<E>,
   ) {
     const answers = new Map<string, string>()
     /** When each attempt at a notification arrived, in their order. */
@@ -96,6 +105,7 @@ const playOn = Effect.fnUntraced(
       onAttempt: (attempt) => {
         const { answer, notification } = attempt
         attempts.push({ at: now(), attempt })
+        watcher?.onAttempt(attempt, now())
         if (answer.reaches) arrivedAt.set(notification.id, [...(arrivedAt.get(notification.id) ?? []), now()])
       },
     })
@@ -270,6 +280,7 @@ const playOn = Effect.fnUntraced(
 
     for (const step of steps) {
       yield* Effect.andThen(passUntil(step.at), catchUp)
+      watcher?.onStep(step)
       if (step.step === "stops") {
         const processes = running === undefined ? [] : [running.front, ...running.workers]
         yield* Effect.forEach(processes, ({ close }) => close, { discard: true })

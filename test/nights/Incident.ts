@@ -1,0 +1,261 @@
+import { handOver, owe, remind } from "./due.ts"
+import { CHORES, type Facts } from "./Facts.ts"
+import { free, holdAgain } from "./free.ts"
+import { type Member, type Named, namesOf } from "./Named.ts"
+import { OnCall, OUT_OF_REACH } from "./OnCall.ts"
+import { type Row, Rows } from "./Row.ts"
+import { Severities } from "./Severities.ts"
+import { pageSteps } from "./steps.ts"
+import type { World } from "./World.ts"
+
+/** Seconds between the attempts of a row. */
+const DELAYS = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200]
+const LONGEST = 14_400
+
+/** One incident by the rules of the contract. */
+export class Incident implements Facts {
+  readonly world: World
+  readonly key: string
+  readonly openedAt: number
+  readonly rows = new Rows()
+  readonly severities: Severities
+  readonly onCall: OnCall
+  readonly members = new Map<string, Member>()
+  isOpen = true
+  beginning = -Infinity
+  isDueUnderHold = false
+  readonly forced = new Set<string>()
+  readonly eventOwed = new Set<string>()
+  readonly paged = new Set<string>()
+  #ack: { readonly until: number; readonly rank: number } | undefined
+  #wasHeld = false
+  readonly #named = new Map<string, number>()
+
+  constructor(world: World, key: string, openedAt: number) {
+    this.world = world
+    this.key = key
+    this.openedAt = openedAt
+    this.severities = new Severities(world.againAfter)
+    this.onCall = new OnCall(world.rotas, this.rows, openedAt)
+  }
+
+  get rank(): number {
+    return Math.max(0, ...Array.from(this.members.values(), ({ rank }) => rank))
+  }
+  get isAcknowledged(): boolean {
+    return this.#ack !== undefined && this.severities.announced <= this.#ack.rank
+  }
+
+  isHeld(at: number): boolean {
+    return this.isAcknowledged || this.world.isMuted(this, at) || this.world.isOut(at)
+  }
+
+  names(most = 3): ReadonlyMap<string, Named> {
+    return namesOf(Array.from(this.members.values()), most, {
+      policy: this.world.policy,
+      every: this.world.every,
+      onCall: (name) => this.onCall.of(name),
+      key: this.key,
+      openings: (within) => this.world.openings(this.key, this.openedAt, within),
+    })
+  }
+
+  namedSince(step: string, isNamed: boolean, at: number): number {
+    if (!isNamed) this.#named.delete(step)
+    else if (!this.#named.has(step)) this.#named.set(step, at)
+    return this.#named.get(step) ?? Infinity
+  }
+
+  write(at: number, receiver: string, more: Partial<Row>): Row {
+    return this.rows.write(at, receiver, this.world.batch, { rank: this.rank, ...more })
+  }
+
+  /** A check changes its status. */
+  apply(at: number, member: Member): void {
+    const name = `${member.agent}/${member.check}`
+    const before = this.members.get(name)?.rank ?? 0
+    if (member.rank === 0) this.members.delete(name)
+    else this.members.set(name, member)
+    if (this.members.size === 0) return this.#resolve(at, member.isLoud, before)
+    if (member.isLoud && member.rank > before) this.#announce(at)
+    else if (this.rank < this.severities.announced) {
+      this.severities.fall(this.rank, at)
+      this.#forget(at)
+    }
+    owe(this, at)
+    free(this, at)
+  }
+
+  acknowledge(until: number): void {
+    this.#ack = { until, rank: this.rank }
+  }
+
+  withdraw(at: number): void {
+    if (this.#ack !== undefined) this.#endAck(at)
+  }
+
+  /** Does what is due at a moment. */
+  settle(at: number): void {
+    if (!this.isOpen) return
+    this.#forget(at)
+    for (const row of this.rows.all)
+      if (row.isOptional && row.state === "due" && row.readyAt + CHORES < at) row.state = "discarded"
+    if (this.#ack !== undefined && this.#ack.until <= at) this.#runOut(this.#ack.until)
+    this.#lookWhoIsOnCall(at)
+    this.#holdRetries()
+    this.#endHolds(at)
+    holdAgain(this, at)
+    owe(this, at)
+    pageSteps(this, at)
+    handOver(this, at)
+    remind(this, at)
+    free(this, at)
+  }
+
+  /** A receiver, or a test of it, accepted something. */
+  repair(at: number, receiver: string, isTest: boolean): void {
+    const named = this.isOpen ? this.names().get(receiver) : undefined
+    const firings = this.rows.firings(receiver)
+    const failed = firings.findLast(({ state }) => state === "failed")
+    if (named === undefined || failed === undefined) return
+    const later = firings.slice(firings.indexOf(failed) + 1)
+    if (later.some(({ state }) => state === "sent") || (!isTest && failed.wasRepaired)) return
+    failed.wasRepaired = true
+    if (this.rows.isWaiting(receiver)) return
+    this.write(at, receiver, { special: "again", causes: failed.causes, rotas: named.rotas })
+  }
+
+  /** An attempt begins. */
+  begin(at: number, row: Row): void {
+    row.state = "sending"
+    row.attempts += 1
+    row.firstAttempt ??= at
+    row.lastAttempt = at
+    if (row.event === "firing") this.forced.delete(row.receiver)
+  }
+
+  /** An attempt ends. */
+  end(at: number, row: Row, outcome: "delivered" | "deferred" | "refused", retryAfter: number): void {
+    row.lastEnd = at
+    if (outcome === "deferred") {
+      row.state = "retry"
+      row.retrySince ??= row.lastAttempt
+      row.readyAt = at + Math.max(DELAYS[row.attempts - 1] ?? LONGEST, retryAfter)
+      return
+    }
+    row.state = outcome === "delivered" ? "sent" : "failed"
+    for (const other of this.rows.all)
+      if (other.receiver === row.receiver && other.state === "due")
+        other.readyAt = Math.max(other.readyAt, at)
+  }
+
+  /** When something may change by itself. */
+  *moments(): Generator<number> {
+    if (!this.isOpen) return
+    if (this.#ack !== undefined) yield this.#ack.until
+    yield* this.severities.moments()
+    for (const begins of [...this.severities.reached.values(), this.beginning])
+      for (const delay of this.world.delays) yield begins + delay
+    for (const { event, dueAt, lastAttempt, retrySince, state } of this.rows.all) {
+      if (event !== "firing") continue
+      if (lastAttempt !== undefined) for (const delay of this.world.reminds) yield lastAttempt + delay
+      if (retrySince !== undefined) yield retrySince + OUT_OF_REACH
+      if (state === "held") yield dueAt
+    }
+  }
+
+  #announce(at: number): void {
+    const { rank } = this
+    this.severities.announce(rank, at)
+    if (this.#ack !== undefined && rank > this.#ack.rank) {
+      this.#endAck(at)
+      for (const [receiver, { first }] of this.names()) if (first !== undefined) this.forced.add(receiver)
+    }
+    for (const receiver of this.names().keys())
+      if (this.rows.knows(receiver) < rank) this.eventOwed.add(receiver)
+  }
+
+  #forget(at: number): void {
+    for (const { as, moment, rank } of this.severities.forget(at))
+      for (const row of this.rows.all) if (row.freedAt < moment && row.rank >= rank) row.rank = as
+  }
+
+  #resolve(at: number, isLoud: boolean, rank: number): void {
+    this.isOpen = false
+    const told = new Set<string>()
+    for (const row of this.rows.all) {
+      if (row.firstAttempt !== undefined && row.state !== "failed") told.add(row.receiver)
+      if (row.state === "held" || row.state === "due" || this.rows.heldRetries.has(row))
+        row.state = "discarded"
+      if (row.state !== "retry") continue
+      row.readyAt = Math.min(row.readyAt, at)
+      row.isOptional = !isLoud
+    }
+    this.rows.heldRetries.clear()
+    if (!isLoud) return
+    for (const receiver of told)
+      this.write(at, receiver, { event: "resolved", state: "due", readyAt: at, rank })
+  }
+
+  /** An acknowledgement ends: a row of its own takes the place of each that was attempted and that it held. */
+  #endAck(at: number): void {
+    this.#ack = undefined
+    this.beginning = at
+    const names = this.names()
+    const replaced = Array.from(this.rows.heldRetries)
+    this.rows.heldRetries.clear()
+    for (const row of replaced) {
+      row.state = "discarded"
+      if (this.rows.held(row.receiver) !== undefined) continue
+      this.write(at, row.receiver, {
+        special: "again",
+        causes: [...row.causes, "ack_ran_out"],
+        rotas: row.rotas,
+        // Whom only later steps name may wait for these.
+        isOptional: names.get(row.receiver)?.first === undefined,
+      })
+    }
+  }
+
+  #runOut(at: number): void {
+    const held = new Set(Array.from(this.rows.heldRetries, ({ receiver }) => receiver))
+    const told = Array.from(this.names()).filter(([receiver, { first }]) => {
+      const isWaiting = this.rows.held(receiver) !== undefined || held.has(receiver)
+      return this.rows.knows(receiver) > 0 || (first !== undefined && isWaiting)
+    })
+    this.#endAck(at)
+    for (const [receiver, { rotas }] of told) {
+      const row = this.rows.held(receiver) ?? this.write(at, receiver, { rotas })
+      row.special = "ack_ran_out"
+      row.dueAt = at
+      row.isOptional = false
+    }
+  }
+
+  #lookWhoIsOnCall(at: number): void {
+    const { announced } = this.severities
+    const namedRotas = () =>
+      new Set(Array.from(this.names().values()).flatMap(({ rotas }) => Array.from(rotas)))
+    this.onCall.look(at, (receiver) => announced > 0 && this.rows.knows(receiver) >= announced, namedRotas)
+  }
+
+  #holdRetries(): void {
+    for (const row of this.rows.all) {
+      if (row.state === "retry" && this.isAcknowledged) this.rows.heldRetries.add(row)
+      else if (row.state !== "sending") this.rows.heldRetries.delete(row)
+    }
+  }
+
+  /** The end of a hold under which something was due is a beginning of the steps. */
+  #endHolds(at: number): void {
+    const isHeld = this.world.isMuted(this, at) || this.world.isOut(at)
+    if (this.#wasHeld && !isHeld && this.isDueUnderHold) {
+      this.beginning = at
+      // What quiet hours hold on belongs to a step that begins anew.
+      for (const row of this.rows.all)
+        if (row.state === "held" && row.special === "step") row.isOptional = true
+    }
+    if (!isHeld) this.isDueUnderHold = false
+    this.#wasHeld = isHeld
+  }
+}

@@ -1,0 +1,127 @@
+import type { Rotas } from "./Rotas.ts"
+import type { Row, Rows } from "./Row.ts"
+
+/** For how long a firing is in retry until the next turn stands beside its receiver. */
+export const OUT_OF_REACH = 300
+
+/** How a receiver came on call. */
+interface Coming {
+  readonly at: number
+  /** Whether it is owed a handover, unless it has had a firing since. */
+  readonly isHandover: boolean
+  /** Whether the incident named the rota, and the receiver through no other one. */
+  readonly isNamed: boolean
+  isGiven: boolean
+}
+
+/** A receiver that is on call in a rota. */
+interface Came {
+  readonly rota: string
+  readonly receiver: string
+  readonly coming: Coming
+}
+
+/** Who is on call for an incident, and who came when. */
+export class OnCall {
+  /** In each rota, the receivers, and whether they stand beside others. */
+  #people = new Map<string, ReadonlyMap<string, boolean>>()
+  readonly #coming = new Map<string, Came>()
+  readonly #rotas: Rotas
+  readonly #rows: Rows
+  /** Who ever stood beside somebody. */
+  readonly wasBeside = new Set<string>()
+
+  constructor(rotas: Rotas, rows: Rows, at: number) {
+    this.#rotas = rotas
+    this.#rows = rows
+    this.#people = this.#find(at)
+  }
+
+  /** Who is on call, or nothing where a name is not a rota's. */
+  of(name: string): ReadonlyArray<string> | undefined {
+    const people = this.#people.get(name)
+    return people && Array.from(people.keys())
+  }
+
+  /** Looks who is on call. `namedRotas` says which rotas the incident names with them. */
+  look(at: number, isEqual: (receiver: string) => boolean, namedRotas: () => ReadonlySet<string>): void {
+    const before = this.#people
+    this.#people = this.#find(at)
+    const named = namedRotas()
+    for (const [rota, now] of this.#people) {
+      const then = before.get(rota)
+      for (const receiver of now.keys()) {
+        if (then?.has(receiver)) continue
+        const wasElsewhere = Array.from(named).some((other) => before.get(other)?.has(receiver))
+        const isNamed = named.has(rota) && !wasElsewhere
+        const wasNotified = this.#rows.all.some(
+          (row) => row.receiver !== receiver && row.rotas.has(rota) && row.firstAttempt !== undefined,
+        )
+        const coming = {
+          at,
+          isHandover: isNamed && wasNotified && isEqual(receiver),
+          isNamed,
+          isGiven: false,
+        }
+        this.#coming.set(`${rota} ${receiver}`, { rota, receiver, coming })
+      }
+      for (const receiver of then?.keys() ?? [])
+        if (!now.has(receiver)) this.#coming.delete(`${rota} ${receiver}`)
+    }
+  }
+
+  /** Those who came on call and are still, of one receiver or all. */
+  came(receiver?: string): ReadonlyArray<Came> {
+    const all = Array.from(this.#coming.values())
+    return receiver === undefined ? all : all.filter((one) => one.receiver === receiver)
+  }
+
+  isHandover({ coming: { at, isHandover }, receiver }: Came): boolean {
+    return (
+      isHandover && !this.#rows.firings(receiver).some(({ lastAttempt = -Infinity }) => lastAttempt >= at)
+    )
+  }
+
+  /** Whether a receiver came beside another, and has had no firing since. */
+  isBeside(receiver: string): boolean {
+    return Array.from(this.#people).some(([rota, people]) => {
+      const since = this.#coming.get(`${rota} ${receiver}`)?.coming.at ?? -Infinity
+      const isFirst = !this.#rows
+        .firings(receiver)
+        .some(({ freedAt }) => freedAt >= since && freedAt < Infinity)
+      return people.get(receiver) === true && isFirst
+    })
+  }
+
+  #find(at: number): Map<string, ReadonlyMap<string, boolean>> {
+    return new Map(this.#rotas.names.map((name) => [name, this.#peopleOf(name, at)]))
+  }
+
+  #peopleOf(name: string, at: number): ReadonlyMap<string, boolean> {
+    const { next, receivers } = this.#rotas.base(name, at)
+    const all = new Map(receivers.map((receiver) => [receiver, false]))
+    let last = receivers
+    for (const turn of next) {
+      if (!last.some((receiver) => this.#isOutOfReach(receiver, at))) break
+      for (const receiver of turn) {
+        if (all.has(receiver)) continue
+        all.set(receiver, true)
+        this.wasBeside.add(receiver)
+      }
+      last = turn
+    }
+    return all
+  }
+
+  #isOutOfReach(receiver: string, at: number): boolean {
+    const tried = this.#rows.all.filter(
+      (row) => row.receiver === receiver && row.event === "firing" && row.lastEnd !== undefined,
+    )
+    const last = tried.toSorted((one, other) => (one.lastEnd ?? 0) - (other.lastEnd ?? 0)).at(-1)
+    const isLong = (row: Row) =>
+      (row.state === "retry" || row.state === "sending") &&
+      !this.#rows.heldRetries.has(row) &&
+      (row.retrySince ?? Infinity) + OUT_OF_REACH <= at
+    return last?.state === "failed" || tried.some(isLong)
+  }
+}

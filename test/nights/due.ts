@@ -1,0 +1,100 @@
+import type { Named } from "./Named.ts"
+import type { Facts } from "./Facts.ts"
+
+interface Due {
+  readonly at: number
+  /** Whether a later step tells the receiver. */
+  readonly isLater: boolean
+  readonly isDelayed: boolean
+}
+
+/** When a receiver that knows less than announced is told. */
+export const dueOf = (incident: Facts, receiver: string, named: Named): Due => {
+  const knows = incident.rows.knows(receiver)
+  if (named.first !== undefined && knows > 0) return { at: -Infinity, isLater: false, isDelayed: false }
+  let found: Due = { at: Infinity, isLater: false, isDelayed: true }
+  for (const rank of incident.severities.above(knows)) {
+    const then = incident.names(rank).get(receiver)
+    const reached = incident.severities.reached.get(rank) ?? Infinity
+    if (then?.first !== undefined && reached + then.first < found.at)
+      found = { at: reached + then.first, isLater: false, isDelayed: then.first > 0 }
+    for (const delay of then?.later ?? []) {
+      const due = Math.max(reached, incident.beginning) + delay
+      if (due < found.at) found = { at: due, isLater: true, isDelayed: true }
+    }
+  }
+  return found
+}
+
+/** Writes the rows of receivers that know less than announced, or that a worsening owes one whatever they know. */
+export const owe = (incident: Facts, at: number): void => {
+  const { rows, world } = incident
+  for (const [receiver, named] of incident.names()) {
+    const isForced = incident.forced.has(receiver)
+    const isBehind = rows.knows(receiver) < incident.severities.announced
+    if (!isBehind && !isForced) continue
+    const due = dueOf(incident, receiver, named)
+    const held = rows.held(receiver)
+    if (held !== undefined) {
+      if (held.special === undefined || held.special === "step") held.dueAt = due.at
+      continue
+    }
+    if (!world.hasRoutes && !incident.eventOwed.has(receiver)) continue
+    if (rows.firings(receiver).some(({ special, state }) => special === "forced" && state === "due")) continue
+    if (named.first === undefined) {
+      if (due.at > at) continue
+      if (incident.isHeld(at)) {
+        if (!incident.isAcknowledged) incident.isDueUnderHold = true
+        continue
+      }
+    }
+    const isForcedAlone = isForced && !isBehind
+    incident.write(at, receiver, {
+      dueAt: isForcedAlone ? at : due.at,
+      rotas: named.rotas,
+      isAtOnce: isForcedAlone || !due.isDelayed,
+      ...(isForcedAlone && { special: "forced" as const }),
+    })
+  }
+}
+
+/** Writes the handovers of those who came on call. */
+export const handOver = (incident: Facts, at: number): void => {
+  const { onCall, rows } = incident
+  const names = incident.names()
+  for (const came of onCall.came()) {
+    const { coming, receiver, rota } = came
+    const named = names.get(receiver)
+    if (coming.isGiven || !onCall.isHandover(came) || !named?.rotas.has(rota)) continue
+    const held = rows.held(receiver)
+    if (held === undefined && rows.isWaiting(receiver)) continue
+    coming.isGiven = true
+    if (held?.special === "ack_ran_out" || held?.special === "reminder") continue
+    const row = held ?? incident.write(at, receiver, { rotas: named.rotas })
+    row.special = onCall.isBeside(receiver) ? "beside" : "handover"
+    row.dueAt = coming.at
+  }
+}
+
+/** Writes the reminders that are due. */
+export const remind = (incident: Facts, at: number): void => {
+  const { rows, severities } = incident
+  for (const [receiver, { first, remind: after, rotas }] of incident.names()) {
+    const last = rows.lastAttempt(receiver)
+    if (after === undefined || last === undefined || at < last + after) continue
+    const knows = rows.knows(receiver)
+    const held = rows.held(receiver)
+    const isUnderWay = rows.firings(receiver).some(({ state }) => ["due", "sending", "retry"].includes(state))
+    if (isUnderWay || knows === 0) continue
+    if (held !== undefined && (held.special !== undefined || knows < severities.announced)) continue
+    // The service reminds nobody whom a later step is about to tell more.
+    const isOptional = first === undefined && knows < severities.announced
+    const name = `${receiver} reminded after ${last}`
+    if (isOptional && incident.paged.has(name)) continue
+    incident.paged.add(name)
+    const row = held ?? incident.write(at, receiver, { rotas })
+    row.isOptional = isOptional
+    row.special = "reminder"
+    row.dueAt = last + after
+  }
+}
