@@ -32,6 +32,10 @@ const DATES = /(?:days|months)\.map\(slice3\)|names \|\| engNames|subs\[m\[1\]\]
 /** Its lines are plain ones: bars, steps and curves, and joined tables, are for others. */
 const SHAPES = /\(paths\.(?:stepped|bars|spline) +=.+|uPlot\.(?:join|fmtDate|tzDate) +=.+/g
 
+/** The page's components are functions: the calls that only classes get are for others. */
+const CLASSES =
+  /C&&\(d\.__s\|\|.+?\)\)\)\),|M!==k&&C&&.+?\(M,L\),|,C&&d\.componentDidUpdate.+?\}\)(?=\})|else C&&.+?componentDidMount\);|C&&u\.__c&&d\.getSnapshot.+?\(k,b\)\),/g
+
 /** Of the actions of the audit, the page shows the names. */
 const AUDITED = /(?<=^ {2}"[a-z_.]+": )\[[^\]]+\]/gm
 
@@ -40,6 +44,11 @@ const withoutIdleParts = {
   /** @type {(code: string, id: string) => string | null} */
   transform: (code, id) => {
     if (id.endsWith("AuditActions.ts")) return code.replaceAll(AUDITED, "[]")
+    if (id.endsWith("preact.mjs")) {
+      if (code.match(CLASSES)?.length !== 5)
+        throw new Error("preact has its calls for classes elsewhere: look there")
+      return code.replaceAll(CLASSES, "")
+    }
     if (!id.endsWith("uPlot.esm.js")) return null
     if ([TIME_AXES, DATES, SHAPES].some((part, place) => code.match(part)?.length !== [2, 4, 6][place]))
       throw new Error("uPlot has its idle parts elsewhere: look there")
