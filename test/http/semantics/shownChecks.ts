@@ -34,6 +34,10 @@ const statesIn = (body: unknown): ReadonlyArray<Found> =>
     (each) => String(each["check_id"]) in SHOWN && "status" in each && !("event_id" in each),
   )
 
+/** The incident of the withdrawn check, which resolved without a recovery. */
+const endsIn = (body: unknown): ReadonlyArray<Found> =>
+  objectsIn(body).filter((each) => each["incident_key"] === `${AGENT}/gone` && each["state"] === "resolved")
+
 /** Parts of an answer that say of checks what they are not. */
 export const contradicting = (body: unknown, hold: string): ReadonlyArray<Found> => [
   ...statesIn(body).filter((each) => each["state"] !== SHOWN[String(each["check_id"])]),
@@ -41,6 +45,7 @@ export const contradicting = (body: unknown, hold: string): ReadonlyArray<Found>
     ({ check_id, held_by: holds }) =>
       String(check_id) in SHOWN && Array.isArray(holds) && holds.includes(hold) !== (check_id === SILENCED),
   ),
+  ...endsIn(body).filter(({ resolution }) => (resolution as Found | null)?.["reason"] !== "withdrawn"),
 ]
 
 /** Operations that show no check, and those whose answers never end. */
@@ -96,6 +101,8 @@ const OTHER_CALLS = [
   "checks.all",
   "checks.list",
   "enrolments",
+  "incidents.all",
+  "incidents.list",
   "integrations",
   "me",
   "operators",

@@ -12,7 +12,7 @@ const ACKNOWLEDGEMENT = {
   severity: "critical",
 }
 
-const TITLED = { ...story.OPEN_INCIDENT, title: "Disk of the shop" }
+const TITLED = { ...story.OPEN_INCIDENT, title: "Disk of the shop", resolution: null }
 
 export const notifications: Operations = {
   replay: {

@@ -46,6 +46,7 @@ const incidentRows = ({ incidents }: Report, { length, time }: ReaderTexts): Par
     const { acknowledged_after_seconds: after, acknowledged_by: by } = each
     const parts = [
       `${each.severity}, ${each.state === "open" ? "still open after" : "open for"} ${length(each.duration_seconds)}`,
+      ...(each.resolution === null || each.resolution.reason === "recovered" ? [] : [each.resolution.text]),
       by === null ? "not acknowledged" : `acknowledged by ${by} after ${length(after ?? 0)}`,
     ]
     return [time(each.opened_at, "minute"), `${each.title ?? each.incident_key}: ${parts.join(", ")}`]

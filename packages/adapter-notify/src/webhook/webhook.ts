@@ -4,6 +4,7 @@ import type { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { FiringCause, NotificationType, Severity } from "@tocsin/contract/formats/Status"
 import { whyText } from "@tocsin/core/heart/notifications/whyText"
+import { ResolutionReason } from "@tocsin/contract/incidents/Resolution"
 import { Ids } from "@tocsin/core/kernel/ports/Ids"
 import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Redacted, Result, Schema, type Scope } from "effect"
@@ -116,7 +117,7 @@ export const IncidentMessage = Schema.Struct({
     ),
     resolution: Schema.optionalKey(
       Schema.Struct({
-        reason: Schema.Literals(["recovered", "reported", "deleted", "resolved", "withdrawn", "moved"]),
+        reason: ResolutionReason,
         by: Schema.optionalKey(Schema.String),
       }).annotate({
         description: "How it ended, and who deleted or resolved it; only with `incident.resolved`.",

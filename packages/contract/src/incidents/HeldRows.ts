@@ -4,6 +4,7 @@ import { described, named, optional, timestamp } from "../formats/Fields.ts"
 import { Incident, NotificationOutboxItem } from "../v1/Resources.ts"
 import { ShownTitle } from "../titles/Titles.ts"
 import { FiringCause, NotifierName } from "../formats/Status.ts"
+import { ShownResolution } from "./Resolution.ts"
 
 /** The holds of a firing (docs/rules.md#holds). */
 const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] })).annotate({
@@ -14,6 +15,7 @@ const HeldBy = Schema.Array(Schema.String.annotate({ examples: ["ack", "after"] 
 export const HeldIncident = Schema.Struct({
   ...Incident.fields,
   title: ShownTitle,
+  resolution: ShownResolution,
   acknowledgement: Schema.NullOr(Acknowledgement),
   held_by: HeldBy,
   receivers: Schema.optionalKey(

@@ -9,10 +9,13 @@ import { ShownTitle } from "../titles/Titles.ts"
 import { NotifierName, Severity } from "../formats/Status.ts"
 import { checkLabels } from "../checks/ShownChecks.ts"
 import { HeldIncident, HeldOutboxItem } from "./HeldRows.ts"
+import { ShownResolution } from "./Resolution.ts"
 
-const TitledIncident = Schema.Struct({ ...Incident.fields, title: ShownTitle }).annotate(
-  named("TitledIncident", "An incident with the title of its worst check, or of its silent agent."),
-)
+const TitledIncident = Schema.Struct({
+  ...Incident.fields,
+  title: ShownTitle,
+  resolution: ShownResolution,
+}).annotate(named("TitledIncident", "An incident with the title of its worst check, or of its silent agent."))
 
 const Member = Schema.Struct({
   agent_id: AgentId,

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { AvailabilityParameters, CheckAvailability } from "../availability/Availability.ts"
 import { described, named, NonNegativeInteger, optional, timestamp } from "../formats/Fields.ts"
+import { ShownResolution } from "../incidents/Resolution.ts"
 import { labelKey } from "../labels/Labels.ts"
 import { ShownTitle } from "../titles/Titles.ts"
 import { Incident } from "../v1/Resources.ts"
@@ -34,6 +35,7 @@ const Group = Schema.Struct({
 const OpenInSpan = Schema.Struct({
   ...Incident.fields,
   title: ShownTitle,
+  resolution: ShownResolution,
   duration_seconds: described(Schema.Int, "From its opening to its resolution, or until now."),
   acknowledged_by: described(Schema.NullOr(Schema.String), "Who acknowledged it first; null if nobody did."),
   acknowledged_after_seconds: Schema.NullOr(Schema.Int),

@@ -156,6 +156,7 @@ const listFacts = ({
   ["severity", incident.severity],
   ["opened_at", timeText(incident.opened_at)],
   ["resolved_at", timeText(incident.resolved_at)],
+  ["resolution", incident.resolution?.text ?? ""],
   ["summary", incident.summary ?? ""],
   [
     "acknowledged",
@@ -266,6 +267,7 @@ export const incidents = listOn(Incidents.layer)({
     { title: "TOOK", cell: tookText, align: "right" },
     { title: "KEY", cell: ({ incident_key }) => incident_key, least: 16 },
     { title: "TITLE", cell: ({ title }) => title ?? "", isOptional: true, least: 12 },
+    { title: "ENDED", cell: ({ resolution }) => resolution?.text ?? "", isOptional: true, least: 12 },
     { title: "SUMMARY", cell: ({ summary }) => summary ?? "", least: 16 },
   ],
   of: "incidents",

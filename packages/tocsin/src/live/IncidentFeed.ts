@@ -1,7 +1,8 @@
-import type { Incident } from "@tocsin/client/Resources"
+import type { HeldIncident, Incident } from "@tocsin/client/Resources"
 import { type Incident as CoreIncident, Incident as IncidentSchema } from "@tocsin/contract/v1/Resources"
 import { Commits } from "@tocsin/core/kernel/engine/commits/Commits"
 import { type IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
+import { toResolution } from "@tocsin/core/heart/notifications/resolutionText"
 import { toIncident } from "@tocsin/core/heart/usecases/shownIncidents"
 import { type Cause, Context, Effect, Layer, Queue, Schema, type Scope, Stream } from "effect"
 
@@ -10,7 +11,7 @@ export interface IncidentNews {
   /** `changed`: an open incident has another severity, summary or members. */
   readonly type: "opened" | "changed" | "resolved"
   /** The incident as that change left it. */
-  readonly incident: Incident
+  readonly incident: Incident & Pick<HeldIncident, "resolution">
   /** How many changes were dropped before this one, because the subscriber was too slow. */
   readonly missed: number
 }
@@ -50,7 +51,7 @@ const encode: (incident: CoreIncident) => Incident = Schema.encodeSync(IncidentS
 /** A change as plain data. */
 export const toIncidentNews = ({ type, incident, missed }: IncidentChange): IncidentNews => ({
   type,
-  incident: encode(toIncident(incident)),
+  incident: { ...encode(toIncident(incident)), resolution: toResolution(incident) },
   missed,
 })
 

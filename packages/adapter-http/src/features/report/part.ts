@@ -37,6 +37,7 @@ const reports: Operations = {
         {
           ...OPEN_INCIDENT,
           title: CHECK.title,
+          resolution: null,
           duration_seconds: 900,
           acknowledged_by: "ann",
           acknowledged_after_seconds: 240,

@@ -8,6 +8,7 @@ import { silencedFacts } from "../../heart/firings/loudMembers.ts"
 import type { IncidentRecord } from "../../heart/model/IncidentRecord.ts"
 import { incidentTitles } from "../../heart/notifications/incidentTitles.ts"
 import type { OperationPorts } from "../../heart/usecases/operationPorts.ts"
+import { toResolution } from "../../heart/notifications/resolutionText.ts"
 import { toIncident } from "../../heart/usecases/shownIncidents.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
 import type { IncidentTimeline, Storage, StorageError } from "../../kernel/ports/Storage.ts"
@@ -49,6 +50,7 @@ const toReported = (
   return {
     ...toIncident(record),
     title: title ?? null,
+    resolution: toResolution(record),
     duration_seconds: secondsUntil(record.resolved_at ?? now),
     acknowledged_by: first?.actor ?? null,
     acknowledged_after_seconds: first === undefined ? null : secondsUntil(first.logged_at),

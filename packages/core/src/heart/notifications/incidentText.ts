@@ -1,11 +1,10 @@
 import { cutHeadline } from "@tocsin/contract/formats/cutHeadline"
 import { Duration } from "effect"
 import type { CheckId } from "@tocsin/contract/formats/Identifiers"
-import type * as Instant from "@tocsin/contract/formats/Instant"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import { formatDuration } from "@tocsin/contract/formats/DurationText"
 import { fill } from "@tocsin/contract/languages/Words"
-import { headlineNow, notRecoveredText, resolutionText } from "./resolutionText.ts"
+import { headlineNow, notRecoveredText, resolutionText, secondsOf } from "./resolutionText.ts"
 import { cutText, plain, type TextMedium } from "./cutText.ts"
 import { detailLines } from "./messageDetails.ts"
 import { isOfLate } from "../model/IncidentRecord.ts"
@@ -50,12 +49,6 @@ const checkOf = ({ incident, title }: DeliveryAttempt): string | undefined => {
     return title === undefined ? undefined : placeOf(opener_agent_id, opener_check_id)
   return agent_id === undefined || check_id === undefined ? undefined : placeOf(agent_id, check_id)
 }
-
-const MICROS_PER_SECOND = 1_000_000n
-
-/** The time between two instants, cut to seconds. */
-const secondsOf = (from: Instant.Instant, to: Instant.Instant): number =>
-  to > from ? Number(to / MICROS_PER_SECOND - from / MICROS_PER_SECOND) : 0
 
 /** The severity and place of an event: `CRITICAL: web-1/disk`. */
 const titleOf = (notification: DeliveryAttempt, { form, nameOf = plain }: Written = {}): string => {

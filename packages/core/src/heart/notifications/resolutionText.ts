@@ -1,9 +1,11 @@
 import { cutHeadline } from "@tocsin/contract/formats/cutHeadline"
 import { plainLine } from "@tocsin/contract/formats/plainLine"
 import type { AnyWords } from "@tocsin/contract/languages/Languages"
+import type * as Instant from "@tocsin/contract/formats/Instant"
 import { fill } from "@tocsin/contract/languages/Words"
 import { plain } from "./cutText.ts"
-import type { Resolution } from "../model/IncidentRecord.ts"
+import type { IncidentRecord, Resolution } from "../model/IncidentRecord.ts"
+import { readerTexts } from "./readerTexts.ts"
 
 /**
  * How an incident ended, in one line (docs/rules.md#details). `length` says how long it was open, and `nameOf` writes the
@@ -68,3 +70,25 @@ export const shownResolution = (
   reason: resolution.reason,
   ...("by" in resolution && { by: resolution.by }),
 })
+
+const MICROS_PER_SECOND = 1_000_000n
+
+/** The time between two instants, cut to seconds. */
+export const secondsOf = (from: Instant.Instant, to: Instant.Instant): number =>
+  to > from ? Number(to / MICROS_PER_SECOND - from / MICROS_PER_SECOND) : 0
+
+/** How an incident ended, as `/ops/v1` shows it; null while it is open, and where an earlier version resolved it. */
+export const toResolution = ({
+  opened_at,
+  resolution,
+  resolved_at,
+}: Pick<IncidentRecord, "opened_at" | "resolution" | "resolved_at">) => {
+  if (resolution === undefined) return null
+  const { length, words } = readerTexts({})
+  const text = resolutionText(
+    resolution,
+    length(secondsOf(opened_at, resolved_at ?? opened_at)),
+    words.notification,
+  )
+  return { ...shownResolution(resolution), text }
+}

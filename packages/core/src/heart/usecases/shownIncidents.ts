@@ -13,6 +13,7 @@ import { type IncidentRecord, toLogEntry, toTimelineEntry } from "../model/Incid
 import { HEARTBEAT } from "../model/MemberRecord.ts"
 import { isFiring, type OutboxRecord, toOutboxItem } from "../model/OutboxRecord.ts"
 import { explainNotification } from "../notifications/explainNotification.ts"
+import { toResolution } from "../notifications/resolutionText.ts"
 import { isOfAgent } from "../policy/compilePolicy.ts"
 
 /** A heartbeat incident has no check (docs/rules.md#heartbeat-incidents). */
@@ -34,6 +35,7 @@ export const toHeldIncident = (
 ) => ({
   ...toIncident(record),
   title: title ?? null,
+  resolution: toResolution(record),
   acknowledgement: isAcknowledged(record, now) ? shownAcknowledgement(record, now) : null,
   held_by: held?.held_by ?? [],
 })
@@ -120,7 +122,7 @@ export const toIncidentDetail = ({
   title,
   memberTitles,
 }: HeldTimeline) => ({
-  incident: { ...toIncident(incident), title: title ?? null },
+  incident: { ...toIncident(incident), title: title ?? null, resolution: toResolution(incident) },
   members: members.map((member, place) => ({
     ...Struct.pick(member, ["agent_id", "check_id", "severity"]),
     summary: member.summary ?? null,

@@ -53,6 +53,7 @@ const INCIDENTS: ReadonlyArray<Column<Report["incidents"][number]>> = [
     cell: ({ acknowledged_after_seconds: after }) => (after === null ? "" : spanText(after, 2)),
     align: "right",
   },
+  { title: "ENDED", cell: ({ resolution }) => resolution?.text ?? "", isOptional: true, least: 12 },
   { title: "NAME", cell: ({ incident_key, title }) => title ?? incident_key, least: 16 },
 ]
 
