@@ -43,7 +43,7 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(
             await page.getByText("It opened 2 times within an hour.").waitFor()
             await page.getByRole("list", { name: "Timeline" }).getByText("web-1 is critical").waitFor()
             await demo.heartbeat("web-1")
-            await page.getByText("Resolved because web-1 made contact again").waitFor()
+            await page.getByText(/^Resolved: ok again after/).waitFor()
             const member = page.getByRole("list", { name: "Members" }).getByRole("link")
             assert.strictEqual(await member.textContent(), "web-1")
             await member.click()

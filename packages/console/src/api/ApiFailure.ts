@@ -44,7 +44,7 @@ const HINTS: Readonly<Record<string, string>> = {
   unauthorized: "Sign in again.",
   forbidden: "Ask an administrator for a token with a higher role.",
   conflict: "Something changed in the meantime. Look again, then decide.",
-  precondition_failed: "Look at what the other one changed, then decide.",
+  precondition_failed: "Look again, then decide.",
   not_found: "It may have been deleted. Go back to the list.",
   rate_limited: "Wait a moment, then try again.",
   internal: "Try again. If it persists, search the server's log for the request ID.",

@@ -170,7 +170,8 @@ const Facts = ({ detail: { acknowledgement, incident, runbook } }: { readonly de
     <Mark state={incident.severity} />{" "}
     <b>{incident.state === "open" && acknowledgement !== null ? "acknowledged" : incident.state}</b> · opened{" "}
     <Time at={incident.opened_at} isAlone />
-    <TimeAfter text=", resolved " at={incident.resolved_at} isAlone /> · <code>{incident.incident_key}</code>
+    <TimeAfter text=", resolved " at={incident.resolved_at} isAlone />
+    {incident.resolution && `, ${incident.resolution.text}`} · <code>{incident.incident_key}</code>
     {runbook !== null && (
       <>
         {" "}

@@ -137,15 +137,13 @@ const NothingOpen = () => {
   const more = mayAdminister.value && <a href={linkTo("start")}>Watch more, or choose where alerts go</a>
   return counts !== undefined && STATES.every((state) => counts.states[state] === 0) ? (
     <Empty title="Waiting for the first results …">
-      An accepted agent sends them within a minute, an integration when it first reports.{" "}
+      An accepted agent sends them within a minute, a sender with its first report.{" "}
       <a href={linkTo("agents")}>See the agents</a>
       {more && " · "}
       {more}
     </Empty>
   ) : (
-    <Empty title="Nothing is wrong">
-      Open incidents appear here, the worst first, within 2 seconds. {more}
-    </Empty>
+    <Empty title="Nothing is wrong">Open incidents appear here within 2 seconds. {more}</Empty>
   )
 }
 

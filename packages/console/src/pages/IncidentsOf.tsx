@@ -1,5 +1,5 @@
 import type { HeldIncident } from "@tocsin/client"
-import { subjectText } from "../state/incidentActions.ts"
+import { endState, subjectText } from "../state/incidentActions.ts"
 import { namesIn } from "../state/names.ts"
 import type { Answered } from "../state/Pages.ts"
 import { linkTo } from "../state/Route.ts"
@@ -31,7 +31,7 @@ export const IncidentsOf = ({ isOfCheck = false, label, reading, none, more }: I
         {value?.items.map((incident) => (
           <li class="row member" key={incident.id}>
             <Mark
-              state={incident.state === "open" ? incident.severity : "ok"}
+              state={incident.state === "open" ? incident.severity : endState(incident)}
               word={incident.state === "open" ? incident.severity : "resolved"}
             />
             {mainLink(

@@ -7,7 +7,7 @@ import { momentText, numberText } from "../format/times.ts"
 import { oneOfEach } from "../state/auditActs.ts"
 import { now } from "../state/clock.ts"
 import { concernsOf, type ServiceState } from "../state/health.ts"
-import { nameOf, subjectText } from "../state/incidentActions.ts"
+import { endState, nameOf, subjectText } from "../state/incidentActions.ts"
 import { incidentsOf, inOrder, listOf, readAll, SEVERITIES, STATES, topicsOf } from "../state/lists.ts"
 import { idOfCheck, namesIn } from "../state/names.ts"
 import { setRoute } from "../state/location.ts"
@@ -213,7 +213,7 @@ export const Changes = ({ most = SOME }: { readonly most?: number }) => {
     incident.resolved_at ?? incident.opened_at,
     incident.id,
     <a href={linkTo("incidents", [incident.id])}>{nameOf(incident)}</a>,
-    <Mark state="ok" word="resolved" />,
+    <Mark state={endState(incident)} word={incident.resolution?.text ?? "resolved"} />,
   ])
   return (
     <Part

@@ -85,5 +85,15 @@ export const subjectText = ({ agent_id, check_id = "", incident_key }: Incident)
     ? incident_key.replace(/\/@heartbeat$/, "")
     : `${agent_id}/${check_id}`
 
+type Ended = Pick<Partial<HeldIncident>, "resolution">
+
+/** The state of an incident that resolved: ok where its check is ok again. */
+export const endState = ({ resolution }: Ended): string =>
+  resolution?.reason === "recovered" ? "ok" : "past"
+
+/** How an incident ended whose check is not known to be ok. */
+export const endText = (incident: Ended): string | undefined =>
+  endState(incident) === "ok" ? undefined : incident.resolution?.text
+
 /** How people call an incident: the title of its worst member, else what opened it. */
 export const nameOf = (incident: Incident & Titled): string => incident.title ?? subjectText(incident)

@@ -1,6 +1,7 @@
 import type { AuditEntry, HeldOutboxItem, Incident, IncidentDetail } from "@tocsin/client"
 import { countText, momentText } from "../format/times.ts"
 import { causeText } from "./causeText.ts"
+import { endText } from "./incidentActions.ts"
 import { type Faults, NO_FAULTS, unreachedText } from "./health.ts"
 import { namesIn } from "./names.ts"
 import { holdText, untilText } from "./holdText.ts"
@@ -143,7 +144,13 @@ export const timelineOf = (
       text: `notifies ${nextText(firing, now)}`,
     })),
     ...(typeof incident.resolved_at === "string"
-      ? [{ at: incident.resolved_at, kind: "end", text: "resolved" }]
+      ? [
+          {
+            at: incident.resolved_at,
+            kind: "end",
+            text: ["resolved", endText(incident) ?? []].flat().join(": "),
+          },
+        ]
       : []),
     ...timeline.map(({ at, change, severity, ...member }) => ({
       at,

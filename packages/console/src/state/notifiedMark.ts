@@ -1,8 +1,9 @@
 import type { HeldIncident } from "@tocsin/client"
+import { endText } from "./incidentActions.ts"
 import { NO_FAULTS, unreachedText } from "./health.ts"
 import { holdText, untilText } from "./holdText.ts"
 
-type Marked = Pick<HeldIncident, "acknowledgement" | "held_by" | "receivers" | "state">
+type Marked = Pick<HeldIncident, "acknowledgement" | "held_by" | "receivers" | "resolution" | "state">
 
 interface RowMark {
   readonly kind: "taken" | "held" | "failed" | "sent"
@@ -21,9 +22,11 @@ const takenMark = ({ acknowledgement, state }: Marked, now: number): RowMark | u
 const namesText = (names: ReadonlyArray<string>): string =>
   names.length > 1 ? `${names.length}: ${names.join(", ")}` : names.join("")
 
-/** The one mark of a row: its most important fact about who has it or was notified. */
+/** The one mark of a row: its most important fact about how it ended, who has it or was notified. */
 export const markOf = (incident: Marked, now: number, faults = NO_FAULTS): RowMark | undefined => {
   const { held_by, receivers } = incident
+  const text = endText(incident)
+  if (text !== undefined) return { kind: "taken", text, title: text }
   const taken = takenMark(incident, now)
   if (taken !== undefined || receivers === undefined) return taken
   // A shadow is notified of nothing.

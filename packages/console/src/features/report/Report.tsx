@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks"
 import { countText, momentText, numberText, rangeText, spanText } from "../../format/times.ts"
 import { now } from "../../state/clock.ts"
 import { listOf, MOST } from "../../state/lists.ts"
+import { endText } from "../../state/incidentActions.ts"
 import { route } from "../../state/location.ts"
 import { linkTo } from "../../state/Route.ts"
 import { Export } from "../../view/Export.tsx"
@@ -143,7 +144,7 @@ const Tables = ({ report, group }: { readonly report: Report; readonly group: st
           at(each.opened_at),
           each.state === "open"
             ? `${lasted(each.duration_seconds)}, still open`
-            : lasted(each.duration_seconds) || "0s",
+            : [lasted(each.duration_seconds) || "0s", endText(each) ?? []].flat().join(", "),
           each.acknowledged_by === null
             ? "no"
             : `${each.acknowledged_by}, after ${lasted(each.acknowledged_after_seconds ?? 0) || "0s"}`,

@@ -19,9 +19,9 @@ const HINT = (
   </>
 )
 const WALL_HINT =
-  "A token of the role read: all who come to this device can read what it reads. An administrator creates one under Operators."
+  "A token of the role read, for all who come to this device: admins create one under Operators."
 
-const KEEPS_NOTHING = "This browser keeps nothing for this page: you are signed in until it is loaded again."
+const KEEPS_NOTHING = "This browser keeps nothing for this page: you are signed in until you load it again."
 
 const TRY_MILLIS = 30_000
 
