@@ -32,6 +32,12 @@ describe("a digest in a browser (docs/rules.md#browsers)", () => {
 })
 
 describe("a message of a browser", () => {
+  it("has no address either where it is about several", () => {
+    const { text } = pushMessage({ about: "digest", notifications: [linked, linked] }, "TOKEN")
+    assert.include(text, "CRITICAL: web-1/disk: /var is 97 % full")
+    assert.notInclude(text, "https:")
+  })
+
   const acknowledge = { token: "0".repeat(96), for: Duration.hours(1) }
 
   it("has neither details nor labels nor links of others", () => {

@@ -7,6 +7,7 @@ import type { DeliveryAttempt } from "@tocsin/core/heart/notifications/Notifiers
 import { Duration, Schema } from "effect"
 import * as fc from "fast-check"
 import { slackMedium, telegramMedium } from "../../src/messenger/messenger.ts"
+import { spokenText } from "@tocsin/core/features/phones/callText"
 import { cutText, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
 import { digestText } from "@tocsin/core/heart/notifications/digestText"
 import { subjectOf, incidentText } from "@tocsin/core/heart/notifications/incidentText"
@@ -189,6 +190,23 @@ describe("the text of a notification", () => {
     const late = text({ ...resolved, event_type: "firing" })
     assert.include(late, "CRITICAL: web-1/disk\n")
     assert.include(late, "(12 min 10 s): resolved by now\n")
+  })
+
+  it("says how its incident ended where a firing comes late, and that was no recovery", () => {
+    const gone = { ...resolved.incident, resolution: { reason: "deleted", by: "ann" } } as const
+    const late = { ...firing, incident: gone }
+    assert.deepStrictEqual(text(late).split("\n").slice(0, 5), [
+      "CRITICAL: web-1/disk",
+      "/var is 97 % full",
+      "deleted by ann",
+      "It had not recovered",
+      "From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
+    ])
+    assert.deepStrictEqual(digestText([late, firing], telegramMedium).split("\n").slice(3), [
+      "CRITICAL: web-1/disk (deleted by ann): /var is 97 % full",
+      "↳ It had not recovered · From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
+    ])
+    assert.strictEqual(spokenText([late]), "Tocsin: critical. web-1/disk. /var is 97 % full. deleted by ann.")
   })
 
   it.each([
@@ -429,6 +447,21 @@ describe("a digest", () => {
         "CRITICAL: web-1/disk (resolved by now): /var is 97 % full",
         "↳ From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s): resolved by now",
       ].join("\n"),
+    )
+  })
+
+  it("of resolutions, has those first that are no recovery", () => {
+    const gone = { ...resolved.incident, resolution: { reason: "withdrawn", of: "check" } } as const
+    assert.deepStrictEqual(
+      digestText([resolved, { ...resolved, severity: "warning", incident: gone }], telegramMedium).split(
+        "\n",
+      ),
+      [
+        "2 incidents are resolved",
+        "RESOLVED: web-1/disk: no longer checked",
+        "↳ It had not recovered: the configuration of its agent no longer has it",
+        "RESOLVED: web-1/disk: ok again after 12 min 10 s",
+      ],
     )
   })
 

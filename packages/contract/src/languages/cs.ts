@@ -57,6 +57,7 @@ export const cs = {
   notification: {
     statuses: { ok: "v pořádku", warning: "varování", critical: "kritický stav", unknown: "neznámý stav" },
     over: "{title} (mezitím vyřešeno)",
+    ended_as: "{title} ({ending})",
     test: "TEST: Tocsin vás zde zastihne. Nic se neděje.",
     why: {
       not_reached: "Nepodařilo se zastihnout: {names}",

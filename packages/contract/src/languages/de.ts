@@ -47,6 +47,7 @@ export const de = {
   notification: {
     statuses: { ok: "in Ordnung", warning: "Warnung", critical: "kritisch", unknown: "unbekannt" },
     over: "{title} (inzwischen behoben)",
+    ended_as: "{title} ({ending})",
     test: "TEST: Tocsin erreicht Sie hier. Es ist nichts passiert.",
     why: {
       not_reached: "Nicht erreicht: {names}",

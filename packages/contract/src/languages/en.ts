@@ -53,6 +53,8 @@ export const en = {
     /** A state within a line. */
     statuses: { ok: "ok", warning: "warning", critical: "critical", unknown: "unknown" },
     over: "{title} (resolved by now)",
+    /** The same, where its check is not known to be ok. */
+    ended_as: "{title} ({ending})",
     /** Notifications of browsers have the word before the colon as their title. */
     test: "TEST: Tocsin reaches you here. Nothing is wrong.",
     /** Lengths are short, and a voice says them in words. */

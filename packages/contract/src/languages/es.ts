@@ -51,6 +51,7 @@ export const es = {
   notification: {
     statuses: { ok: "normal", warning: "advertencia", critical: "crítico", unknown: "desconocido" },
     over: "{title} (ya resuelto)",
+    ended_as: "{title} ({ending})",
     test: "PRUEBA: Tocsin le avisa aquí. No hay ningún problema.",
     why: {
       not_reached: "No se pudo contactar con {names}",

@@ -51,6 +51,7 @@ export const fr = {
   notification: {
     statuses: { ok: "normal", warning: "avertissement", critical: "critique", unknown: "inconnu" },
     over: "{title} (résolu depuis)",
+    ended_as: "{title} ({ending})",
     test: "TEST : Tocsin vous joint ici. Tout va bien.",
     why: {
       not_reached: "Impossible de joindre {names}",

@@ -51,6 +51,7 @@ export const it = {
   notification: {
     statuses: { ok: "regolare", warning: "avviso", critical: "critico", unknown: "sconosciuto" },
     over: "{title} (nel frattempo risolto)",
+    ended_as: "{title} ({ending})",
     test: "PROVA: Tocsin la raggiunge qui. Non è successo nulla.",
     why: {
       not_reached: "Non raggiunto: {names}",

@@ -47,6 +47,7 @@ export const ja = {
   notification: {
     statuses: { ok: "正常", warning: "警告", critical: "重大", unknown: "不明" },
     over: "{title}（その後解決）",
+    ended_as: "{title}（{ending}）",
     test: "テスト：Tocsin からの通知はここに届きます。問題は起きていません。",
     why: {
       not_reached: "連絡できませんでした：{names}",

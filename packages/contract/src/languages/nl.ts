@@ -47,6 +47,7 @@ export const nl = {
   notification: {
     statuses: { ok: "in orde", warning: "waarschuwing", critical: "kritiek", unknown: "onbekend" },
     over: "{title} (inmiddels opgelost)",
+    ended_as: "{title} ({ending})",
     test: "TEST: Tocsin bereikt u hier. Er is niets aan de hand.",
     why: {
       not_reached: "Niet bereikt: {names}",

@@ -62,6 +62,7 @@ export const pl = {
       unknown: "stan nieznany",
     },
     over: "{title} (już rozwiązano)",
+    ended_as: "{title} ({ending})",
     test: "TEST: Tutaj docierają powiadomienia z Tocsin. Nic się nie stało.",
     why: {
       not_reached: "Nie udało się dotrzeć do: {names}",

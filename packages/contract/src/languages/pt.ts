@@ -52,6 +52,7 @@ export const pt = {
   notification: {
     statuses: { ok: "normal", warning: "aviso", critical: "crítico", unknown: "desconhecido" },
     over: "{title} (já resolvido)",
+    ended_as: "{title} ({ending})",
     test: "TESTE: Você recebe aqui os avisos do Tocsin. Não há nada de errado.",
     why: {
       not_reached: "Não foi possível contatar {names}",

@@ -47,6 +47,7 @@ export const sv = {
   notification: {
     statuses: { ok: "normalt", warning: "varning", critical: "kritiskt", unknown: "okänt" },
     over: "{title} (redan löst)",
+    ended_as: "{title} ({ending})",
     test: "TEST: Tocsin når dig här. Inget är fel.",
     why: {
       not_reached: "Kunde inte nå {names}",

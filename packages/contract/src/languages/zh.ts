@@ -47,6 +47,7 @@ export const zh = {
   notification: {
     statuses: { ok: "正常", warning: "警告", critical: "严重", unknown: "未知" },
     over: "{title}（现已解决）",
+    ended_as: "{title}（{ending}）",
     test: "测试：Tocsin 可以在此通知您。没有发生问题。",
     why: {
       not_reached: "无法联系 {names}",

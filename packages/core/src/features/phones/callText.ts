@@ -8,6 +8,7 @@ import { cutText, plain } from "../../heart/notifications/cutText.ts"
 import { digestTitle, worstFirst } from "../../heart/notifications/digestText.ts"
 import {
   acknowledgedIn,
+  endedIn,
   endingIn,
   headlineIn,
   isOver,
@@ -32,7 +33,7 @@ const stateOf = (notification: DeliveryAttempt): string => {
   const { call, notification: words } = readerTexts(notification).words
   if (event_type === "resolved") return call.resolved
   const status = words.statuses[severity]
-  return isOver(notification) ? fill(call.over, { status }) : status
+  return isOver(notification) && endedIn(notification) === undefined ? fill(call.over, { status }) : status
 }
 
 /** The name of an incident as a voice says it. */
@@ -47,8 +48,10 @@ const aboutOne = (notification: DeliveryAttempt): string =>
     stateOf(notification),
     spokenName(notification),
     endingIn(notification, SPOKEN) ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
+    endedIn(notification, SPOKEN) ?? "",
     notRecoveredIn(notification, SPOKEN) ?? acknowledgedIn(notification, "spoken") ?? "",
   ]
+    .filter((text) => text !== "")
     .map((text) => sentence(text, readerTexts(notification).words.call))
     .join(" ")
     .trim()

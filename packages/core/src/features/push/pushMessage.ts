@@ -98,7 +98,11 @@ const textOf = (subject: PushSubject, limit: number): string => {
     case "test":
       return testText(subject).replace(COLON, "\n")
     case "digest":
-      return digestText(subject.notifications, medium(limit))
+      // Nobody follows an address in a notification: touching it opens the list.
+      return digestText(
+        subject.notifications.map((notification) => ({ ...notification, links: undefined })),
+        medium(limit),
+      )
     case "notification": {
       const { notification } = subject
       const links = { incident: notification.incident.id, acknowledge: undefined }

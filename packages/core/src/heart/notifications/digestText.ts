@@ -3,6 +3,7 @@ import { fill } from "@tocsin/contract/languages/Words"
 import { cutText, type TextMedium } from "./cutText.ts"
 import {
   checkIn,
+  endedIn,
   isOver,
   lineTitleOf,
   linksOf,
@@ -53,7 +54,11 @@ const BELOW = "↳ "
 /** Where, and since when; of a resolution where, and that its check is not ok. */
 const factsOf = (notification: DeliveryAttempt): string => {
   const isFiring = notification.event_type === "firing"
-  const facts = isFiring ? listFacts(notification) : [notRecoveredIn(notification), checkIn(notification)]
+  // Its line says how it ended.
+  const ended = endedIn(notification)
+  const facts = isFiring
+    ? listFacts(notification).filter((fact) => fact !== ended)
+    : [notRecoveredIn(notification), checkIn(notification)]
   return facts.filter((fact) => fact !== undefined).join(SEPARATOR)
 }
 
@@ -124,10 +129,17 @@ export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: 
 export const digestText = (notifications: ReadonlyArray<DeliveryAttempt>, medium: TextMedium): string =>
   digestOf(notifications, medium).text
 
-/** Severe ones first, and firings whose incident has resolved last. */
+/** Whether it says that its check is ok again. */
+const isRecovery = (notification: DeliveryAttempt): boolean =>
+  notification.event_type === "resolved" && notRecoveredIn(notification) === undefined
+
+/** Severe ones first, and last firings whose incident has resolved, and of resolutions the recoveries. */
 export const worstFirst = (notifications: ReadonlyArray<DeliveryAttempt>): ReadonlyArray<DeliveryAttempt> =>
   notifications.toSorted(
-    (a, b) => Number(isOver(a)) - Number(isOver(b)) || SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
+    (a, b) =>
+      Number(isOver(a)) - Number(isOver(b)) ||
+      Number(isRecovery(a)) - Number(isRecovery(b)) ||
+      SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
   )
 
 export const digestTitle = (notifications: ReadonlyArray<DeliveryAttempt>, form?: TextForm): string => {

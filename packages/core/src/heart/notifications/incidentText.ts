@@ -58,18 +58,34 @@ const titleOf = (notification: DeliveryAttempt, { form, nameOf = plain }: Writte
   return fill(words.labelled, { name: state.toUpperCase(), value: nameOf(whereText(incident, title)) })
 }
 
-/** How a resolved incident ended; absent for a firing, and where an earlier version resolved it. */
-export const endingIn = (
-  notification: DeliveryAttempt,
-  { form, nameOf }: Written = {},
-): string | undefined => {
-  const { event_type, incident } = notification
-  const { opened_at, resolution, resolved_at } = incident
-  if (event_type === "firing" || resolution === undefined) return undefined
+/** How the incident ended; absent while it is open, and where an earlier version resolved it. */
+const howEnded = (notification: DeliveryAttempt, { form, nameOf }: Written = {}): string | undefined => {
+  const { opened_at, resolution, resolved_at } = notification.incident
+  if (resolution === undefined) return undefined
   const texts = readerTexts(notification, form)
   const seconds = secondsOf(opened_at, resolved_at ?? opened_at)
   return resolutionText(resolution, texts.length(seconds), texts.words.notification, nameOf)
 }
+
+/** That its check is not ok, or only a person says it is, though the incident ended; absent where it is. */
+const notOkText = (notification: DeliveryAttempt, { form, nameOf }: Written = {}): string | undefined =>
+  notRecoveredText(
+    notification.incident.resolution,
+    readerTexts(notification, form).words.notification,
+    nameOf,
+  )
+
+const isFiring = ({ event_type }: DeliveryAttempt): boolean => event_type === "firing"
+
+/** How a resolved incident ended; absent for a firing, and where an earlier version resolved it. */
+export const endingIn = (notification: DeliveryAttempt, written?: Written): string | undefined =>
+  isFiring(notification) ? undefined : howEnded(notification, written)
+
+/** How the incident of a firing ended before that went out, where its check is not known to be ok. */
+export const endedIn = (notification: DeliveryAttempt, written?: Written): string | undefined =>
+  isFiring(notification) && notOkText(notification) !== undefined
+    ? howEnded(notification, written)
+    : undefined
 
 const timeOf = (notification: DeliveryAttempt): string => {
   const { opened_at, resolved_at } = notification.incident
@@ -77,7 +93,7 @@ const timeOf = (notification: DeliveryAttempt): string => {
   const { since, span, span_over } = texts.words.notification
   const from = texts.time(opened_at, "second")
   if (resolved_at === undefined) return fill(since, { time: from })
-  return fill(notification.event_type === "firing" ? span_over : span, {
+  return fill(isFiring(notification) && endedIn(notification) === undefined ? span_over : span, {
     from,
     to: texts.time(resolved_at, "second"),
     length: texts.length(secondsOf(opened_at, resolved_at)),
@@ -97,14 +113,8 @@ export const acknowledgedIn = (
 }
 
 /** That a resolved incident's check is not ok, or only a person says it is; absent for a firing, and where it is. */
-export const notRecoveredIn = (
-  notification: DeliveryAttempt,
-  { form, nameOf }: Written = {},
-): string | undefined => {
-  const { event_type, incident } = notification
-  const words = readerTexts(notification, form).words.notification
-  return event_type === "firing" ? undefined : notRecoveredText(incident.resolution, words, nameOf)
-}
+export const notRecoveredIn = (notification: DeliveryAttempt, written?: Written): string | undefined =>
+  isFiring(notification) ? undefined : notOkText(notification, written)
 
 /** Its check or silent agent, where the name of the incident is not that. */
 export const checkIn = (notification: DeliveryAttempt): string | undefined => {
@@ -114,7 +124,7 @@ export const checkIn = (notification: DeliveryAttempt): string | undefined => {
   return name === undefined ? undefined : fill(isSilence ? agent : check, { name })
 }
 
-/** Who acknowledged it, its check or agent, since when, and how many checks are in it. */
+/** Who acknowledged it, how it ended meanwhile, its check or agent, since when, and how many checks are in it. */
 export const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   const { event_type, incident } = notification
   const { counted, words } = readerTexts(notification)
@@ -123,8 +133,10 @@ export const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> 
   const count = isLate ? late : members
   // The headline of one late check has its times.
   const hasTimes = event_type === "firing" && isLate && incident.members === 1
+  const ended = endedIn(notification)
   return [
     ...[acknowledgedIn(notification) ?? []].flat(),
+    ...(ended === undefined ? [] : [ended, notOkText(notification) ?? []].flat()),
     ...[checkIn(notification) ?? []].flat(),
     ...(hasTimes ? [] : [timeOf(notification)]),
     ...(event_type === "firing" && incident.members > 1 ? [counted(count, incident.members)] : []),
@@ -258,7 +270,8 @@ export const lineOf = (notification: DeliveryAttempt, medium: Written = {}): str
 
 export const lineTitleOf = (notification: DeliveryAttempt, medium: Written): string => {
   const title = titleOf(notification, medium)
-  return isOver(notification)
-    ? fill(readerTexts(notification, medium.form).words.notification.over, { title })
-    : title
+  const { ended_as, over } = readerTexts(notification, medium.form).words.notification
+  const ending = endedIn(notification, medium)
+  if (ending !== undefined) return fill(ended_as, { title, ending })
+  return isOver(notification) ? fill(over, { title }) : title
 }
