@@ -150,6 +150,23 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(
             await page.getByRole("link", { name: "Resolved" }).click()
             const incident = page.getByRole("link", { name: "disk is full" })
             await incident.waitFor()
+            // No page has it as a recovery.
+            await page
+              .locator("em")
+              .getByText(/^agent deleted by/)
+              .waitFor()
+            await incident.click()
+            await page.getByText(/^Resolved: agent deleted by/).waitFor()
+            await page
+              .getByRole("list", { name: "Timeline" })
+              .getByText(/^resolved: agent deleted by/)
+              .waitFor()
+            await page.goto(`${baseUrl}/#/overview`)
+            await page
+              .locator(".mark.is-past")
+              .getByText(/^agent deleted by/)
+              .waitFor()
+            await page.goto(`${baseUrl}/#/incidents?tab=resolved`)
             const search = page.getByLabel("Search")
             await search.fill("nothing")
             await page.getByText("No incident matches").waitFor()

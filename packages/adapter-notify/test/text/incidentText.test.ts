@@ -110,9 +110,9 @@ describe("the text of a notification", () => {
         .split("\n")
         .slice(1),
       [
-        "RESOLVED: web-1/disk: ok again after 12 min 10 s",
         "RESOLVED: Shop's disk: deleted by ann",
         "↳ It had not recovered · Check: web-1/disk",
+        "RESOLVED: web-1/disk: ok again after 12 min 10 s",
       ],
     )
     assert.notInclude(digestText([titled, shared], { ...plain, limit: 200 }), "↳")
@@ -457,7 +457,7 @@ describe("a digest", () => {
         "\n",
       ),
       [
-        "2 incidents are resolved",
+        "2 incidents are resolved, 1 of them without a recovery",
         "RESOLVED: web-1/disk: no longer checked",
         "↳ It had not recovered: the configuration of its agent no longer has it",
         "RESOLVED: web-1/disk: ok again after 12 min 10 s",

@@ -119,6 +119,7 @@ export const cs = {
       many: "{n} trvajícího výpadku",
       other: "{n} trvajících výpadků",
     },
+    unrecovered: "{title}, z toho bez konce problému: {n}",
     resolved: {
       one: "{n} vyřešený výpadek",
       few: "{n} vyřešené výpadky",

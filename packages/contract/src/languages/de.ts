@@ -92,6 +92,7 @@ export const de = {
     },
     more: { one: "… und {n} weitere", other: "… und {n} weitere" },
     firing: { one: "{n} Störung ist offen", other: "{n} Störungen sind offen" },
+    unrecovered: "{title}, {n} davon ohne Erholung",
     resolved: { one: "{n} Störung ist behoben", other: "{n} Störungen sind behoben" },
     fired: {
       one: "{n} Störung, davon inzwischen behoben: {over}",

@@ -99,6 +99,8 @@ export const en = {
     },
     more: { one: "… and {n} more", other: "… and {n} more" },
     firing: { one: "{n} incident is firing", other: "{n} incidents are firing" },
+    /** The count of resolutions, of which some are no recovery. */
+    unrecovered: "{title}, {n} of them without a recovery",
     resolved: { one: "{n} incident is resolved", other: "{n} incidents are resolved" },
     fired: {
       one: "{n} incident fired, {over} of them resolved by now",

@@ -105,6 +105,7 @@ export const es = {
       many: "{n} de incidentes abiertos",
       other: "{n} incidentes abiertos",
     },
+    unrecovered: "{title}, {n} sin recuperación",
     resolved: {
       one: "{n} incidente resuelto",
       many: "{n} de incidentes resueltos",

@@ -105,6 +105,7 @@ export const fr = {
       many: "{n} d’incidents en cours",
       other: "{n} incidents en cours",
     },
+    unrecovered: "{title}, dont {n} sans rétablissement",
     resolved: {
       one: "{n} incident résolu",
       many: "{n} d’incidents résolus",

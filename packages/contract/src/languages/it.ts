@@ -105,6 +105,7 @@ export const it = {
       many: "{n} di incidenti in corso",
       other: "{n} incidenti in corso",
     },
+    unrecovered: "{title}, di cui {n} senza ritorno alla normalità",
     resolved: {
       one: "{n} incidente risolto",
       many: "{n} di incidenti risolti",

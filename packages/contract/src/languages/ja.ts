@@ -89,6 +89,7 @@ export const ja = {
     },
     more: { other: "… ほか{n}件" },
     firing: { other: "{n}件の障害が発生中" },
+    unrecovered: "{title}（うち{n}件は復帰なし）",
     resolved: { other: "{n}件の障害が解決" },
     fired: { other: "{n}件の障害が発生、うち{over}件はその後解決" },
     state_since: "{status}：{time} から",

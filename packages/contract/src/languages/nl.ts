@@ -89,6 +89,7 @@ export const nl = {
     },
     more: { one: "… en nog {n}", other: "… en nog {n}" },
     firing: { one: "{n} open storing", other: "{n} open storingen" },
+    unrecovered: "{title}, waarvan {n} zonder herstel",
     resolved: { one: "{n} opgeloste storing", other: "{n} opgeloste storingen" },
     fired: {
       one: "{n} storing, waarvan inmiddels opgelost: {over}",

@@ -124,6 +124,7 @@ export const pl = {
       many: "{n} trwających awarii",
       other: "{n} trwającej awarii",
     },
+    unrecovered: "{title}, w tym bez ustąpienia problemu: {n}",
     resolved: {
       one: "{n} rozwiązana awaria",
       few: "{n} rozwiązane awarie",

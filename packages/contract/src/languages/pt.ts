@@ -106,6 +106,7 @@ export const pt = {
       many: "{n} de incidentes abertos",
       other: "{n} incidentes abertos",
     },
+    unrecovered: "{title}, {n} sem recuperação",
     resolved: {
       one: "{n} incidente resolvido",
       many: "{n} de incidentes resolvidos",

@@ -89,6 +89,7 @@ export const sv = {
     },
     more: { one: "… och {n} till", other: "… och {n} till" },
     firing: { one: "{n} pågående störning", other: "{n} pågående störningar" },
+    unrecovered: "{title}, varav {n} utan att problemet åtgärdades",
     resolved: { one: "{n} löst störning", other: "{n} lösta störningar" },
     fired: {
       one: "{n} störning, varav redan lösta: {over}",

@@ -89,6 +89,7 @@ export const zh = {
     },
     more: { other: "… 另有 {n} 个" },
     firing: { other: "{n} 个进行中的故障" },
+    unrecovered: "{title}，其中 {n} 个未恢复",
     resolved: { other: "{n} 个故障已解决" },
     fired: { other: "{n} 个故障，其中 {over} 个现已解决" },
     state_since: "{status}，始于 {time}",

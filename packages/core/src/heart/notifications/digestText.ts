@@ -145,8 +145,12 @@ export const worstFirst = (notifications: ReadonlyArray<DeliveryAttempt>): Reado
 export const digestTitle = (notifications: ReadonlyArray<DeliveryAttempt>, form?: TextForm): string => {
   const total = notifications.length
   const { counted, words } = readerTexts(notifications[0] ?? {}, form)
-  const { fired, firing, resolved } = words.notification
-  if (notifications.every(({ event_type }) => event_type === "resolved")) return counted(resolved, total)
+  const { fired, firing, resolved, unrecovered } = words.notification
+  if (notifications.every(({ event_type }) => event_type === "resolved")) {
+    const n = notifications.filter((notification) => !isRecovery(notification)).length
+    const title = counted(resolved, total)
+    return n === 0 ? title : fill(unrecovered, { title, n })
+  }
   const over = notifications.filter(isOver).length
   return over === 0 ? counted(firing, total) : fill(counted(fired, total), { over })
 }
