@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentId } from "@tocsin/contract/formats/Identifiers"
 import { Duration, Effect } from "effect"
-import { enroll, heartbeat, report } from "../service/agents.ts"
+import { AGENT, enroll, heartbeat, report } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
 import { openUnder } from "./PolicyStory.ts"
 
@@ -104,6 +104,32 @@ describe("a parent that is open", () => {
       yield* after("150 seconds")
       assert.deepStrictEqual(keyed().slice(1), ["shop opened critical"])
     }),
+  )
+
+  it.effect(
+    "that is the third of its child has not ended as a check joins that none explains, of two at once",
+    () =>
+      Effect.gen(function* () {
+        const { after, keyed, process, turns } = yield* under({
+          ...DEPENDENCY,
+          parent: ["check_id glob uplink*"],
+        })
+        const agents = [AGENT, AgentId.make("b")]
+        yield* enroll(process, AgentId.make("b"))
+        yield* turns("uplink-3", "warning")
+        yield* report(process, [{ check: "uplink-3", status: "warning" }], AgentId.make("b"))
+        for (const agent of agents)
+          yield* report(process, [{ check: "web", status: "warning", key: `shop-${agent}` }], agent)
+        yield* after("1 minute")
+        assert.deepStrictEqual(keyed(), ["a/uplink-3 opened warning", "b/uplink-3 opened warning"])
+        for (const agent of agents) {
+          const worse = ["uplink-1", "uplink-2"].map((check) => ({ check, status: "critical" }) as const)
+          const joins = { check: "disk", status: "warning", key: `shop-${agent}` } as const
+          yield* report(process, [...worse, joins], agent)
+        }
+        yield* after("20 seconds")
+        assert.includeMembers(keyed(), ["shop-a opened warning", "shop-b opened warning"])
+      }),
   )
 
   it.effect("holds one hop further though it is held", () =>

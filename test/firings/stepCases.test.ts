@@ -13,6 +13,12 @@ const MILD: Policy = {
   ],
 }
 const restart: Happening = { step: "stops", lasts: 60 }
+const WORST_TO_PAGER: Policy = {
+  routes: [
+    { match: ["severity = critical"], to: ["pager"] },
+    { match: ["severity != critical"], steps: [{ to: ["chat"] }, { after: 300, to: ["pager"] }] },
+  ],
+}
 
 const BROUGHT: Readonly<Record<string, Case>> = {
   "a milder check has a step that is over": {
@@ -43,6 +49,31 @@ const BROUGHT: Readonly<Record<string, Case>> = {
       [70, disk("warning")],
     ],
     expected: ["20 chat firing opened critical", "690 chat firing escalation warning"],
+  },
+  "a milder check has one that is over for who was told of the worse": {
+    policy: WORST_TO_PAGER,
+    steps: [
+      [20, disk("critical")],
+      [880, disk("warning")],
+    ],
+    expected: [
+      "20 pager firing opened critical",
+      "900 chat firing opened warning",
+      "900 pager firing escalation warning",
+    ],
+  },
+  "the same where the service started again": {
+    policy: WORST_TO_PAGER,
+    steps: [
+      [20, disk("critical")],
+      [580, restart],
+      [300, disk("warning")],
+    ],
+    expected: [
+      "20 pager firing opened critical",
+      "900 chat firing opened warning",
+      "900 pager firing escalation warning",
+    ],
   },
   "critical again, with a step of its first time": {
     receivers: ["chat"],
