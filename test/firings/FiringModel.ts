@@ -472,6 +472,7 @@ export class FiringModel {
     if (!naming.isNamed || !(isMissing || Math.ceil(paging) <= this.#now)) {
       if (held === undefined) reach.owedSince = undefined
       else held.isOwed = held.byTime !== undefined
+      if (held?.isOwed === false) this.#awaitAnother(held)
       return false
     }
     reach.owedSince ??= this.#moment(late)
@@ -485,8 +486,14 @@ export class FiringModel {
     if (reach.held === undefined) return true
     reach.held.isOwed = true
     if (reach.held.byTime === undefined) reach.held.due = due
+    if (reach.held.byTime === undefined && Math.ceil(due) > this.#now) this.#awaitAnother(reach.held)
     reach.held.mayWait ||= comes || !isMissing || (knows === 0 ? naming.delay > 0 : isLater)
     return true
+  }
+
+  /** A row that waited after an outage, and is due at another moment, may wait again. */
+  #awaitAnother(held: Row): void {
+    if ((held.waitsUntil ?? Infinity) <= this.#now) delete held.waitsUntil
   }
 
   /** When a receiver is due that knows less than is announced, or is owed a firing whatever it knows. */

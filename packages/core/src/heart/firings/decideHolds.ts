@@ -60,13 +60,15 @@ export const decideHolds = (
   ]
   const outage = holdAfterOutage(others, row, reportsUntil, now)
   const isDue = after === undefined && lacks === undefined
+  // A row waits after an outage once, unless it is due at another moment.
+  const hasWaited = isDue || lacks === "notifications_off" ? outage.past : []
   const known = row?.holds?.flatMap((hold) => (hold.wasDue === true ? hold.by : [])) ?? []
   const wasDue = ({ by }: Hold) => known.includes(by) || dueUnder.includes(by)
   return {
     inForce: [...others, ...outage.inForce].map((hold) =>
       beginsSteps(hold) && (isDue || wasDue(hold)) ? { ...hold, wasDue: true } : hold,
     ),
-    past: [...byParents.past, ...outage.past],
+    past: [...byParents.past, ...hasWaited],
   }
 }
 
@@ -102,7 +104,7 @@ export const retryHolds = (
 
 const WAITED: StoredHold = { by: "outage", hasEnded: true }
 
-/** The wait after an outage, which begins where nothing else holds a firing. A row waits so once. */
+/** The wait after an outage, which begins where nothing else holds a firing. */
 const holdAfterOutage = (
   others: ReadonlyArray<Hold>,
   row: HeldRow | undefined,
