@@ -79,6 +79,15 @@ const FORGETTING: Readonly<Record<string, Case>> = {
       "1520 chat firing worsened unknown",
     ],
   },
+  "a loud improvement of what got worse in silence announces nothing": {
+    ...TO_CHAT,
+    steps: [
+      [20, shared("warning")],
+      [60, load("critical", { loud: false })],
+      [60, load("unknown")],
+    ],
+    expected: ["20 chat firing opened warning"],
+  },
   "a policy remembers for an hour": {
     ...TO_CHAT,
     policy: { ...TO_CHAT.policy, again_after: 3_600 },

@@ -207,6 +207,35 @@ const AFTER_HOLDS: Readonly<Record<string, Case>> = {
     ],
     expected: ["920 pager firing escalation warning", "2720 pager firing escalation warning"],
   },
+  "a step that began again after an outage is due in another one": {
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 600, to: ["pager"] }] }] },
+    steps: [
+      [20, disk("critical")],
+      [280, { step: "stops", lasts: 900 }],
+      [1_500, { step: "stops", lasts: 900 }],
+    ],
+    expected: ["20 chat firing opened critical", "3420 pager firing escalation critical"],
+  },
+  "a step that paged before is due in two outages": {
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 600, to: ["chat"] }] }] },
+    receivers: ["chat"],
+    steps: [
+      [20, disk("critical")],
+      [280, { step: "stops", lasts: 900 }],
+      [1_500, { step: "stops", lasts: 900 }],
+    ],
+    expected: ["20 chat firing opened critical", "3420 chat firing escalation critical"],
+  },
+  "an acknowledgement and a silence end after it while no server runs": {
+    policy: STEPS,
+    steps: [
+      [20, { step: "silence", match: ["check_id = disk"], lasts: 720 }],
+      [60, disk("critical")],
+      [60, acknowledge(580)],
+      [550, { step: "stops", lasts: 60 }],
+    ],
+    expected: ["750 chat firing ack_ran_out critical", "1640 pager firing escalation critical"],
+  },
   "a window began while a silence held a step that was due": {
     policy: { ...STEPS, windows: [{ every: 1_800, for: 600, match: ["check_id = disk"] }] },
     steps: [

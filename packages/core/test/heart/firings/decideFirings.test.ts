@@ -331,6 +331,16 @@ describe("an evaluation of an incident", () => {
     expect([row?.receiver, row?.cause, row?.must_send]).toEqual(["pager", "handover", false])
   })
 
+  it("states why a receiver is owed a firing, not that a reminder is due as well", () => {
+    const reminded = naming({ chat: step(0, { remind: Duration.hours(1) }) })
+    const known = sent("chat", "warning")
+    expect(decided({ naming: reminded, firings: [known] }, 70).written).toEqual([["chat", "worsened"]])
+    const waits = held("chat", { cause: "worsened", holds: [{ by: "silence:s", until: Number(minute(60)) }] })
+    expect(decided({ naming: reminded, firings: [known, waits] }, 70).held).toEqual([
+      ["chat", "due", "worsened"],
+    ])
+  })
+
   it("leaves the firings of a receiver alone that the policy lacks", () => {
     expect(decided({ firings: [held("chat")], receivers: new Set() }, 9)).toEqual({
       written: [],
