@@ -76,7 +76,7 @@ export const decideHolds = (
  * The holds on every firing of an incident: an acknowledgement that is in force and was given for what is
  * announced; and an opening in the future, until the repair of a clock that was set back.
  */
-export const incidentHolds = (incident: IncidentRecord, now: Instant.Instant): ReadonlyArray<Hold> => {
+const incidentHolds = (incident: IncidentRecord, now: Instant.Instant): ReadonlyArray<Hold> => {
   const { opened_at, severity, announced = severity } = incident
   const acknowledgement = acknowledgementFor(incident, announced, now)
   const opening = now < opened_at ? [{ by: "clock", until: opened_at } as const] : []

@@ -1,6 +1,6 @@
 import type { Duration } from "effect"
 import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
-import * as Instant from "@tocsin/contract/formats/Instant"
+import type * as Instant from "@tocsin/contract/formats/Instant"
 import type { FoundRunbook } from "@tocsin/contract/policy/PolicyDocument"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import type { Decision, LoneDecision } from "../../kernel/unitOfWork/Decision.ts"
