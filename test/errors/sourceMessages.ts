@@ -56,6 +56,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "NO_MAIL_SERVER",
   "TOO_MANY",
   "unreadable(problem)",
+  'authenticationMessage(cause instanceof Error ? cause.message : "")',
   "end.failure",
   "watchdog.text",
   "messageOf(seconds)",

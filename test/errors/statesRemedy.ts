@@ -1,7 +1,7 @@
 /** How a remedy begins. Each word begins that of a message; a test keeps the list no longer. */
 export const IMPERATIVES: ReadonlyArray<string> = [
   "accept acknowledge add apply ask call change check choose compare correct create delete enable end",
-  "expire export extend find fix free generate get give grant ignore install leave list look make move",
+  "expire export extend find fix free generate get give grant ignore install leave let list look make move",
   "name point poll put raise recreate reload remove repeat replace report restore run see send serve set",
   "slow start stop synchronize try unset upgrade use wait withdraw write",
 ].flatMap((line) => line.split(" "))

@@ -7,7 +7,7 @@ import type { World } from "./World.ts"
 /** Within how many seconds the service does what is due, and one more. */
 export const CHORES = 16
 
-/** What is so of an incident, for those who decide about its rows. */
+/** An incident as those see it who decide about its rows. */
 export interface Facts {
   readonly world: World
   readonly key: string

@@ -251,7 +251,7 @@ export class Incident implements Facts {
     const isHeld = this.world.isMuted(this, at) || this.world.isOut(at)
     if (this.#wasHeld && !isHeld && this.isDueUnderHold) {
       this.beginning = at
-      // What quiet hours hold on belongs to a step that begins anew.
+      // A row that quiet hours hold on belongs to a step that begins anew.
       for (const row of this.rows.all)
         if (row.state === "held" && row.special === "step") row.isOptional = true
     }

@@ -6,7 +6,7 @@ import type { Row } from "./Row.ts"
 import type { Happened, Seen } from "./watchNight.ts"
 import { World } from "./World.ts"
 
-/** What the model says of a night. */
+/** The model's verdict on a night. */
 export interface Judged {
   /** Where the text leaves open what follows, the rest of a night is not judged. */
   readonly verdict: "agrees" | "is open" | "differs"

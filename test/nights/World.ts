@@ -13,7 +13,7 @@ const DAY = 86_400
 const SETTLE = 120
 const STALE = 120
 
-/** What all incidents of a night share. */
+/** The facts that all incidents of a night share. */
 export class World {
   readonly policy: Policy
   readonly rotas: Rotas

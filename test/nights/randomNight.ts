@@ -106,7 +106,7 @@ const MATCH = [["agent_id = a"], ["check_id = disk"], ["incident_key = k"]]
 /** The name of a step. */
 const named = <Name extends Happening["step"]>(name: Name): fc.Arbitrary<Name> => fc.constant(name)
 
-/** What happens, and how often. */
+/** The kinds of events, and how often each happens. */
 const happening = (hasRota: boolean): fc.Arbitrary<Happening> => {
   const often: ReadonlyArray<readonly [number, fc.Arbitrary<Happening>]> = [
     [12, fc.record({ step: named("report"), agent: fc.constant("a"), results })],

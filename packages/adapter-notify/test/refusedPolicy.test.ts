@@ -1,4 +1,3 @@
-import { Agent } from "node:http"
 import process from "node:process"
 import { assert, it, vi } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -13,11 +12,11 @@ it.effect(
   () =>
     Effect.gen(function* () {
       process.env[VARIABLE] = "http://127.0.0.1:9/"
-      const destroyed = vi.spyOn(Agent.prototype, "destroy")
+      const closed = vi.spyOn(AbortController.prototype, "abort")
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
           delete process.env[VARIABLE]
-          destroyed.mockRestore()
+          closed.mockRestore()
         }),
       )
       const receivers = { chat: { kind: "messenger", url_env: VARIABLE } } as const
@@ -27,11 +26,11 @@ it.effect(
       yield* Effect.scoped(
         Effect.gen(function* () {
           assert.isTrue(Result.isFailure(yield* openUnder(() => Result.fail("no"))))
-          assert.strictEqual(destroyed.mock.calls.length, 1)
+          assert.strictEqual(closed.mock.calls.length, 1)
           assert.isTrue(Result.isSuccess(yield* openUnder(() => Result.succeed({}))))
-          assert.strictEqual(destroyed.mock.calls.length, 1)
+          assert.strictEqual(closed.mock.calls.length, 1)
         }),
       )
-      assert.strictEqual(destroyed.mock.calls.length, 2)
+      assert.strictEqual(closed.mock.calls.length, 2)
     }).pipe(Effect.provide(testIds)),
 )

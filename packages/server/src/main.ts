@@ -2,8 +2,8 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net"
 import process from "node:process"
 import { isMainThread } from "node:worker_threads"
-import { interpretFirst } from "./interpretFirst.ts"
 import { keepCompiled } from "./keepCompiled.ts"
+import { noteHangups } from "./onSighup.ts"
 
 // Lookups of names get half of libuv's threads, and each name whose server is silent holds one. The
 // variable counts only before the first work for a thread.
@@ -20,7 +20,6 @@ const args = process.argv.slice(2)
 // Each loads only what it needs: the command line would add some MiB to the server's idle memory.
 if (!isMainThread) await (await import("./threads/runThread.ts")).runThread()
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
-  const { noteHangups } = await import("./onSighup.ts")
   noteHangups()
   const { serve } = await import("./serve.ts")
   await serve(import.meta.url)
@@ -28,8 +27,6 @@ else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
   const { version } = await import("./version.ts")
   process.stdout.write(`${version}\n`)
 } else {
-  // First: compiled code is kept by flags, and what loads the rest is compiled otherwise.
-  interpretFirst()
   keepCompiled()
   const { runCommandLine } = await import("./commandLine.ts")
   runCommandLine(args, import.meta.url)

@@ -137,7 +137,10 @@ export const isRefusedPassword = ({ reason: { cause } }: SqlError.SqlError): boo
   isAnswer(cause) && cause.code === WRONG_PASSWORD
 
 /** A server asks for a password, and the URL has none. */
-export const noPassword = sqlError("AuthenticationError", { message: "no password", operation: "connect" })
+export const noPassword = sqlError("AuthenticationError", {
+  message: "PostgreSQL asks for a password, which the database URL does not have: add it there",
+  operation: "connect",
+})
 
 const UNKNOWN_WAY = /^Authentication method|^Unsupported SASL/
 

@@ -19,8 +19,8 @@ import {
   type BatchInput,
   type CheckResult,
   hasNewHeadline,
-  repetitionsIn,
 } from "./applyEvent.ts"
+import { repetitionsIn } from "./repetitionsIn.ts"
 
 /** Decides a batch of check results: in array order, all or nothing (docs/rules.md#events). */
 export const applyBatch = commandOf(function* (

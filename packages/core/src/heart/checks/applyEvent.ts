@@ -53,29 +53,8 @@ export interface BatchContext {
   readonly isPlace?: boolean
 }
 
-/**
- * Event IDs kept per check for one `observed_at`. Without a bound, a sender with a stopped clock
- * would grow the row forever; a working sender never fills five batches at one instant.
- */
+/** Event IDs kept per check for one `observed_at`: without a bound, a stopped clock would grow the row forever. */
 const SEEN_EVENT_IDS_KEPT = 1_000
-
-/** Finds the IDs that a batch repeats. IDs of one sender ascend: until one does not, none is looked up. */
-export const repetitionsIn = (events: ReadonlyArray<CheckResult>): BatchContext["isRepeated"] => {
-  let asked = 0
-  let newest = ""
-  let earlier: Set<EventId> | undefined
-  return (eventId) => {
-    asked += 1
-    if (earlier === undefined && eventId > newest) {
-      newest = eventId
-      return false
-    }
-    earlier ??= new Set(events.flatMap(({ event_id }) => event_id ?? []).slice(0, asked - 1))
-    const isRepeated = earlier.has(eventId)
-    earlier.add(eventId)
-    return isRepeated
-  }
-}
 
 /**
  * Decides one event on the state of its check. Returns a decision only if more rows may be needed:

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { EventId } from "@tocsin/contract/formats/Identifiers"
-import { type CheckResult, repetitionsIn } from "@tocsin/core/heart/checks/applyEvent"
+import type { CheckResult } from "@tocsin/core/heart/checks/applyEvent"
+import { repetitionsIn } from "@tocsin/core/heart/checks/repetitionsIn"
 import * as fc from "fast-check"
 
 /** Few IDs, so that batches repeat some; a result of the service has none. */
