@@ -11,6 +11,8 @@ const TO_CHAT: Pick<Case, "receivers" | "policy"> = {
   receivers: ["chat"],
   policy: { routes: [{ to: ["chat"] }] },
 }
+/** A worse one behind it makes it due at once. */
+const LOST_TWICE = ["80 chat firing opened unknown", "580 chat firing opened unknown"]
 
 /** Its receiver may know the id of the former row, so nothing more goes out under it. */
 const REPLACED: Readonly<Record<string, Case>> = {
@@ -103,6 +105,69 @@ const REPLACED: Readonly<Record<string, Case>> = {
     ],
     tail: 6_000,
     expected: ["5060 chat firing ack_ran_out critical"],
+  },
+  "whose incident resolves before that ends": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [60, disk("ok")],
+    ],
+    tail: 5_000,
+    expected: ["260 chat resolved critical"],
+  },
+  "whose incident resolves in silence before that ends": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [60, disk("ok", { loud: false })],
+    ],
+    tail: 5_000,
+    expected: [],
+  },
+  "whose incident resolves at the moment at which it is withdrawn": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [60, { step: "withdraw", which: 0 }],
+      [0, disk("ok")],
+    ],
+    tail: 5_000,
+    expected: ["260 chat resolved critical"],
+  },
+  "which a receiver may have got, a worse one waits behind it, and the check is milder as that ends": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("loses")],
+      [60, disk("unknown")],
+      [500, disk("critical")],
+      [480, acknowledge(1_740)],
+      [60, chat("accepts")],
+      [1_060, disk("warning")],
+    ],
+    tail: 3_000,
+    expected: [...LOST_TWICE, "2800 chat firing ack_ran_out warning"],
+  },
+  "which a claim finds, a worse one waits behind it, and the check is milder as that ends": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("loses")],
+      [60, disk("unknown")],
+      [500, disk("critical")],
+      [480, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [3_280, disk("warning")],
+    ],
+    tail: 3_000,
+    expected: [...LOST_TWICE, "5060 chat firing ack_ran_out warning"],
   },
   "which a receiver may have got whose incident resolves before the next": {
     ...TO_CHAT,

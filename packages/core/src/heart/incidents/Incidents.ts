@@ -182,8 +182,10 @@ export class Incidents {
     unit.openIncidents.delete(resolved)
     this.#recordChange(resolved, last, "left")
     endAlerts(unit, resolved, this.unit.now)
-    if (leaving.by === "agent_gone") closeAgentGone(unit, resolved, this.#enqueue)
-    else closeResolved(unit, resolved, leaving.notify, this.#enqueue)
+    if (leaving.by === "agent_gone") return closeAgentGone(unit, resolved, this.#enqueue)
+    // Its acknowledgement ends with it.
+    if (before.ack_until !== undefined) endQuiet(unit, before)
+    closeResolved(unit, resolved, leaving.notify, this.#enqueue)
   }
 
   /**

@@ -287,7 +287,7 @@ export const OutboxTransitions = stateTable({
       "a firing that an acknowledgement held, when that has ended: its receiver may know its id, so what it is owed has a row of its own",
     "followed -> retry": "a later item of its incident and receiver becomes due | due immediately",
     "incident_resolved -> discarded":
-      "a firing whose incident resolved, at a receiver with resolved: false or of type apprise; also during the attempt that failed",
+      "a firing whose incident resolved, that an acknowledgement held, or at a receiver with resolved: false or of type apprise; there also during the attempt that failed",
     "agent_gone -> discarded": `${AGENT_GONE}; also during the attempt that failed`,
     "notifier_gone -> discarded": NOTIFIER_GONE,
   },

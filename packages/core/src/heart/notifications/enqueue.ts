@@ -194,9 +194,9 @@ const isPartial = ({ receiver }: OutboxRecord, { policy }: EnqueueOptions): bool
 }
 
 /**
- * Settles the outbox of an incident that resolved by an event. Discards firings never attempted, and retries at
- * receivers without resolutions or of several services. Enqueues a resolved where a firing was attempted and not refused, unless the event is
- * silent.
+ * Settles the outbox of an incident that resolved by an event. Discards firings never attempted, retries that an
+ * acknowledgement held, and those at receivers without resolutions or of several services. Enqueues a resolved where a
+ * firing was attempted and not refused, unless the event is silent.
  */
 export const closeResolved = (
   unit: UnitOfWork,
@@ -207,7 +207,7 @@ export const closeResolved = (
   const firings = unit.outbox.group(incident.id).filter(isFiringOrReplaced)
   for (const item of firings) {
     const isLast = !hears(item, options)
-    const isUnsent = item.state === "pending" && !wasAttempted(item)
+    const isUnsent = (item.state === "pending" && !wasAttempted(item)) || isReplaced(item)
     const isGivenUp = isLast || isPartial(item, options)
     if (isUnsent || (isGivenUp && (item.state === "pending" || item.state === "retry")))
       unit.outbox.put(discarded(item, "incident_resolved", options.now))
