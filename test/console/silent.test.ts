@@ -161,11 +161,6 @@ describe.skipIf(chromium === undefined || !AT_LENGTH)(
               .getByRole("list", { name: "Timeline" })
               .getByText(/^resolved: agent deleted by/)
               .waitFor()
-            await page.goto(`${baseUrl}/#/overview`)
-            await page
-              .locator(".mark.is-past")
-              .getByText(/^agent deleted by/)
-              .waitFor()
             await page.goto(`${baseUrl}/#/incidents?tab=resolved`)
             const search = page.getByLabel("Search")
             await search.fill("nothing")
