@@ -1,3 +1,5 @@
+import { recordResults } from "@tocsin/core/heart/notifications/recordResults"
+import { claimItems } from "@tocsin/testing/claimItems"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { assert, describe, it } from "@effect/vitest"
@@ -118,6 +120,38 @@ describe("an alert", () => {
       yield* after("20 minutes")
       assert.deepStrictEqual(repeatsSince(service, start), ["90 critical ended", "150 critical ended"])
       yield* router.has("firing warning a/disk", "firing critical a/disk")
+      yield* router.isRepeated(0)
+    }),
+  )
+
+  it.effect("is sent as ended to a receiver that keeps it, after a day in which no replica had it", () =>
+    Effect.gen(function* () {
+      const { service, disk, after, process, router } = yield* openRouted(
+        1,
+        { keepsHouse: true },
+        { remembers: true },
+      )
+      yield* disk.turns("critical")
+      yield* after("10 seconds")
+      yield* process.sendsTo()
+      yield* disk.turns("ok")
+      // Another server has one attempt at the resolution, and ends.
+      const lease = Duration.minutes(1)
+      const { commits } = process
+      const claimed = yield* claimItems(commits, { receivers: ["alert_router"], limit: 5, lease })
+      assert.lengthOf(claimed, 1)
+      for (const { claim } of claimed)
+        yield* commits.transact(
+          recordResults([{ claim, result: { outcome: "deferred", error: "503" }, random: 0 }]),
+        )
+      yield* after("25 hours")
+      const start = yield* Instant.now
+      yield* process.sendsTo("alert_router")
+      yield* after("1 minute")
+      assert.deepStrictEqual(
+        repeatsSince(service, start).map((line) => line.replace(/^\d+ /, "")),
+        ["critical ended"],
+      )
       yield* router.isRepeated(0)
     }),
   )

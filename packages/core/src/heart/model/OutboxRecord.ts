@@ -139,7 +139,7 @@ export const isShadow = ({ discarded_because }: Pick<OutboxRecord, "discarded_be
   discarded_because === "shadowed"
 
 /** Whether an item was discarded instead of being sent. */
-const isDropped = (item: OutboxRecord): boolean => item.state === "discarded" && !isShadow(item)
+export const isDropped = (item: OutboxRecord): boolean => item.state === "discarded" && !isShadow(item)
 
 /** Whether an item was discarded before it was attempted: nothing depends on it any more. */
 export const isUntried = (item: OutboxRecord): boolean => isDropped(item) && !wasAttempted(item)

@@ -13,7 +13,7 @@ import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type FiringOptions, readRunbooks, WITHOUT_POLICY } from "../firings/gatherFacts.ts"
 import { type ClaimedAlert, incidentFacts } from "./Notifiers.ts"
-import type { AlertRecord, AlertRef, OutboxRecord } from "../model/OutboxRecord.ts"
+import { type AlertRecord, type AlertRef, isDropped, type OutboxRecord } from "../model/OutboxRecord.ts"
 
 /**
  * Ends the alerts of a resolved incident, or those of another severity while it is open, and starts
@@ -96,8 +96,9 @@ function* remember(
 ): Decision<"wait" | "delete" | "end"> {
   if (incident.state === "open") return row.ended_at === undefined ? "wait" : "delete"
   yield* load(unit, { incidents: [incident.id] })
-  const isEnd = ({ event_type, receiver }: OutboxRecord) =>
-    event_type === "resolved" && receiver === row.receiver
+  // A receiver that was away for a day was sent none that was discarded.
+  const isEnd = (item: OutboxRecord) =>
+    item.event_type === "resolved" && item.receiver === row.receiver && !isDropped(item)
   return unit.outbox.group(incident.id).some(isEnd) ? "delete" : "end"
 }
 
