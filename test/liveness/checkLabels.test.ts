@@ -81,7 +81,9 @@ describe("the labels of a check", () => {
     assert.deepStrictEqual(yield* declare([{ check_id: "backup", cron: "0 3 * * 5-7", tz: "UTC" }]), {
       expected: 1,
       withdrawn: 0,
-      warnings: ["checks[0].cron has the weekday 7, and that of systemd takes 5-7 for every day: write 0"],
+      warnings: [
+        "checks[0].cron has the weekday 7, and systemd takes 5-7 for every day: write 0 for Sunday, and 0,5,6 for 5-7",
+      ],
     })
   })
 

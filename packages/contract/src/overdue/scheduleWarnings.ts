@@ -10,16 +10,19 @@ const DIFFERENT: ReadonlyArray<
   [
     // A day that begins with a star and a step is wanted beside the weekday by all of them.
     (day, weekday) => [day, weekday].every((field) => isNamed(field) && !field.startsWith("*")),
-    "names a day of the month and a weekday: most crons fire on each, that of systemd on days that are both; write * for one",
+    "names a day of the month and a weekday: most crons fire on each, systemd on days that are both; write * for one",
   ],
-  [(day) => /\*\/(?!0*1(?:,|$))/u.test(day), "has a step in its days: busybox begins at day 0; write 1-31/2"],
+  [
+    (day) => /\*\/(?!0*1(?:,|$))/u.test(day),
+    "has a step in its days: busybox begins at day 0; write a range, such as 1-31/2",
+  ],
   [
     (_, weekday) => /(?<![\w/])0*7\b/u.test(weekday),
-    "has the weekday 7, and that of systemd takes 5-7 for every day: write 0",
+    "has the weekday 7, and systemd takes 5-7 for every day: write 0 for Sunday, and 0,5,6 for 5-7",
   ],
   [
     (_, __, all) => /(?<![-\w])\w+\//u.test(all),
-    "has a step behind one value, which busybox leaves out: write 5-59/15",
+    "has a step behind one value, which busybox leaves out: write a range, such as 5-59/15",
   ],
   [(day) => /\bl\b/iu.test(day), "has L, which few crons know"],
 ]
