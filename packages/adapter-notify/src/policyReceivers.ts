@@ -12,6 +12,7 @@ import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
 import type { BadNotifierSetting, PostingOptions } from "./http/HttpPost.ts"
 import { debug } from "./debug/debug.ts"
+import { type LostPart, loadPart, orLostPart } from "./loadPart.ts"
 import { browser } from "./push/browser.ts"
 import { ofReceiver, readSecrets, type ReceiverSecrets, type SecretPlaces } from "./receiverSecrets.ts"
 
@@ -43,8 +44,6 @@ export const policyReceivers = Effect.fnUntraced(function* (
   posting: PostingOptions,
   { mayReachLoopback = false, ...places }: SecretPlaces & { readonly mayReachLoopback?: boolean } = {},
 ) {
-  const languages = Object.values(receivers).flatMap((one) => ("lang" in one ? (one.lang ?? []) : []))
-  yield* Effect.promise(() => loadWords(languages))
   const made = new Map<NotifierName, Notifier>()
   const problems: Array<FieldProblem> = []
   for (const [name, written] of Object.entries(receivers)) {
@@ -54,7 +53,7 @@ export const policyReceivers = Effect.fnUntraced(function* (
       ? Result.fail(secrets.failure)
       : yield* Effect.result(
           Effect.mapError(
-            makeReceiver(receiver, secrets.success, { ...posting, denyLoopback }),
+            orLostPart(makeReceiver(receiver, secrets.success, { ...posting, denyLoopback })),
             settingProblem(receiver),
           ),
         )
@@ -153,6 +152,17 @@ const shadowOf = ({ browsersOf, hint, kind, mark, sendDigest, sendReport, test }
 
 const NONE = Redacted.make("")
 
+const kinds = {
+  alertRouter: () => import("./alertrouter/alertRouter.ts"),
+  email: () => import("./email/email.ts"),
+  messenger: () => import("./messenger/messenger.ts"),
+  serviceNotifier: () => import("./services/serviceNotifier.ts"),
+  webhook: () => import("./webhook/webhook.ts"),
+}
+
+/** Loads each kind, for a program that gets other policies while an upgrade may replace its files. */
+export const loadKinds = Effect.promise(() => Promise.all(Object.values(kinds).map((load) => load())))
+
 /**
  * Makes the notifier of a receiver's definition, which was checked: what it needs is there. Each kind is loaded by the
  * first receiver that has it, since most commands and servers have few.
@@ -162,12 +172,14 @@ export const makeReceiver = Effect.fnUntraced(function* (
   secrets: ReceiverSecrets,
   posting: PostingOptions,
 ): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
+  const language = "lang" in receiver ? receiver.lang : undefined
+  if (language !== undefined) yield* loadPart(() => loadWords([language]))
   const { url = NONE, secret = NONE, telegram_token = NONE } = secrets
   const type = "type" in receiver ? receiver.type : undefined
   if (type === "browser")
     return "operator" in receiver ? browser(receiver.operator ?? "", receiver.lang) : browser("")
   if (receiver.kind !== "webhook" && receiver.kind !== "debug" && type !== undefined && type !== "email") {
-    const { serviceNotifier } = yield* Effect.promise(() => import("./services/serviceNotifier.ts"))
+    const { serviceNotifier } = yield* loadPart(kinds.serviceNotifier)
     return yield* serviceNotifier({ ...posting, type, url: secrets.url, keys: keysOf(receiver, secrets) })
   }
   switch (receiver.kind) {
@@ -175,25 +187,23 @@ export const makeReceiver = Effect.fnUntraced(function* (
       const signing = Redacted.value(secret)
         .split(/[\s,]+/u)
         .map((one) => Redacted.make(one))
-      const { webhook } = yield* Effect.promise(() => import("./webhook/webhook.ts"))
+      const { webhook } = yield* loadPart(kinds.webhook)
       return yield* webhook({ ...posting, url, secrets: signing })
     }
     case "messenger": {
       if (receiver.type === "email") {
         const { from = "", to = [] } = receiver
-        const { email } = yield* Effect.promise(() => import("./email/email.ts"))
+        const { email } = yield* loadPart(kinds.email)
         return yield* email({ ...posting, ...receiver, from, to: [to].flat(), url })
       }
       const { lang, telegram_chat: chat } = receiver
-      const { messengerSlack, messengerTelegram } = yield* Effect.promise(
-        () => import("./messenger/messenger.ts"),
-      )
+      const { messengerSlack, messengerTelegram } = yield* loadPart(kinds.messenger)
       return chat === undefined
         ? yield* messengerSlack({ ...posting, url, lang })
         : yield* messengerTelegram({ ...posting, token: telegram_token, chat, lang })
     }
     case "alert_router": {
-      const { alertRouter } = yield* Effect.promise(() => import("./alertrouter/alertRouter.ts"))
+      const { alertRouter } = yield* loadPart(kinds.alertRouter)
       return yield* alertRouter({ ...posting, url })
     }
     case "debug":
@@ -228,7 +238,9 @@ const KEY_OF: Partial<Readonly<Record<BadNotifierSetting["setting"], RegExp>>> =
 /** The problem of a setting, at the key of the receiver that gives it. */
 const settingProblem =
   (receiver: Receiver) =>
-  ({ setting, message }: BadNotifierSetting): ReadonlyArray<FieldProblem> => {
+  (problem: BadNotifierSetting | LostPart): ReadonlyArray<FieldProblem> => {
+    if (problem._tag === "LostPart") return [{ message: problem.message, path: [] }]
+    const { setting, message } = problem
     if (storedNameOf(receiver) !== undefined)
       return [{ message: `names secrets of which ${setting} ${message}`, path: ["secrets"] }]
     const beginning = KEY_OF[setting] ?? new RegExp(`^${setting}`)

@@ -1,6 +1,7 @@
-import { assert, it, vi } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import type { Receiver } from "@tocsin/contract/receivers/Receiver"
 import { Duration, Effect } from "effect"
+import { vi } from "vitest"
 import { policyReceivers } from "../src/policyReceivers.ts"
 import { fakes } from "./services/fakes.ts"
 import { testIds } from "./testIds.ts"
@@ -40,4 +41,30 @@ it.effect("a receiver whose secret is another has another mark", () =>
     assert.strictEqual(yield* markWith("https://chat.example.org/former"), former)
     assert.notStrictEqual(yield* markWith("https://chat.example.org/present"), former)
   }),
+)
+
+vi.mock("../src/alertrouter/alertRouter.ts", () => {
+  throw new Error("its file is gone")
+})
+
+it.effect(
+  "a kind whose part was replaced since the program started makes its receiver alone unavailable",
+  () =>
+    Effect.gen(function* () {
+      vi.stubEnv("PLANTED", "https://router.example.org")
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+      const receivers = {
+        chat: { kind: "messenger", url_env: "PLANTED" },
+        router: { kind: "alert_router", url_env: "PLANTED" },
+      } as const
+      const { made, problems } = yield* Effect.provide(policyReceivers(receivers, posting), testIds)
+      assert.deepStrictEqual(Array.from(made.keys()), ["chat"])
+      assert.deepStrictEqual(problems, [
+        {
+          message:
+            "needs a part of this program that cannot be loaded, as after an upgrade: restart the program",
+          path: ["receivers", "router"],
+        },
+      ])
+    }),
 )

@@ -2,6 +2,7 @@ import process from "node:process"
 import { setFlagsFromString } from "node:v8"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { loadKinds } from "@tocsin/adapter-notify/policyReceivers"
 import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { ProgramModule } from "./threads/askThread.ts"
 import { Cause, Deferred, Effect, Exit, Layer, Option, Result } from "effect"
@@ -141,7 +142,7 @@ export const serve = async (module: string): Promise<void> => {
   const lost = Deferred.makeUnsafe<never, StorageError>()
   const provided = service(settings.success, (failure) => void Deferred.doneUnsafe(lost, failure))
   const running = notices.pipe(Layer.provide(provided))
-  const launched = Effect.andThen(warnOfUnknownSettings, Layer.launch(running))
+  const launched = Effect.andThen(Effect.andThen(warnOfUnknownSettings, loadKinds), Layer.launch(running))
   const main = Effect.provide(Effect.raceFirst(Effect.tapCause(launched, report), endLost(lost)), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),
     Layer.succeed(ProgramModule, module),

@@ -2,6 +2,7 @@ import net, { isIP, type Socket } from "node:net"
 import { Transform } from "node:stream"
 import { openConnection } from "@tocsin/contract/formats/openConnection"
 import { Deferred, Duration, Effect, Option, type Redacted, Result } from "effect"
+import { loadPart } from "../loadPart.ts"
 import { checkedLookup, hostOf, NameLookup, parseTarget, SMTP, type TargetPolicy } from "../http/Target.ts"
 
 /** Submission with STARTTLS, and with TLS from the start (RFC 6409, RFC 8314). */
@@ -131,7 +132,7 @@ const makeTransport = Effect.fnUntraced(function* ({
     )
   }
   // Only a service that sends mails loads it.
-  const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
+  const { createTransport } = yield* loadPart(() => import("nodemailer"))
   return yield* Effect.acquireRelease(
     Effect.sync(() => {
       const created = createTransport({

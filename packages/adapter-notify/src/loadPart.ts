@@ -1,0 +1,18 @@
+import { Effect, Schema } from "effect"
+
+/** A part of the program that cannot be loaded: an upgrade has replaced the files of one that runs. */
+export class LostPart extends Schema.TaggedError<LostPart>()("LostPart", { cause: Schema.Defect() }) {
+  override get message(): string {
+    return "needs a part of this program that cannot be loaded, as after an upgrade: restart the program"
+  }
+}
+
+/** Loads what only some receivers need. */
+export const loadPart = <Part>(load: () => Promise<Part>): Effect.Effect<Part> =>
+  Effect.orDie(Effect.tryPromise({ try: load, catch: (cause) => new LostPart({ cause }) }))
+
+/** Fails, where a part is lost. */
+export const orLostPart = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | LostPart, R> =>
+  Effect.catchDefect(effect, (defect) =>
+    defect instanceof LostPart ? Effect.fail(defect) : Effect.die(defect),
+  )
