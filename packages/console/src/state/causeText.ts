@@ -6,9 +6,6 @@ const MOST_MEMBERS = 200
 
 type Incident = Pick<IncidentDetail["incident"], "incident_key" | "resolution" | "state">
 
-/** Whether its checks are late: no key of an event ends so. */
-const isOfLate = ({ incident_key }: Incident): boolean => incident_key.endsWith("/@overdue")
-
 const presentText = (members: IncidentDetail["members"], state: string): string => {
   const count = members.filter(({ left_at }) => left_at === null).length
   const some =
@@ -27,11 +24,12 @@ const OF_AGENTS: ReadonlyMap<string, string> = new Map([
 /** Why an incident is open, or how it resolved, in a sentence. */
 export const causeText = (incident: Incident, members: IncidentDetail["members"]): string => {
   const { incident_key, resolution, state } = incident
-  const shown = isOfLate(incident) ? "late" : "not ok"
-  if (state !== "open") return `Resolved: ${resolution?.text ?? `no check was left that was ${shown}`}.`
+  // What an earlier version resolved does not say how.
+  if (state !== "open") return resolution ? `Resolved: ${resolution.text}.` : "Resolved."
   const silent = members.find(({ check_id }) => check_id.startsWith("@"))
   const agent = silent?.title ?? silent?.agent_id
-  if (agent === undefined) return presentText(members, shown)
+  // No key of an event ends so.
+  if (agent === undefined) return presentText(members, incident_key.endsWith("/@overdue") ? "late" : "not ok")
   const why = OF_AGENTS.get(incident_key.slice(incident_key.lastIndexOf("/") + 1)) ?? "AGENT is silent"
   return `Open because ${why.replace("AGENT", () => agent)}.`
 }

@@ -22,11 +22,16 @@ const takenMark = ({ acknowledgement, state }: Marked, now: number): RowMark | u
 const namesText = (names: ReadonlyArray<string>): string =>
   names.length > 1 ? `${names.length}: ${names.join(", ")}` : names.join("")
 
-/** The one mark of a row: its most important fact about how it ended, who has it or was notified. */
+/** The one mark of a row: that nobody heard of it, how it ended, or else who has it or was notified. */
 export const markOf = (incident: Marked, now: number, faults = NO_FAULTS): RowMark | undefined => {
-  const { held_by, receivers } = incident
   const text = endText(incident)
-  if (text !== undefined) return { kind: "taken", text, title: text }
+  const mark = sentMark(incident, now, faults)
+  return text === undefined || mark?.kind === "failed" ? mark : { kind: "taken", text, title: text }
+}
+
+/** Who has it, or who was notified. */
+const sentMark = (incident: Marked, now: number, faults: typeof NO_FAULTS): RowMark | undefined => {
+  const { held_by, receivers } = incident
   const taken = takenMark(incident, now)
   if (taken !== undefined || receivers === undefined) return taken
   // A shadow is notified of nothing.

@@ -161,14 +161,21 @@ describe("texts that people read, type and select", () => {
     assert.include(held?.title, "notified email")
   })
 
-  it("a row of an incident that ended otherwise than by a recovery says so, whoever was notified", () => {
+  it("a row of an incident that ended otherwise than by a recovery says so, unless its delivery failed", () => {
     const email = { receiver: "email", state: "sent", held_by: [] } as const
-    const ended = (resolution: HeldIncident["resolution"]) =>
-      markOf({ ...OPEN, state: "resolved", receivers: [email], resolution }, 0)?.text
+    const ended = (resolution: HeldIncident["resolution"], receivers: HeldIncident["receivers"] = [email]) =>
+      markOf({ ...OPEN, state: "resolved", receivers, resolution }, 0)?.text
     assert.strictEqual(ended({ reason: "recovered", text: "ok again after 5 min" }), "notified email")
     assert.strictEqual(ended(null), "notified email")
     assert.strictEqual(ended({ reason: "deleted", by: "ann", text: "deleted by ann" }), "deleted by ann")
-    assert.strictEqual(ended({ reason: "withdrawn", text: "no longer checked" }), "no longer checked")
+    const withdrawn = { reason: "withdrawn", text: "no longer checked" } as const
+    assert.strictEqual(ended(withdrawn), "no longer checked")
+    assert.strictEqual(
+      ended(withdrawn, [{ ...email, held_by: ["ack"], state: "pending" }]),
+      "no longer checked",
+    )
+    assert.strictEqual(ended(withdrawn, [{ ...email, state: "failed" }]), "not delivered email")
+    assert.strictEqual(ended(withdrawn, []), "nobody notified")
   })
 
   it("a key after g goes to a page or does nothing, and no key acts twice", () => {
@@ -282,8 +289,8 @@ describe("the explanation of an incident", () => {
     assert.strictEqual(first("@twice", { ...resolved, resolution }), "Resolved: ok again after 5 min.")
     assert.match(first("@place", {}) ?? "", /^Open because most watches of web-1 failed together/)
     // An earlier version resolved it.
-    assert.strictEqual(first("disk", resolved), "Resolved: no check was left that was not ok.")
-    assert.strictEqual(first("@overdue", resolved), "Resolved: no check was left that was late.")
+    for (const end of ["@heartbeat", "disk", "@overdue"])
+      assert.strictEqual(first(end, resolved), "Resolved.")
   })
 
   it("has the silences in its timeline, also after it resolved", () => {

@@ -18,8 +18,7 @@ const HINT = (
     is set).
   </>
 )
-const WALL_HINT =
-  "A token of the role read, for all who come to this device: admins create one under Operators."
+const WALL_HINT = "All who come here can read what it reads: take a token of the role read, from an admin."
 
 const KEEPS_NOTHING = "This browser keeps nothing for this page: you are signed in until you load it again."
 
