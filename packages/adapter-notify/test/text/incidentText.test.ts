@@ -77,7 +77,7 @@ describe("the text of a notification", () => {
     [
       { reason: "withdrawn", of: "check" },
       "no longer checked",
-      "It had not recovered: the configuration of its agent no longer has it",
+      "It had not recovered: the check is no longer in the configuration of its agent",
     ],
     [
       { reason: "moved", to: IncidentKey.make("site") },
@@ -459,7 +459,7 @@ describe("a digest", () => {
       [
         "2 incidents are resolved, 1 of them without a recovery",
         "RESOLVED: web-1/disk: no longer checked",
-        "↳ It had not recovered: the configuration of its agent no longer has it",
+        "↳ It had not recovered: the check is no longer in the configuration of its agent",
         "RESOLVED: web-1/disk: ok again after 12 min 10 s",
       ],
     )

@@ -11,7 +11,7 @@ export const csvColumns = {
   checks:
     "agent_id check_id status last_observed_at exit_code incident_key summary expected_at is_overdue labels state late_severity title held_by",
   incidents:
-    "id incident_key state severity agent_id check_id opened_at resolved_at summary acknowledgement.by acknowledgement.at acknowledgement.until acknowledgement.severity acknowledgement.note held_by receivers title resolution.reason resolution.text",
+    "id incident_key state severity agent_id check_id opened_at resolved_at summary acknowledgement.by acknowledgement.at acknowledgement.until acknowledgement.severity acknowledgement.note held_by receivers title resolution.reason resolution.text resolution.by",
   operators: "name role created_at created_by expires_at last_used_at",
   outbox:
     "id notifier state incident_id event_type attempts next_attempt_at last_error updated_at receiver cause held_by held_until incident_key summary rotas why title",

@@ -92,7 +92,7 @@ export const en = {
     /** Of one that ended though no result says that its check is ok. */
     not_recovered: {
       gone: "It had not recovered",
-      withdrawn: "It had not recovered: the configuration of its agent no longer has it",
+      withdrawn: "It had not recovered: the check is no longer in the configuration of its agent",
       by_hand: "By hand: no result says that it is ok",
       reported: "It has not recovered: it is {status} now",
       moved: "It has not recovered: see the incident {name}",

@@ -190,9 +190,10 @@ export const isSameReport = (before: Flat | undefined, after: Flat | undefined):
   if (before === undefined || after === undefined) return false
   let more = 0
   for (const name in before) {
+    if (!Object.hasOwn(before, name)) continue
     if (before[name] !== after[name]) return false
     more -= 1
   }
-  for (const _ in after) more += 1
+  for (const name in after) if (Object.hasOwn(after, name)) more += 1
   return more === 0
 }
