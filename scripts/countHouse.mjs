@@ -68,7 +68,7 @@ export const features = [
   },
   {
     word: "integrations",
-    own: /^adapter-mail\/|[iI]ntegrations?\w*\.|\/senders\/|\/sender(Kinds|Lines)\.|JobRunRecord|PagedAlert|ReportedAlertRecord|ResolveCheck/,
+    own: /^adapter-mail\/|[iI]ntegrations?\w*\.|\/senders\/|\/senderLines\.|JobRunRecord|PagedAlert|ReportedAlertRecord|ResolveCheck/,
     names:
       /(?<!telemetry)[iI]ntegrations?(?![a-z]| key)|[sS]enderLines|[pP]agedAlert|[rR]eportedAlert|reported_alert|job_run|[jJ]obRun/,
     former: ["PagedAlert", "reported_alert"],
@@ -81,7 +81,7 @@ export const features = [
   },
   {
     word: "receivers",
-    own: /(?<!server\/src)\/Secrets?(Record|Cipher|sApi)?\.|(receiver|plain|open|examine|mask|kept)Secrets?\.|secret(s|Keys|Decisions|Operations)\.|ReceiverSecrets|SecretCipher|(changing|live|console\/src\/pages\/)Receivers|editReceiver|receiver(Forms|Actions)|ReceiverForm/,
+    own: /(?<!server\/src)\/Secrets\.|(receiver|plain|open|examine|mask|kept)Secrets?\.|secret(s|Keys|Decisions|Operations)\.|ReceiverSecrets|SecretCipher|(changing|live|console\/src\/pages\/)Receivers|editReceiver|receiver(Forms|Actions)|ReceiverForm/,
     names:
       /[sS]ecret(?:Cipher|Record|sApi|sList|Marks?|Decisions|Problems|Keys?)\b|[rR]eceiverSecrets|(?:plain|open|examine)Secrets|changingReceivers|editReceiver|receiver(?:Forms|Actions)|ReceiverForm|["']secrets?["']|\bsecrets:(?! Secrets\b)/,
     former: ["SecretCipher"],
