@@ -42,6 +42,8 @@ export class Night {
   readonly #firstOf = new Map<string, Seen>()
   readonly #trace: Array<string> = []
   readonly #until: number
+  /** Rows may state the incident between two changes of one report, one of which is a fall, or after them. */
+  #mixedUntil = -Infinity
   #now = 0
 
   constructor(story: Story, until: number) {
@@ -103,9 +105,7 @@ export class Night {
       for (const { from: down, to } of this.#world.outages) if (down <= from + CHORES && from < to) from = to
       if (from + CHORES >= at) continue
       const late = `${wordsOf(row)} of ${key} is ready since ${row.readyAt}, and no attempt began until ${at}`
-      // A step that a restart loses.
-      const isLost = row.special === "step" && this.#world.outages.length > 0
-      throw new Verdict(isLost ? "is open" : "differs", late)
+      throw new Verdict("differs", late)
     }
   }
 
@@ -165,10 +165,14 @@ export class Night {
   #report(at: number, agent: string, results: ReadonlyArray<Reported>): void {
     this.#world.isEvent = true
     this.#world.batch += 1
+    const moves = new Map<string, Set<number>>()
     for (const { check, key = `${agent}/${check}`, loud: isLoud, status } of results) {
       const name = `${agent}/${check}`
       const rank = rankOf(status)
       if ((this.#checks.get(name) ?? 0) === rank) continue
+      const ways = moves.get(key) ?? new Set<number>()
+      moves.set(key, ways.add(Math.sign(rank - (this.#checks.get(name) ?? 0))))
+      if (ways.size > 1) this.#mixedUntil = at + CHORES
       this.#checks.set(name, rank)
       let incident = this.#incidents.find((one) => one.isOpen && one.key === key)
       if (incident === undefined) {
@@ -199,9 +203,9 @@ export class Night {
     const again = this.#rowOf.get(id)
     if (again !== undefined) {
       const first = this.#firstOf.get(id)
-      // A firing that waits takes the cause of a handover.
+      // A firing that waits takes the cause of one who comes on call.
       const isSame = first?.rank === rank && first.receiver === receiver && first.event === event
-      if (!isSame || (first.cause !== cause && cause !== "handover"))
+      if (!isSame || (first.cause !== cause && cause !== "handover" && cause !== "escalation"))
         throw new Verdict("differs", `changed: ${said}`)
       this.#mayGoOn(incident, again, at, said)
       return incident.begin(at, again)
@@ -212,7 +216,11 @@ export class Night {
       throw this.#unexpected(incident, seen, `${said}; rows: ${rows.map(wordsOf).join("; ")}`)
     if (incident.rows.isBlocked(row)) throw new Verdict("differs", `before an earlier one: ${said}`)
     const isOfCause = event === "resolved" || (cause !== undefined && row.causes.includes(cause))
-    if (row.rank !== rank || !isOfCause) throw new Verdict("differs", `${said}; expected ${wordsOf(row)}`)
+    if (row.rank !== rank || !isOfCause)
+      throw new Verdict(
+        row.isOptional || at <= this.#mixedUntil ? "is open" : "differs",
+        `${said}; expected ${wordsOf(row)}`,
+      )
     if (cause !== undefined) row.causes = [cause]
     row.id = id
     this.#rowOf.set(id, row)
@@ -222,13 +230,14 @@ export class Night {
 
   #mayGoOn({ rows }: Incident, row: Row, at: number, said: string): void {
     if (rows.heldRetries.has(row)) throw new Verdict("differs", `in an acknowledgement: ${said}`)
-    // The end of an acknowledgement replaced it, and its receiver is no longer named.
-    if (row.state === "discarded") throw new Verdict("is open", `a retry goes on: ${said}`)
     if (row.state !== "retry" || row.readyAt > at + 0.001)
       throw new Verdict("differs", `too early: ${said}; ${wordsOf(row)}, ready at ${row.readyAt}`)
   }
 
-  /** The service counts who comes on call while the incident names the rota nowhere, and retries of acknowledged times. */
+  /**
+   * The service counts who comes on call while the incident names the rota nowhere. One that was out of reach before an
+   * acknowledgement stays so after it, where the text says neither.
+   */
   #unexpected({ beginning, onCall, rows }: Incident, { at, cause, receiver }: Seen, said: string): Verdict {
     const isUnnamed = cause === "handover" && onCall.came(receiver).some(({ coming }) => !coming.isNamed)
     const wasLong = rows.all.some(({ retrySince = Infinity }) => retrySince + OUT_OF_REACH <= at)

@@ -82,9 +82,10 @@ export class OnCall {
     )
   }
 
-  /** Whether a receiver came beside another, and has had no firing since. */
-  isBeside(receiver: string): boolean {
+  /** Whether a receiver came beside another in one of these rotas, and has had no firing since. */
+  isBeside(receiver: string, rotas: ReadonlySet<string>): boolean {
     return Array.from(this.#people).some(([rota, people]) => {
+      if (!rotas.has(rota)) return false
       const since = this.#coming.get(`${rota} ${receiver}`)?.coming.at ?? -Infinity
       const isFirst = !this.#rows
         .firings(receiver)

@@ -71,7 +71,7 @@ export const handOver = (incident: Facts, at: number): void => {
     coming.isGiven = true
     if (held?.special === "ack_ran_out" || held?.special === "reminder") continue
     const row = held ?? incident.write(at, receiver, { rotas: named.rotas })
-    row.special = onCall.isBeside(receiver) ? "beside" : "handover"
+    row.special = onCall.isBeside(receiver, named.rotas) ? "beside" : "handover"
     row.dueAt = coming.at
   }
 }

@@ -35,7 +35,7 @@ const causesOf = (incident: Facts, row: Row, at: number, named: Named): Readonly
       return ["escalation"]
     default:
   }
-  if (!onCall.isBeside(receiver)) return byRule()
+  if (!onCall.isBeside(receiver, named.rotas)) return byRule()
   // One that waited before its receiver stood beside another, or whose receiver knows something, has either cause.
   return knows > 0 || row.written < at - CHORES ? ["escalation", ...byRule()] : ["escalation"]
 }

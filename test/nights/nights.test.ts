@@ -10,8 +10,8 @@ import { Night } from "./Night.ts"
 import { night } from "./randomNight.ts"
 import { endOf, watchNight } from "./watchNight.ts"
 
-/** Of so many nights one may differ: the model still reads some rare meetings of rules otherwise. */
-const RARE = 50
+/** Of so many nights one may differ, and two more: the model still reads some rare meetings of rules otherwise. */
+const RARE = 20
 /** Of so many nights, at most every second one may leave open what follows. */
 const ENOUGH = 5
 
@@ -30,7 +30,11 @@ const areOwed = (storage: Layer.Layer<Storage, unknown>, runs: number, replicas:
       }).pipe(Effect.provide(Layer.fresh(storage))),
     )
     assert.isTrue(count.all < ENOUGH || count.open * 2 <= count.all, JSON.stringify(count))
-    assert.isAtMost(differing.length, Math.floor(count.all / RARE), differing.join("\n\n"))
+    assert.isAtMost(
+      differing.length,
+      count.all < ENOUGH * 2 ? 0 : 2 + Math.floor(count.all / RARE),
+      differing.join("\n\n"),
+    )
   })
 
 const TITLE = "each attempt of a random night is owed, and each that is owed begins in time"
