@@ -104,9 +104,6 @@ export class SqliteFailures {
   /** The storage's failure. Any other error than SQLite's and the file system's is a defect. */
   toEffect(cause: unknown): Effect.Effect<never, StorageError> {
     if (cause instanceof StorageError) return Effect.fail(cause)
-    // No grant of threads helps: without a sync, what they write would not last.
-    if (Predicate.hasProperty(cause, "permission") && cause.permission === "WorkerThreads")
-      return Effect.fail(this.#undurable(cause))
     if (isForbidden(cause)) return Effect.fail(forbidden(this.#file))
     if (isSqliteError(cause)) return Effect.fail(this.#error(reasonOf(cause.errcode), cause))
     if (isClosedError(cause)) return this.closed
@@ -115,14 +112,10 @@ export class SqliteFailures {
   }
 
   unsynced(cause: Error): Effect.Effect<never, StorageError> {
-    if (isForbidden(cause)) return Effect.fail(this.#undurable(cause))
-    const message = `${this.#file}-wal could not be written to the disk: check the disk and the system log, then start Tocsin again; nothing acknowledged is lost`
+    const message = isForbidden(cause)
+      ? `${this.#file} cannot be made durable, because Node.js keeps fdatasync from programs that run with --permission: run this one without it, or store in PostgreSQL`
+      : `${this.#file}-wal could not be written to the disk: check the disk and the system log, then start Tocsin again; nothing acknowledged is lost`
     return Effect.fail(new StorageError({ reason: "unavailable", message, cause }))
-  }
-
-  #undurable(cause: unknown): StorageError {
-    const message = `${this.#file} cannot be made durable, because Node.js keeps fdatasync from programs that run with --permission: run this one without it, or store in PostgreSQL`
-    return new StorageError({ reason: "unavailable", message, cause })
   }
 
   /** Runs work. What SQLite or the file system throws becomes a failure of the storage. */

@@ -155,7 +155,13 @@ export class CheckpointWorker {
   /** Runs a step and calls `reply` with its outcome. No other step may be running. */
   run(order: CheckpointOrder, reply: (reply: CheckpointReply) => void): void {
     this.#reply = reply
-    this.#worker ??= this.#start()
+    try {
+      this.#worker ??= this.#start()
+    } catch (cause) {
+      // A host or a runtime that lets no thread begin. The caller still has to answer what it has committed.
+      queueMicrotask(() => this.#answer({ failure: String(cause) }))
+      return
+    }
     this.#worker.ref()
     this.#worker.postMessage(order)
   }
@@ -255,7 +261,8 @@ export class Checkpoints {
 
   #begin(): void {
     this.#retry = undefined
-    if (!this.#isRunning && !this.#health.isFailed) this.#run(CHECKPOINT)
+    const isClosed = this.#onIdle !== undefined
+    if (!this.#isRunning && !isClosed && !this.#health.isFailed) this.#run(CHECKPOINT)
   }
 
   #run([step, ...rest]: ReadonlyArray<CheckpointStep>): void {

@@ -70,6 +70,16 @@ describe("a checkpoint", () => {
     assert.strictEqual(closed, 1)
   })
 
+  it("does not begin once the log is closed, as the answer to the last commit may ask for", () => {
+    const { asked, checkpoints, reply } = checkpointsByHand()
+    let closed = 0
+    checkpoints.close(() => void closed++)
+    checkpoints.consider(10)
+    reply(FAILED)
+    assert.deepStrictEqual(asked, ["close"])
+    assert.strictEqual(closed, 1)
+  })
+
   it("under way when the log is closed comes to its end first", () => {
     const { asked, checkpoints, reply } = checkpointsByHand()
     checkpoints.consider(10)

@@ -1,10 +1,12 @@
 import fs, { statSync } from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import { DatabaseSync } from "node:sqlite"
+import threads from "node:worker_threads"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { eventually } from "../eventually.ts"
 import { agentIds, names, openStorage, putAgent, scratchFile } from "../ScratchFile.ts"
+import { CheckpointWorker } from "../../src/log/Checkpoints.ts"
 import { beginnings, FRAME_BYTES, readOn } from "./logInspection.ts"
 import { transact } from "@tocsin/testing/transact"
 
@@ -23,6 +25,27 @@ const onSmallVolume = Effect.acquireRelease(
       fs.statfsSync = original
       syncBuiltinESMExports()
     }),
+)
+
+/** No thread begins, as at a host's limit of processes or without a grant of the runtime, until `allow`. */
+const withoutThreads = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const original = threads.Worker
+      threads.Worker = new Proxy(original, {
+        construct: () => {
+          throw Object.assign(new Error("EAGAIN"), { code: "ERR_WORKER_INIT_FAILED" })
+        },
+      })
+      syncBuiltinESMExports()
+      return Effect.sync(() => {
+        threads.Worker = original
+        syncBuiltinESMExports()
+      })
+    }),
+    (allow) => allow,
+  ),
+  (allow) => ({ allow }),
 )
 
 describe("checkpoints", () => {
@@ -78,6 +101,20 @@ describe("checkpoints", () => {
       yield* reader.stop
       yield* eventually(Effect.exit(transact(storage, putAgent("z"))), Exit.isSuccess)
       assert.deepStrictEqual(yield* agentIds(storage), [...kept, "z"])
+    }),
+  )
+
+  it.effect("that can begin no thread have failed, which ends no program, and are tried again", () =>
+    Effect.gen(function* () {
+      const file = yield* scratchFile
+      yield* openStorage(file)
+      const worker = new CheckpointWorker({ file, keptBytes: 0 })
+      const move = Effect.promise(() => new Promise((resolve) => worker.run({ step: "move" }, resolve)))
+      const { allow } = yield* withoutThreads
+      assert.deepStrictEqual(yield* move, { failure: "Error: EAGAIN" })
+      yield* allow
+      assert.include(yield* move, { hasStartedOver: false })
+      yield* Effect.promise(() => new Promise<void>((done) => worker.close(done)))
     }),
   )
 })
