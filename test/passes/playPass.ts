@@ -1,6 +1,6 @@
 import { compilePolicy } from "@tocsin/core/heart/policy/compilePolicy"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import type { StoredHold } from "@tocsin/core/heart/model/OutboxRecord"
+import type { StoredHold } from "@tocsin/core/heart/model/StoredHold"
 import { listNames } from "@tocsin/core/lists/ListDefinitions"
 import { rowsOf } from "@tocsin/testing/rowsOf"
 import * as Instant from "@tocsin/contract/formats/Instant"

@@ -1,16 +1,15 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {
-  type HoldName,
   inOrder,
   isHeld,
   isReplaced,
   isRetried,
   type OutboxRecord,
   OutboxTransitions,
-  type StoredHold,
   wasAttempted,
 } from "../model/OutboxRecord.ts"
+import type { HoldName, StoredHold } from "../model/StoredHold.ts"
 import { move } from "@tocsin/contract/formats/TransitionTable"
 import type { WithIncident } from "../../kernel/unitOfWork/Search.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"

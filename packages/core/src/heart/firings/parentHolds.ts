@@ -1,6 +1,7 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { holdsInForce, type OutboxRecord, type StoredHold } from "../model/OutboxRecord.ts"
+import { holdsInForce, type OutboxRecord } from "../model/OutboxRecord.ts"
+import type { StoredHold } from "../model/StoredHold.ts"
 import { type Hold, type Holds, momentOf, NO_HOLDS, UNTIL_A_CHANGE } from "./Hold.ts"
 import { isParentName, PARENT, type ParentName, type Parents } from "./parents.ts"
 

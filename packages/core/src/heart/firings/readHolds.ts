@@ -5,7 +5,6 @@ import { loneCommandOf, type LoneDecision } from "../../kernel/unitOfWork/Decisi
 import { find } from "../../kernel/unitOfWork/Search.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {
-  type HoldName,
   holdsInForce,
   inOrder,
   isFiring,
@@ -13,6 +12,7 @@ import {
   isUnended,
   wasSent,
 } from "../model/OutboxRecord.ts"
+import type { HoldName } from "../model/StoredHold.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/policy/PolicyDocument"
 import type { IncidentTimeline } from "../../kernel/ports/Storage.ts"

@@ -11,6 +11,7 @@ import type {
   Severity,
 } from "@tocsin/contract/formats/Status"
 import type { Reason } from "./Reason.ts"
+import type { HoldName, StoredHold } from "./StoredHold.ts"
 import { topic } from "../../kernel/topics/Topics.ts"
 import { move, stateTable } from "@tocsin/contract/formats/TransitionTable"
 import {
@@ -26,36 +27,6 @@ import {
 } from "../../kernel/model/TableShape.ts"
 
 const OUTBOX = topic("outbox")
-
-/** Names what keeps a firing waiting (docs/rules.md#holds). */
-export type HoldName =
-  | "ack"
-  | "after"
-  | "clock"
-  | "notifications_off"
-  | "not_owed"
-  | "outage"
-  | "parent_grace"
-  | "quiet"
-  | `parent:${string}`
-  | `silence:${string}`
-  | `window:${string}`
-
-/** A hold as the row of a firing keeps it. Times are microseconds. */
-export interface StoredHold {
-  readonly by: HoldName
-  /** Absent where a change ends it. */
-  readonly until?: number
-  /**
-   * Of a parent: when the last one ended for the first time. From then on, parents hold a bounded time. Of an
-   * acknowledgement, where it holds a retry: when it began.
-   */
-  readonly since?: number
-  /** It has ended. With `until`, it is a parent whose child recovers until then; without, it is remembered. */
-  readonly hasEnded?: true
-  /** Something was due under it: its end begins later steps again. */
-  readonly wasDue?: true
-}
 
 /** A recipient of a mail that needs no further attempt: it has the mail, or was refused for good. */
 export interface SettledRecipient {

@@ -1,5 +1,6 @@
 import type { FiringCause } from "@tocsin/contract/formats/Status"
-import type { DiscardReason, HoldName, OutboxRecord } from "../model/OutboxRecord.ts"
+import type { DiscardReason, OutboxRecord } from "../model/OutboxRecord.ts"
+import type { HoldName } from "../model/StoredHold.ts"
 
 type Name<Hold extends HoldName> = Hold extends `${infer Kind}:${string}` ? Kind : Hold
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { outboxRecord } from "@tocsin/testing/records"
 import { holdEnded } from "../../../src/heart/firings/steps.ts"
-import type { HoldName, StoredHold } from "../../../src/heart/model/OutboxRecord.ts"
+import type { HoldName, StoredHold } from "../../../src/heart/model/StoredHold.ts"
 
 const minute = (count: number) => Instant.fromMillis(1_769_848_200_000 + count * 60_000)
 const NOW = minute(30)

@@ -9,7 +9,8 @@ import { type Hold, NO_HOLDS } from "../../../src/heart/firings/Hold.ts"
 import { nextFirings } from "../../../src/heart/firings/readHolds.ts"
 import { NO_PARENTS } from "../../../src/heart/firings/parents.ts"
 import type { IncidentRecord } from "../../../src/heart/model/IncidentRecord.ts"
-import type { HoldName, OutboxRecord } from "../../../src/heart/model/OutboxRecord.ts"
+import type { OutboxRecord } from "../../../src/heart/model/OutboxRecord.ts"
+import type { HoldName } from "../../../src/heart/model/StoredHold.ts"
 import type { NamedReceiver } from "../../../src/heart/policy/routing.ts"
 
 /** All cases are looked at ten minutes after the opening. */

@@ -1,0 +1,29 @@
+/** Names what keeps a firing waiting (docs/rules.md#holds). */
+export type HoldName =
+  | "ack"
+  | "after"
+  | "clock"
+  | "notifications_off"
+  | "not_owed"
+  | "outage"
+  | "parent_grace"
+  | "quiet"
+  | `parent:${string}`
+  | `silence:${string}`
+  | `window:${string}`
+
+/** A hold as the row of a firing keeps it. Times are microseconds. */
+export interface StoredHold {
+  readonly by: HoldName
+  /** Absent where a change ends it. */
+  readonly until?: number
+  /**
+   * Of a parent: when the last one ended for the first time. From then on, parents hold a bounded time. Of an
+   * acknowledgement, where it holds a retry: when it began.
+   */
+  readonly since?: number
+  /** It has ended. With `until`, it is a parent whose child recovers until then; without, it is remembered. */
+  readonly hasEnded?: true
+  /** Something was due under it: its end begins later steps again. */
+  readonly wasDue?: true
+}
