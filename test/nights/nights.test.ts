@@ -20,7 +20,7 @@ const areOwed = (storage: Layer.Layer<Storage, unknown>, runs: number, replicas:
   Effect.gen(function* () {
     const count = { all: 0, open: 0 }
     const differing: Array<string> = []
-    yield* forAll(night, { runs }, (story) =>
+    yield* forAll(night, { runs, runMillis: PROPERTY_TIMEOUT_MILLIS }, (story) =>
       Effect.gen(function* () {
         const log = yield* watchNight(story, { storage: yield* Storage, replicas })
         const { trace, verdict, why } = new Night(story, endOf(story)).judge(log)

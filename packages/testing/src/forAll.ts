@@ -6,7 +6,7 @@ import { propertyRuns, propertySeed, RUNS_FACTOR } from "./propertyRuns.ts"
 /** The time limit of a property with its shrinking; the runs that passed by then count, if one did. */
 const PATIENCE_MILLIS = Math.max(30_000, 90_000 * RUNS_FACTOR)
 
-/** A run that takes longer hangs and fails the property. Otherwise it would count as passed. */
+/** A run that takes longer hangs and fails the property, unless it says otherwise. Else it would count as passed. */
 const RUN_MILLIS = 45_000
 
 /** The time limit of a test of one property: its patience, and time for the run under way. */
@@ -19,7 +19,7 @@ export const PROPERTY_TIMEOUT_MILLIS = PATIENCE_MILLIS + 120_000
  */
 export const forAll = <A, E, R>(
   arbitrary: fc.Arbitrary<A>,
-  { runs }: { readonly runs: number },
+  { runMillis = RUN_MILLIS, runs }: { readonly runs: number; readonly runMillis?: number },
   property: (value: A) => Effect.Effect<void, E, R>,
 ): Effect.Effect<void, never, R> =>
   Effect.contextWith((context) =>
@@ -29,7 +29,7 @@ export const forAll = <A, E, R>(
         {
           numRuns: propertyRuns(runs),
           interruptAfterTimeLimit: PATIENCE_MILLIS,
-          timeout: RUN_MILLIS,
+          timeout: runMillis,
           ...(propertySeed !== undefined && { seed: propertySeed }),
           ...(process.env["PROPERTY_PATH"] !== undefined && { path: process.env["PROPERTY_PATH"] }),
         },
