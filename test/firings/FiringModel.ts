@@ -363,8 +363,13 @@ export class FiringModel {
         if (this.#now - (row.attempted ?? 0) <= 3 * LATENESS) this.#races()
         row.state = "discarded"
         const keeps = row.byTime ?? (row.cause === "handover" && isOnCall ? row.cause : undefined)
-        if (keeps !== undefined && isNamed) reach.held ??= { ...this.#row(incident, {}), byTime: keeps }
+        const { isRepair = false } = row
+        if (keeps !== undefined && isNamed)
+          reach.held ??= { ...this.#row(incident, {}), byTime: keeps, isRepair }
         else if (isFirst) reach.held ??= this.#row(incident, {})
+        // One that is sent whatever its receiver knows still is, unless another one is on its way.
+        const isForced = row.isAgain === true && (row.cause === "opened" || row.cause === "worsened")
+        reach.again ||= isForced && isFirst && reach.rows.every(({ state }) => state !== "pending")
       }
     }
   }

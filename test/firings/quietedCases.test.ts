@@ -285,6 +285,131 @@ const OUT_OF_REACH: Readonly<Record<string, Case>> = {
     tail: 700,
     expected: ["380 pager firing escalation critical"],
   },
+  "of one that had waited after an outage, in retry for a minute before it, and acknowledged again": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, { step: "silence", match: ["agent_id = a"], lasts: 250 }],
+      [60, disk("critical")],
+      [60, { step: "stops", lasts: 300 }],
+      [480, acknowledge(600)],
+      [400, acknowledge(400)],
+      [60, chat("accepts")],
+    ],
+    tail: 600,
+    expected: ["1480 chat firing ack_ran_out critical"],
+  },
+}
+
+/** Its receiver knows as much, and is sent it all the same. */
+const WORSE_THAN_ACKNOWLEDGED: Case["steps"] = [
+  [20, disk("critical")],
+  [180, disk("warning")],
+  [60, acknowledge(4_000)],
+  [60, chat("is_down")],
+  [60, disk("critical")],
+  [60, acknowledge(4_000)],
+  [60, chat("accepts")],
+]
+const REFUSED: Case["steps"] = [
+  [20, chat("refuses")],
+  [60, disk("critical")],
+  [60, { step: "silence", match: ["check_id = disk"], lasts: 300 }],
+  [60, chat("accepts")],
+]
+const FORCED: Readonly<Record<string, Case>> = {
+  "the check was worse than acknowledged": {
+    ...TO_CHAT,
+    steps: [...WORSE_THAN_ACKNOWLEDGED, [600, { step: "withdraw", which: 0 }]],
+    expected: ["20 chat firing opened critical", "1100 chat firing worsened critical"],
+  },
+  "the check was worse than acknowledged, without a policy": {
+    receivers: ["chat"],
+    steps: [...WORSE_THAN_ACKNOWLEDGED, [600, { step: "withdraw", which: 0 }]],
+    expected: ["20 chat firing opened critical", "1100 chat firing worsened critical"],
+  },
+  "the check was worse than acknowledged, and is milder in a silence that goes on": {
+    ...TO_CHAT,
+    steps: [
+      ...WORSE_THAN_ACKNOWLEDGED,
+      [60, { step: "silence", match: ["agent_id = a"], lasts: 900 }],
+      [540, { step: "withdraw", which: 0 }],
+      [60, disk("warning")],
+    ],
+    expected: ["20 chat firing opened critical", "1460 chat firing worsened warning"],
+  },
+  "the check was worse than acknowledged, which runs out: it is one": {
+    ...TO_CHAT,
+    steps: WORSE_THAN_ACKNOWLEDGED,
+    tail: 5_000,
+    expected: ["20 chat firing opened critical", "4440 chat firing ack_ran_out critical"],
+  },
+  "the check was worse than acknowledged, and its receiver has a later step alone by then": {
+    policy: { routes: [{ to: ["chat"] }] },
+    steps: [
+      ...WORSE_THAN_ACKNOWLEDGED,
+      [
+        60,
+        {
+          step: "policy",
+          policy: { routes: [{ steps: [{ to: ["pager"] }, { after: 900, to: ["chat"] }] }] },
+          receivers: ["chat", "pager"],
+        },
+      ],
+      [540, { step: "withdraw", which: 0 }],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "1100 pager firing opened critical",
+      "2000 chat firing escalation critical",
+    ],
+  },
+  "its receiver had refused it, and works again": {
+    ...TO_CHAT,
+    steps: [
+      ...REFUSED,
+      [20, { step: "tests", receiver: "chat" }],
+      [60, chat("is_down")],
+      [120, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [600, { step: "withdraw", which: 0 }],
+    ],
+    expected: ["1060 chat firing opened critical"],
+  },
+  "its receiver knew as much, had refused it, and works again": {
+    receivers: ["chat"],
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 120, to: ["chat"] }] }] },
+    steps: [
+      [20, disk("critical")],
+      [60, chat("refuses")],
+      [120, { step: "silence", match: ["agent_id = a"], lasts: 300 }],
+      [60, chat("accepts")],
+      [60, { step: "tests", receiver: "chat" }],
+      [60, chat("is_down")],
+      [180, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [540, { step: "withdraw", which: 0 }],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "1160 chat firing escalation critical",
+      "1280 chat firing escalation critical",
+    ],
+  },
+  "its receiver had refused it, and one attempt brought it: another does not": {
+    ...TO_CHAT,
+    steps: [
+      ...REFUSED,
+      [20, load("critical")],
+      [60, chat("is_down")],
+      [220, acknowledge(4_000)],
+      [60, chat("refuses")],
+      [600, { step: "withdraw", which: 0 }],
+      [60, chat("accepts")],
+      [60, load("critical", { check: "cpu", key: "z" })],
+    ],
+    expected: ["220 chat firing opened critical", "1280 chat firing opened critical"],
+  },
 }
 
 describe("a firing in retry at the end of an acknowledgement", () => {
@@ -293,4 +418,8 @@ describe("a firing in retry at the end of an acknowledgement", () => {
 
 describe("who is out of reach after an acknowledgement", () => {
   playCases(OUT_OF_REACH)
+})
+
+describe("a firing in retry that is sent whatever its receiver knows, after an acknowledgement that is withdrawn", () => {
+  playCases(FORCED)
 })

@@ -92,14 +92,17 @@ const quieted = (item: OutboxRecord, inForce: ReadonlyArray<Hold>): OutboxRecord
   holds: isReplaced(item) ? item.holds : inForce.map(stored),
 })
 
-/** The firings in retry of an incident that is acknowledged: since then, or since it first was without an end between. */
+/**
+ * The firings in retry of an incident that is acknowledged: since then, or since it first was without an end between.
+ * A first attempt leaves its row the past holds that an evaluation remembered; a retry needs them no more.
+ */
 export const beginQuiet = (
   unit: UnitOfWork,
   { id }: Pick<IncidentRecord, "id">,
   since: Instant.Instant,
 ): void => {
   for (const item of unit.outbox.group(id))
-    if (isRetried(item) && item.holds === undefined)
+    if (isRetried(item) && !item.holds?.some(({ by }) => by === "ack"))
       unit.outbox.put({ ...item, holds: [{ by: "ack", since: Number(since) }] })
 }
 

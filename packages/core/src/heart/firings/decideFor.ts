@@ -69,7 +69,7 @@ const newFiring = (situation: Situation, want: Want, { facts, now }: At): NewFir
     cause,
     must_send,
     why: reasonOf(situation, cause, facts, now),
-    repaired_by: repairedBy(situation, facts),
+    repaired_by: repairedBy(situation, facts) ?? want.repaired_by,
     is_backfill: isByTurn || (isOwed && isBackfill(due, now)),
     holds: decideHolds(facts, { ...waitOf(situation, want, now), reportsUntil }, now),
   }

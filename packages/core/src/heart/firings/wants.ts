@@ -132,6 +132,8 @@ export interface Want {
   readonly cause: FiringCause
   /** Sent whatever its receiver knows by then. */
   readonly must_send: boolean
+  /** By what it was owed again, where it takes the place of one that was. */
+  readonly repaired_by?: OutboxRecord["repaired_by"]
   /** When its delay ends, or ended, if it has one. */
   readonly dueAt?: Instant.Instant | undefined
   /** Whether the routes make it owed, by what its receiver knows. */
@@ -144,19 +146,23 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
   if (step === undefined) return undefined
   const timed = (cause: FiringCause, isDue: boolean): Want | undefined =>
     isDue ? { cause, must_send: true } : undefined
-  const must_send = held?.must_send === true
+  const isAlone = !others.some(isUnended)
+  const isForced = isAlone && isFirst(step) && replaced.some(isOfWorsening)
+  const must_send = held?.must_send === true || isForced
   const waits = held ?? replaced[0]
   const isTold = known !== undefined || (waits !== undefined && step.first !== undefined)
-  const ranOut = timed("ack_ran_out", isTold && hasAckRunOut)
+  const repaired_by = replaced.find((item) => item.repaired_by !== undefined)?.repaired_by
+  const atEnd = timed("ack_ran_out", isTold && hasAckRunOut)
+  const ranOut = atEnd && { ...atEnd, repaired_by }
   const cause = held?.cause
   const isOwn = isByTime(cause) || held?.repaired_by !== undefined
   const own = cause !== undefined && isOwn ? { cause, must_send } : undefined
   const again = refused?.cause === undefined ? undefined : timed(refused.cause, true)
   const comes = handover && { cause: handover.cause, must_send }
-  const owed = isOwed ? owedTo(situation) : undefined
-  const stays = must_send ? keptFor(situation, facts, now) : undefined
-  const kept = others.some(isUnended) ? undefined : replaced.find((item) => isKept(item, situation, facts))
-  const same = kept?.cause === undefined ? undefined : timed(kept.cause, true)
+  const owed = isOwed ? owedTo(situation, must_send) : undefined
+  const stays = isForced ? SENT_ANYWAY : must_send ? keptFor(situation, facts, now) : undefined
+  const kept = isAlone ? replaced.find((item) => isKept(item, situation, facts)) : undefined
+  const same = kept?.cause && { cause: kept.cause, must_send: true, repaired_by: kept.repaired_by }
   const paged = timed("escalation", isStepDue(situation, facts, now))
   const steps = paged && { ...paged, dueAt: stepBefore(situation, now)?.at }
   const reminder = timed("reminder", (remindedAt(situation) ?? Instant.LATEST) <= now)
@@ -170,14 +176,17 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
     : (ranOut ?? own ?? comes ?? byRoutes ?? reminder)
 }
 
-const owedTo = ({ due, held, known, row }: Situation): Want => {
+const owedTo = ({ due, held, known, row }: Situation, must_send: boolean): Want => {
   // One that stays named has no delay but that under which its firing waits.
   const delay =
     known === undefined && row ? holdsInForce(row).find(({ by }) => by === "after")?.until : undefined
   const dueAt = due?.at ?? (delay === undefined ? undefined : momentOf(delay))
   const isLater = due?.isLater ?? (known === undefined && held?.cause === "escalation")
-  return { cause: causeFor(known, { isLater }), must_send: held?.must_send === true, dueAt, isOwed: true }
+  return { cause: causeFor(known, { isLater }), must_send, dueAt, isOwed: true }
 }
+
+/** One for a receiver that knows as much. */
+const SENT_ANYWAY: Want = { cause: "worsened", must_send: true }
 
 /** A held firing that must be sent; that of a step where one still names the receiver, and not before it began again and is due. */
 const keptFor = (
@@ -186,7 +195,7 @@ const keptFor = (
   now: Instant.Instant,
 ): Want | undefined => {
   const { held, step } = situation
-  if (held?.cause !== "escalation") return { cause: "worsened", must_send: true }
+  if (held?.cause !== "escalation") return SENT_ANYWAY
   const [delay] = step?.later ?? []
   const begun = stepsBeginAfter(incident, now)
   // A naming that is cut knows no steps.
@@ -256,15 +265,20 @@ export const remindedAt = ({ others, step }: Situation): Instant.Instant | undef
   return last && Instant.plus(last, step.remind)
 }
 
+/** Whether a worsening that ended an acknowledgement made a firing owed, whatever its receiver knows. */
+const isOfWorsening = ({ cause, must_send }: OutboxRecord): boolean =>
+  must_send && (cause === "opened" || cause === "worsened")
+
 /**
- * Whether a firing that an acknowledgement held in retry is sent after it with its cause: one that is due by time, and a
- * handover to one who is on call.
+ * Whether a firing that an acknowledgement held in retry is sent after it with its cause: one that is due by time, or
+ * owed again, and a handover to one who is on call.
  */
 const isKept = (
-  { cause }: OutboxRecord,
+  { cause, repaired_by }: OutboxRecord,
   { receiver, step }: Situation,
   { naming }: Pick<FiringFacts, "naming">,
 ): boolean => {
+  if (repaired_by !== undefined) return true
   if (cause !== "handover") return isByTime(cause)
   return naming?.onCall?.lastCame(receiver, step?.rotas ?? []) !== undefined
 }
