@@ -565,10 +565,7 @@ export class FiringModel {
     const comes = this.#handOver(incident, receiver)
     const isOwed = this.#owe(incident, receiver, { late: this.#late, comes })
     const { last } = reach
-    // One that is owed a firing by a step to come is reminded before it.
-    const isToCome = reach.held === undefined
-    const isIdle =
-      (!isOwed || isToCome) && reach.rows.every(({ state }) => state !== "pending" && state !== "retry")
+    const isIdle = !isOwed && reach.rows.every(({ state }) => state !== "pending" && state !== "retry")
     const remindAt = isIdle && last > 0 && reach.held?.byTime === undefined ? last + naming.remind : Infinity
     // An acknowledgement ran out: each named receiver that knows of the incident, or whose first step waits, gets one.
     const waits = hadHeld && (naming.isFirst || !this.#on.begins)

@@ -163,40 +163,6 @@ const BROUGHT: Readonly<Record<string, Case>> = {
   },
 }
 
-/** Reminders of who learns of a worsening by a step that is to come. */
-const REMINDED: Readonly<Record<string, Case>> = {
-  "the reminder comes first": {
-    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 780, to: ["pager"] }], remind: 2_400 }] },
-    steps: [
-      [20, disk("warning")],
-      [2_980, disk("critical")],
-    ],
-    tail: 1_500,
-    expected: [
-      "20 chat firing opened warning",
-      "800 pager firing escalation warning",
-      "2420 chat firing reminder warning",
-      "3000 chat firing worsened critical",
-      "3200 pager firing reminder critical",
-      "3780 pager firing escalation critical",
-    ],
-  },
-  "the step comes first": {
-    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 780, to: ["pager"] }], remind: 2_400 }] },
-    steps: [
-      [20, disk("warning")],
-      [2_300, disk("critical")],
-    ],
-    tail: 1_500,
-    expected: [
-      "20 chat firing opened warning",
-      "800 pager firing escalation warning",
-      "2320 chat firing worsened critical",
-      "3100 pager firing escalation critical",
-    ],
-  },
-}
-
 /** Holds whose ends begin steps, beside others. */
 const AFTER_HOLDS: Readonly<Record<string, Case>> = {
   "a silence ends that held what quiet hours hold on": {
@@ -400,10 +366,6 @@ const WORSENED: Readonly<Record<string, Case>> = {
 
 describe("steps whose moment is over", () => {
   playCases(BROUGHT)
-})
-
-describe("reminders before a step", () => {
-  playCases(REMINDED)
 })
 
 describe("steps after a hold", () => {

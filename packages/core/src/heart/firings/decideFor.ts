@@ -29,9 +29,7 @@ export const decideFor = (
   const situation = situationOf(facts, receiver, now)
   const { due, handover, held, others, replaced } = situation
   const want = wantOf(situation, facts, now)
-  const isOfStep = held === undefined && want?.isOwed === true && due?.isWritten === false
-  const waitsForStep = isOfStep && now < due.at
-  const next = nextMoment(situation, waitsForStep ? undefined : want, now)
+  const next = nextMoment(situation, want, now)
   const merged = situation.merged.map(
     (item) => ({ item, becomes: "discarded", because: "coalesced" }) as const,
   )
@@ -41,7 +39,8 @@ export const decideFor = (
     const why = reasonOf(situation, handover.cause, facts, now)
     return { held: [...merged, ...restated(waits, handover, why)], next }
   }
-  if (waitsForStep) return { held: merged, next: Instant.earliest([next, due.at]) }
+  if (want?.isOwed === true && due?.isWritten === false && now < due.at)
+    return { held: merged, next: Instant.earliest([next, due.at]) }
   // Without routes, events write all that is owed, but for the place of one that an acknowledgement held in retry.
   const isOfEvents = want?.isOwed === true && !facts.hasRoutes && replaced.length === 0
   return want === undefined || isOfEvents

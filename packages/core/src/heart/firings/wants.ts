@@ -168,9 +168,7 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
   const reminder = timed("reminder", (remindedAt(situation) ?? Instant.LATEST) <= now)
   // A step that is due pages a receiver whose own delay since a worsening is not over.
   const isToCome = known !== undefined && owed?.dueAt !== undefined && now < owed.dueAt
-  // Nor does its reminder wait for that, unless a firing waits already.
-  const sooner = stays ?? steps ?? (held === undefined ? reminder : undefined)
-  const byRoutes = isToCome ? (sooner ?? owed) : (owed ?? stays ?? steps)
+  const byRoutes = isToCome ? (stays ?? steps ?? owed) : (owed ?? stays ?? steps)
   return held === undefined
     ? (comes ?? ranOut ?? again ?? same ?? byRoutes ?? reminder)
     : (ranOut ?? own ?? comes ?? byRoutes ?? reminder)
