@@ -24,7 +24,7 @@ const OF_AGENTS: ReadonlyMap<string, string> = new Map([
 /** Why an incident is open, or how it resolved, in a sentence. */
 export const causeText = (incident: Incident, members: IncidentDetail["members"]): string => {
   const { incident_key, resolution, state } = incident
-  // What an earlier version resolved does not say how.
+  // An incident that an earlier version resolved does not say how.
   if (state !== "open") return resolution ? `Resolved: ${resolution.text}.` : "Resolved."
   const silent = members.find(({ check_id }) => check_id.startsWith("@"))
   const agent = silent?.title ?? silent?.agent_id
