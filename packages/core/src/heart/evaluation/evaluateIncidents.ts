@@ -14,7 +14,7 @@ import { decideFirings } from "../firings/decideFirings.ts"
 import type { Evaluation, FiringFacts, HeldFiring } from "../firings/FiringFacts.ts"
 import { type FiringOptions, gatherFacts } from "../firings/gatherFacts.ts"
 import { firstPiece, MOST_EVALUATED } from "../firings/loudMembers.ts"
-import { endQuiet, freed, heldItem, resumeElsewhere } from "../firings/Hold.ts"
+import { endQuiet, freed, heldItem } from "../firings/Hold.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { idlePause } from "../../kernel/ports/IdlePause.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
@@ -135,7 +135,6 @@ const writeEvaluation = (
     if (item !== undefined) putInOrder(unit, item, now)
   }
   for (const firing of written) enqueueFiring(unit, incident, firing, options)
-  resumeElsewhere(unit, incident, { now, receivers: policy.receivers })
 }
 
 /** A held firing as an evaluation leaves it; absent if that changes nothing. */
@@ -163,6 +162,7 @@ const endAcknowledgement = (
 ): IncidentRecord => {
   move(AcknowledgementTransitions, "acknowledged", "ran_out")
   const unacknowledged = { ...incident, ...endedAcknowledgement(incident.ack_until) }
+  // Also at receivers that another server's policy alone has.
   endQuiet(unit, incident)
   const { seq } = recordLogEntry(unit, unacknowledged, { action: "ran_out", actor: by.actor })
   recordAudit(unit, by, "incident.acknowledgement_expired", [incident.id], {})

@@ -112,23 +112,6 @@ export const endQuiet = (unit: UnitOfWork, incident: Pick<IncidentRecord, "ack_a
     if (isRetried(item)) unit.outbox.put(afterQuiet(item, incident))
 }
 
-/**
- * Those at receivers that this policy lacks: the server that has them need not evaluate the incident, so they go out as
- * they are.
- */
-export const resumeElsewhere = (
-  unit: UnitOfWork,
-  { id }: Pick<IncidentRecord, "id">,
-  { now, receivers }: { readonly now: Instant.Instant; readonly receivers: ReadonlyMap<string, unknown> },
-): void => {
-  for (const item of unit.outbox.group(id)) {
-    if (!isReplaced(item) || receivers.has(item.receiver)) continue
-    const since = quietSince(item)
-    const holds = [{ by: "ack", ...(since !== undefined && { since: Number(since) }) }] as const
-    unit.outbox.put({ ...item, holds, next_attempt_at: now })
-  }
-}
-
 /** A firing in retry as the acknowledgement of its incident ends. */
 export const afterQuiet = (item: OutboxRecord, { ack_at }: Pick<IncidentRecord, "ack_at">): OutboxRecord => {
   const since = quietSince(item) ?? ack_at
