@@ -50,6 +50,7 @@ export const PASSED_ON: ReadonlySet<string> = new Set([
   "applied.message",
   "refusal",
   "problem",
+  "problem.message",
   "source.advice",
   "ANOTHER",
   "NO_KEY",
