@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { AGENT, enroll, report } from "../service/agents.ts"
+import { deferred, delivered } from "../service/Receivers.ts"
 import { openService } from "../service/Service.ts"
 import { settled } from "../service/settled.ts"
 
@@ -49,3 +50,37 @@ it.effect("an incident does not notify the receiver of a module that no server h
     assert.deepStrictEqual(Array.from(plain.policy.current().receivers.keys()), ["webhook"])
   }),
 )
+
+for (const end of ["it runs out", "a person withdraws it"])
+  it.effect(
+    `another takes the place of a retry after its acknowledgement, where a server without its receiver evaluates first: ${end}`,
+    () =>
+      Effect.gen(function* () {
+        let isDown = true
+        const service = yield* openService({
+          notifiers: ["chat"],
+          keepsNotifiers: false,
+          deadAfter: Duration.days(365),
+          answerTo: ({ receiver }) => (receiver === "pager" && isDown ? deferred : delivered),
+        })
+        const plain = yield* service.open("plain", { keepsHouse: true })
+        const other = yield* service.open("other", { keepsHouse: true, rules: { notifiers: ["chat", "pager"] } })
+        yield* enroll(plain, AGENT)
+        const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
+        yield* Effect.orDie(report(other, [{ check: "disk", status: "critical" }]))
+        yield* after("2 seconds")
+        const [incident] = service.rows().incidents.values()
+        assert(incident !== undefined)
+        yield* plain.operations.acknowledge(incident.id, { for: Duration.minutes(20) })
+        isDown = false
+        yield* after("19 minutes")
+        const messages = () =>
+          service.receivers.arrivals.map(({ notification }) => notification.receiver).toSorted()
+        assert.deepStrictEqual(messages(), ["chat"])
+        if (end !== "it runs out") yield* plain.operations.withdraw(incident.id)
+        else yield* after("1 minute")
+        yield* after("30 seconds")
+        const atLast = end === "it runs out" ? ["chat", "chat", "pager"] : ["chat", "pager"]
+        assert.deepStrictEqual(messages(), atLast)
+      }),
+  )

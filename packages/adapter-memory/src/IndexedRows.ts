@@ -3,7 +3,7 @@ import type { Instant } from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { TimerQueue } from "@tocsin/core/kernel/unitOfWork/TimerQueue"
 import type { IncidentRecord } from "@tocsin/core/heart/model/IncidentRecord"
-import { isHeld, type OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
+import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 
 /** Keys by the value of their rows. Most values have one key, which takes no set of its own. */
 type KeysByValue = Map<string, string | Set<string>>
@@ -132,8 +132,8 @@ const waitsUntil = (item: OutboxRecord | undefined, isBackfill: boolean): Instan
     ? item.next_attempt_at
     : undefined
 
-const heldUntil = (item: OutboxRecord | undefined): Instant | undefined =>
-  item !== undefined && isHeld(item) ? item.next_evaluation_at : undefined
+const examinedAt = (item: OutboxRecord | undefined): Instant | undefined =>
+  item?.state === "pending" || item?.state === "retry" ? item.next_evaluation_at : undefined
 
 const evaluatedAt = (incident: IncidentRecord | undefined): Instant | undefined =>
   incident?.state === "open" ? incident.next_evaluation_at : undefined
@@ -155,7 +155,7 @@ export class OutboxRows extends DueRows<OutboxRecord, "group" | "incident_id"> {
     move(waiting[0], id, waitsUntil(before, false), waitsUntil(after, false))
     move(waiting[1], id, waitsUntil(before, true), waitsUntil(after, true))
     move(leased, id, before?.leased_until, after?.leased_until)
-    move(this.held, id, heldUntil(before), heldUntil(after))
+    move(this.held, id, examinedAt(before), examinedAt(after))
   }
 
   /** The items due to these receivers; a receiver without items has nothing. */

@@ -73,14 +73,17 @@ export const heldSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           ["late", "late", { ...HELD, next_evaluation_at: after(-5) }],
           ["later", "later", { ...HELD, next_evaluation_at: after(-60) }],
           ["now", "now", { ...HELD, next_evaluation_at: after(0) }],
+          // Its acknowledgement has ended.
+          ["in retry", "in retry", { ...HELD, state: "retry", next_evaluation_at: after(-30) }],
+          ["sent", "sent", { ...HELD, state: "sent", next_evaluation_at: after(-30) }],
           ["not yet", "not yet", { ...HELD, next_evaluation_at: after(1) }],
           // No server of this policy examines it.
           ["of another", "of another", { ...HELD, next_evaluation_at: after(-90), receiver: "pager" }],
         ])
         const found = (limit: number) =>
           search(replica, "heldOutbox", { receivers: ["debug"], limit }, identity)
-        assert.deepStrictEqual(yield* found(10), ["later", "late", "now"].map(incidentIdOf))
-        assert.deepStrictEqual(yield* found(2), ["later", "late"].map(incidentIdOf))
+        assert.deepStrictEqual(yield* found(10), ["later", "in retry", "late", "now"].map(incidentIdOf))
+        assert.deepStrictEqual(yield* found(2), ["later", "in retry"].map(incidentIdOf))
       }),
     )
 

@@ -56,9 +56,13 @@ export const lockClaimableOutbox = `SELECT storage.storage_time, found.*
   ) AS found ON true
   ORDER BY found.leased_until IS NOT NULL, found.is_backfill, found.next_attempt_at, found.leased_until, found.id`
 
-/** Finds the incidents of held items of the receivers `$3` that are to be examined by `$1`, longest due first. */
+/**
+ * Finds the incidents of held items of the receivers `$3` that are to be examined by `$1`, longest due first. An older
+ * server may have sent one in retry.
+ */
 export const findHeldOutbox = `SELECT o.incident_id AS id FROM outbox AS o
   WHERE o.next_evaluation_at IS NOT NULL AND o.next_evaluation_at <= $1 AND o.receiver = ANY($3)
+    AND o.state IN ('pending', 'retry')
   ORDER BY o.next_evaluation_at, o.id LIMIT $2`
 
 /** Reads the receivers of items that wait or are being sent, one look into the index for each. */

@@ -28,7 +28,7 @@ const makeSearches = (connection: SqliteConnection, table: Table<OutboxRecord>) 
   )
   const held = connection.query<[IncidentId]>(
     `SELECT incident_id FROM outbox INDEXED BY outbox_held WHERE next_evaluation_at IS NOT NULL AND next_evaluation_at <= ?
-    AND ${OF_RECEIVERS} ORDER BY next_evaluation_at, id LIMIT ?`,
+    AND state IN ('pending', 'retry') AND ${OF_RECEIVERS} ORDER BY next_evaluation_at, id LIMIT ?`,
   )
   // One look into the index for each receiver.
   const waitingReceivers = connection.query<[NotifierName]>(

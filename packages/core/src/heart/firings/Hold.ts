@@ -106,10 +106,13 @@ export const beginQuiet = (
       unit.outbox.put({ ...item, holds: [{ by: "ack", since: Number(since) }] })
 }
 
-/** The firings in retry of an incident whose acknowledgement ends: an evaluation puts others in their place. */
+/**
+ * The firings in retry of an incident whose acknowledgement ends: an evaluation puts others in their place, each that of
+ * a server which has its receiver.
+ */
 export const endQuiet = (unit: UnitOfWork, incident: Pick<IncidentRecord, "ack_at" | "id">): void => {
   for (const item of unit.outbox.group(incident.id))
-    if (isRetried(item)) unit.outbox.put(afterQuiet(item, incident))
+    if (isRetried(item)) unit.outbox.put({ ...afterQuiet(item, incident), next_evaluation_at: unit.now })
 }
 
 /** A firing in retry as the acknowledgement of its incident ends. */

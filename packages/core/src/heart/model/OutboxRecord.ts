@@ -73,7 +73,10 @@ export const outbox = keyedTable({
     /** When its first attempt began; a replay keeps it. */
     first_attempted_at: orUndefined(instant),
     next_attempt_at: orUndefined(instant),
-    /** When the incident of a held firing is evaluated for it. It has no next attempt meanwhile. */
+    /**
+     * When the incident of a held firing is evaluated for it: it has no next attempt meanwhile. Also of one in retry whose
+     * acknowledgement has ended.
+     */
     next_evaluation_at: orUndefined(instant),
     /** The holds of a firing by its last decision, and past ones that later decisions depend on. */
     holds: orUndefined(array<StoredHold>()),
@@ -258,7 +261,7 @@ export const OutboxTransitions = stateTable({
       "a firing that an acknowledgement held, when that has ended: its receiver may know its id, so what it is owed has a row of its own",
     "followed -> retry": "a later item of its incident and receiver becomes due | due immediately",
     "incident_resolved -> discarded":
-      "a firing whose incident resolved, that an acknowledgement held, or at a receiver with resolved: false or of type apprise; there also during the attempt that failed",
+      "a firing whose incident resolved, that an acknowledgement held, or at a receiver with resolved: false or of type apprise; also during the attempt that failed",
     "agent_gone -> discarded": `${AGENT_GONE}; also during the attempt that failed`,
     "notifier_gone -> discarded": NOTIFIER_GONE,
   },

@@ -70,7 +70,7 @@ function* releaseRetry(
   if (onDue(incident, item).inForce.length === 0) return "not_held"
   const state = move(OutboxTransitions, "retry", "released")
   const times = { released_at: now, next_attempt_at: now, age_starts_at: now, updated_at: now }
-  putInOrder(unit, { ...item, ...times, state, holds: undefined }, now)
+  putInOrder(unit, { ...item, ...times, state, holds: undefined, next_evaluation_at: undefined }, now)
   recordAudit(unit, by, "notification.released", [item.id], {})
   return "released"
 }
