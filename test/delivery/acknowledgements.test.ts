@@ -4,7 +4,7 @@ import { CurrentOperator, libraryOperator } from "@tocsin/core/kernel/ports/Curr
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { toIncidentDetail } from "@tocsin/core/heart/usecases/shownIncidents"
 import { Clock, Duration, Effect } from "effect"
-import { deferred, delivered, refused } from "../service/Receivers.ts"
+import { deferred, delivered, refused, timedOut } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
 import { testsFrom } from "@tocsin/testing/testsFrom"
 
@@ -201,6 +201,22 @@ describe("an acknowledged incident", () => {
     yield* webhook.has("firing critical a/disk")
     yield* outbox.is("firing discarded", "firing sent")
   })
+
+  for (const loud of [true, false])
+    test(`resolves ${loud ? "" : "in silence "}during an attempt: there is no further one`, function* (opened) {
+      const { acknowledge, after, disk, outbox, service, webhook } = opened
+      yield* webhook.answers(timedOut)
+      yield* disk.turns("critical")
+      yield* outbox.is("firing sending")
+      yield* acknowledge({ for: Duration.hours(1) })
+      yield* webhook.answers(delivered)
+      yield* disk.turns("ok", { loud })
+      yield* after("10 minutes")
+      const resolved = loud ? ["resolved critical a/disk"] : []
+      yield* webhook.has("firing critical a/disk", ...resolved)
+      assert.strictEqual(service.receivers.attempts.length, 1 + resolved.length)
+      yield* outbox.is("firing discarded", ...(loud ? ["resolved sent"] : []))
+    })
 
   test("lets a firing that was attempted before go out once it is released", function* (opened) {
     const { acknowledge, after, disk, outbox, process, service, webhook } = opened

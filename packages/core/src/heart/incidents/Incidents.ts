@@ -184,8 +184,9 @@ export class Incidents {
     endAlerts(unit, resolved, this.unit.now)
     if (leaving.by === "agent_gone") return closeAgentGone(unit, resolved, this.#enqueue)
     // Its acknowledgement ends with it.
-    if (before.ack_until !== undefined) endQuiet(unit, before)
-    closeResolved(unit, resolved, leaving.notify, this.#enqueue)
+    const wasAcknowledged = before.ack_until !== undefined
+    if (wasAcknowledged) endQuiet(unit, before)
+    closeResolved(unit, resolved, { notify: leaving.notify, wasAcknowledged }, this.#enqueue)
   }
 
   /**

@@ -195,13 +195,13 @@ const isPartial = ({ receiver }: OutboxRecord, { policy }: EnqueueOptions): bool
 
 /**
  * Settles the outbox of an incident that resolved by an event. Discards firings never attempted, retries that an
- * acknowledgement held, and those at receivers without resolutions or of several services. Enqueues a resolved where a
- * firing was attempted and not refused, unless the event is silent.
+ * acknowledgement held, and those at receivers without resolutions or of several services. An attempt that is under way
+ * is the last one there. Enqueues a resolved where a firing was attempted and not refused, unless the event is silent.
  */
 export const closeResolved = (
   unit: UnitOfWork,
   incident: IncidentRecord,
-  notify: boolean,
+  { notify, wasAcknowledged }: { readonly notify: boolean; readonly wasAcknowledged: boolean },
   options: EnqueueOptions,
 ): void => {
   const firings = unit.outbox.group(incident.id).filter(isFiringOrReplaced)
@@ -209,10 +209,12 @@ export const closeResolved = (
     const isLast = !hears(item, options)
     const isUnsent = (item.state === "pending" && !wasAttempted(item)) || isReplaced(item)
     const isGivenUp = isLast || isPartial(item, options)
+    // An acknowledgement would hold the next attempt.
+    const isQuiet = wasAcknowledged && item.released_at === undefined
     if (isUnsent || (isGivenUp && (item.state === "pending" || item.state === "retry")))
       unit.outbox.put(discarded(item, "incident_resolved", options.now))
     // It gets no further attempt.
-    else if (isGivenUp && item.state === "sending")
+    else if ((isGivenUp || isQuiet) && item.state === "sending")
       unit.outbox.put({ ...item, discarded_because: "incident_resolved" })
   }
   const heard = firings.filter((item) => mayArrive(item) && hears(item, options))
