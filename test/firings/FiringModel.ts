@@ -470,7 +470,10 @@ export class FiringModel {
     // Without routes and rotas, only a loud event makes a receiver owed.
     const { rotas, routes } = this.#rules.policy
     const mayBe = (routes ?? rotas) !== undefined || isLoud === true || held !== undefined
-    const isMissing = again || comes || (mayBe && knows < incident.announced)
+    const isWorse = again || (mayBe && knows < incident.announced)
+    const isMissing = comes || isWorse
+    // A reminder that waits gives way to a worsening.
+    if (held?.byTime === "reminder" && isWorse && naming.isNamed && naming.isFirst) delete held.byTime
     // A step pages also one that knows less, and learns of a worsening later.
     const isTold = isMissing && (knows === 0 || again || comes || naming.isFirst)
     const paging = isEvaluated && !isTold ? this.#pageOf(incident, receiver) : Infinity

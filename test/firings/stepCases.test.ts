@@ -163,6 +163,107 @@ const BROUGHT: Readonly<Record<string, Case>> = {
   },
 }
 
+const REMINDING: Pick<Case, "receivers" | "policy"> = {
+  receivers: ["chat"],
+  policy: { routes: [{ to: ["chat"], remind: 900 }] },
+}
+
+/** Worsenings that meet a reminder which waits. */
+const OVERTAKEN: Readonly<Record<string, Case>> = {
+  "under a silence": {
+    ...REMINDING,
+    steps: [
+      [20, disk("warning")],
+      [280, { step: "silence", match: ["check_id = disk"], lasts: 2_700 }],
+      [1_700, disk("critical")],
+    ],
+    expected: ["20 chat firing opened warning", "3000 chat firing worsened critical"],
+    tail: 1_500,
+  },
+  "under a silence, and the check is milder again": {
+    ...REMINDING,
+    steps: [
+      [20, disk("warning")],
+      [280, { step: "silence", match: ["check_id = disk"], lasts: 2_700 }],
+      [1_700, disk("critical")],
+      [500, disk("warning")],
+    ],
+    expected: ["20 chat firing opened warning", "3000 chat firing reminder warning"],
+    tail: 1_000,
+  },
+  "under an acknowledgement, which it ends": {
+    ...REMINDING,
+    steps: [
+      [20, disk("warning")],
+      [280, acknowledge(5_000)],
+      [1_700, disk("critical")],
+    ],
+    expected: ["20 chat firing opened warning", "2000 chat firing worsened critical"],
+    tail: 800,
+  },
+  "under an acknowledgement, which it ends in a silence, and the check is milder again": {
+    ...REMINDING,
+    steps: [
+      [20, disk("warning")],
+      [280, acknowledge(5_000)],
+      [1_600, { step: "silence", match: ["check_id = disk"], lasts: 1_100 }],
+      [100, disk("critical")],
+      [500, disk("warning")],
+    ],
+    expected: ["20 chat firing opened warning", "3000 chat firing worsened warning"],
+    tail: 800,
+  },
+  "under an acknowledgement as severe, which is withdrawn": {
+    ...REMINDING,
+    steps: [
+      [20, disk("critical")],
+      [280, acknowledge(5_000)],
+      [100, disk("warning")],
+      [1_600, disk("critical")],
+      [500, { step: "withdraw", which: 0 }],
+    ],
+    expected: ["20 chat firing opened critical", "2500 chat firing worsened critical"],
+    tail: 800,
+  },
+  "in quiet hours": {
+    ...REMINDING,
+    policy: { ...REMINDING.policy, quiet: { chat: { from: 31_200, to: 36_000, below: "critical" } } },
+    steps: [
+      [20, disk("warning")],
+      [1_980, disk("critical")],
+    ],
+    expected: ["20 chat firing opened warning", "2000 chat firing worsened critical"],
+    tail: 800,
+  },
+  "whose receiver only a later step names: it stays a reminder": {
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 300, to: ["pager"] }], remind: 900 }] },
+    receivers: ["chat", "pager"],
+    steps: [
+      [20, disk("warning")],
+      [780, { step: "silence", match: ["check_id = disk"], lasts: 1_200 }],
+      [1_100, disk("critical")],
+    ],
+    expected: [
+      "20 chat firing opened warning",
+      "320 pager firing escalation warning",
+      "2000 chat firing worsened critical",
+      "2000 pager firing reminder critical",
+    ],
+    tail: 200,
+  },
+  "after an acknowledgement that ran out: its line says so": {
+    receivers: ["chat"],
+    policy: { routes: [{ to: ["chat"] }] },
+    steps: [
+      [20, disk("warning")],
+      [80, acknowledge(600)],
+      [300, { step: "silence", match: ["check_id = disk"], lasts: 1_600 }],
+      [600, disk("critical")],
+    ],
+    expected: ["20 chat firing opened warning", "2000 chat firing ack_ran_out critical"],
+  },
+}
+
 /** Holds whose ends begin steps, beside others. */
 const AFTER_HOLDS: Readonly<Record<string, Case>> = {
   "a silence ends that held what quiet hours hold on": {
@@ -366,6 +467,10 @@ const WORSENED: Readonly<Record<string, Case>> = {
 
 describe("steps whose moment is over", () => {
   playCases(BROUGHT)
+})
+
+describe("a reminder that waits, and a worsening", () => {
+  playCases(OVERTAKEN)
 })
 
 describe("steps after a hold", () => {

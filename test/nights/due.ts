@@ -36,6 +36,9 @@ export const owe = (incident: Facts, at: number): void => {
     const due = dueOf(incident, receiver, named)
     const held = rows.held(receiver)
     if (held !== undefined) {
+      // A reminder that waits gives way to a worsening.
+      if (held.special === "reminder" && named.first !== undefined)
+        held.special = isBehind ? undefined : "forced"
       if (held.special === undefined || held.special === "step") held.dueAt = due.at
       continue
     }

@@ -117,8 +117,8 @@ const heldAs = (
   const isUnnamed = !isSilent && before.must_send && step === undefined
   const cause = want?.cause ?? causeFor(known, { isLater: before.cause === "escalation" })
   // A step that began again makes its firing due anew.
-  const isStep = want === undefined && before.cause === "escalation"
-  const must_send = !isStep && !isUnnamed && (before.must_send || want?.must_send === true)
+  const isStep = before.cause === "escalation"
+  const must_send = want === undefined ? before.must_send && !isStep && !isUnnamed : want.must_send
   const rotas = step === undefined ? before.rotas : step.rotas
   const isOfRotas = before.rotas?.join() === rotas?.join()
   const isSame = cause === before.cause && must_send === before.must_send && isOfRotas

@@ -148,7 +148,9 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
     isDue ? { cause, must_send: true } : undefined
   const isAlone = !others.some(isUnended)
   const isForced = isAlone && isFirst(step) && replaced.some(isOfWorsening)
-  const must_send = held?.must_send === true || isForced
+  // A reminder that waits gives way to a worsening.
+  const isOvertaken = held?.cause === "reminder" && isOwed && isFirst(step)
+  const must_send = (held?.must_send === true && !isOvertaken) || isForced
   const waits = held ?? replaced[0]
   const isTold = known !== undefined || (waits !== undefined && step.first !== undefined)
   const repaired_by = replaced.find((item) => item.repaired_by !== undefined)?.repaired_by
@@ -156,7 +158,7 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
   const ranOut = atEnd && { ...atEnd, repaired_by }
   const cause = held?.cause
   const isOwn = isByTime(cause) || held?.repaired_by !== undefined
-  const own = cause !== undefined && isOwn ? { cause, must_send } : undefined
+  const own = cause !== undefined && isOwn && !isOvertaken ? { cause, must_send } : undefined
   const again = refused?.cause === undefined ? undefined : timed(refused.cause, true)
   const comes = handover && { cause: handover.cause, must_send }
   const owed = isOwed ? owedTo(situation, must_send) : undefined

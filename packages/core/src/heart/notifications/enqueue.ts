@@ -150,7 +150,7 @@ const mustSend = (
 ): void => {
   const step = naming?.named.get(item.receiver)
   if (step === undefined || !isFirst(step)) return
-  const cause = item.cause === "escalation" ? "worsened" : item.cause
+  const cause = item.cause === "escalation" || item.cause === "reminder" ? "worsened" : item.cause
   const why = worsenedFrom(cause ?? "opened", was) ?? item.why
   unit.outbox.put({ ...item, cause, why, must_send: true })
 }
