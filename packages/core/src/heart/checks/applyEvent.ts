@@ -13,6 +13,7 @@ import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { incidentRefOf } from "../model/IncidentRecord.ts"
 import type { Incidents } from "../incidents/Incidents.ts"
 import { severityOf } from "../model/MemberRecord.ts"
+import { seenWith } from "./seenWith.ts"
 import {
   type CheckRecord,
   checkTransition,
@@ -52,9 +53,6 @@ export interface BatchContext {
   /** Whether the agent is a place. */
   readonly isPlace?: boolean
 }
-
-/** Event IDs kept per check for one `observed_at`: without a bound, a stopped clock would grow the row forever. */
-const SEEN_EVENT_IDS_KEPT = 1_000
 
 /**
  * Decides one event on the state of its check. Returns a decision only if more rows may be needed:
@@ -138,19 +136,6 @@ function* endingOverdue(
   yield* endOverdue(incidents, { agent_id, registration_id, check_id }, input.resolvedBy)
   if (incidents.options.policy().freshness.count > 0) yield* followPolicy(incidents, { agent, check_id })
   return outcome
-}
-
-const NONE: ReadonlyArray<never> = []
-
-const seenWith = (
-  check: CheckRecord | undefined,
-  { event_id, observed_at }: Pick<CheckResult, "event_id" | "observed_at">,
-): ReadonlyArray<EventId> => {
-  const seen = check?.last_observed_at === observed_at ? check.seen_event_ids : NONE
-  if (event_id === undefined) return seen
-  // Most results are the first of their moment. What a spread makes has room for 17 IDs, and literals V8 soon makes
-  // among old objects, where each result leaves one until the next full collection.
-  return seen.length === 0 ? Array.of(event_id) : [...seen.slice(1 - SEEN_EVENT_IDS_KEPT), event_id]
 }
 
 /** An identical result in order: stores no row, but refreshes the check and its incident (docs/rules.md#events). */
