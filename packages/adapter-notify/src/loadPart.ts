@@ -7,12 +7,6 @@ export class LostPart extends Schema.TaggedError<LostPart>()("LostPart", { cause
   }
 }
 
-/** Loads what only some receivers need. */
-export const loadPart = <Part>(load: () => Promise<Part>): Effect.Effect<Part> =>
-  Effect.orDie(Effect.tryPromise({ try: load, catch: (cause) => new LostPart({ cause }) }))
-
-/** Fails, where a part is lost. */
-export const orLostPart = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | LostPart, R> =>
-  Effect.catchDefect(effect, (defect) =>
-    defect instanceof LostPart ? Effect.fail(defect) : Effect.die(defect),
-  )
+/** Loads what only some receivers need: without it, these alone are unavailable. */
+export const loadPart = <Part>(load: () => Promise<Part>): Effect.Effect<Part, LostPart> =>
+  Effect.tryPromise({ try: load, catch: (cause) => new LostPart({ cause }) })

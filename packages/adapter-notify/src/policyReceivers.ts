@@ -12,7 +12,7 @@ import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
 import type { BadNotifierSetting, PostingOptions } from "./http/HttpPost.ts"
 import { debug } from "./debug/debug.ts"
-import { type LostPart, loadPart, orLostPart } from "./loadPart.ts"
+import { type LostPart, loadPart } from "./loadPart.ts"
 import { browser } from "./push/browser.ts"
 import { ofReceiver, readSecrets, type ReceiverSecrets, type SecretPlaces } from "./receiverSecrets.ts"
 
@@ -53,7 +53,7 @@ export const policyReceivers = Effect.fnUntraced(function* (
       ? Result.fail(secrets.failure)
       : yield* Effect.result(
           Effect.mapError(
-            orLostPart(makeReceiver(receiver, secrets.success, { ...posting, denyLoopback })),
+            makeReceiver(receiver, secrets.success, { ...posting, denyLoopback }),
             settingProblem(receiver),
           ),
         )
@@ -161,7 +161,7 @@ const kinds = {
 }
 
 /** Loads each kind, for a program that gets other policies while an upgrade may replace its files. */
-export const loadKinds = Effect.promise(() => Promise.all(Object.values(kinds).map((load) => load())))
+export const loadKinds = loadPart(() => Promise.all(Object.values(kinds).map((load) => load())))
 
 /**
  * Makes the notifier of a receiver's definition, which was checked: what it needs is there. Each kind is loaded by the
@@ -171,7 +171,7 @@ export const makeReceiver = Effect.fnUntraced(function* (
   receiver: Receiver,
   secrets: ReceiverSecrets,
   posting: PostingOptions,
-): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
+): Effect.fn.Return<Notifier, BadNotifierSetting | LostPart, Scope.Scope | Ids> {
   const language = "lang" in receiver ? receiver.lang : undefined
   if (language !== undefined) yield* loadPart(() => loadWords([language]))
   const { url = NONE, secret = NONE, telegram_token = NONE } = secrets

@@ -32,7 +32,7 @@ describe("receivers", () => {
       for (const [setting, definition, secrets] of refused) {
         const made = makeReceiver(definition, secrets, { ...posting, denyPrivateTargets: true })
         const error = yield* Effect.flip(made)
-        assert.strictEqual(error.setting, setting)
+        assert.include(error, { _tag: "BadNotifierSetting", setting })
         assert.notInclude(JSON.stringify(error) + error.message + String(error.stack), "planted")
       }
     }).pipe(Effect.provide(testIds)),

@@ -23,6 +23,7 @@ import type { DeliveryAttempt, Notifier, TestReceipt } from "@tocsin/core/heart/
 import type { SettledRecipient } from "@tocsin/core/heart/model/OutboxRecord"
 import { Effect, type Redacted, type Scope } from "effect"
 import { BadNotifierSetting, type PostingOptions } from "../http/HttpPost.ts"
+import type { LostPart } from "../loadPart.ts"
 import {
   aboutNotification,
   aboutSeveral,
@@ -277,7 +278,7 @@ const BUSY: TestReceipt = {
 /** Sends mails (docs/notifications.md#types). */
 export const email = Effect.fnUntraced(function* (
   options: EmailOptions,
-): Effect.fn.Return<Notifier, BadNotifierSetting, Scope.Scope | Ids> {
+): Effect.fn.Return<Notifier, BadNotifierSetting | LostPart, Scope.Scope | Ids> {
   const timeout = options.mailTimeout ?? options.timeout
   const server = yield* Effect.fromResult(parseMailServer(options.url, options)).pipe(
     Effect.mapError((message) => new BadNotifierSetting({ setting: "url", message })),

@@ -1,9 +1,4 @@
-import {
-  type BadNotifierSetting,
-  mailTimeout,
-  type PostingOptions,
-  sendTimeout,
-} from "@tocsin/adapter-notify/http/HttpPost"
+import { mailTimeout, type PostingOptions, sendTimeout } from "@tocsin/adapter-notify/http/HttpPost"
 import { parseTarget, type TargetPolicy } from "@tocsin/adapter-notify/http/Target"
 import { messengerTelegram } from "@tocsin/adapter-notify/messenger/messenger"
 import { makeReceiver } from "@tocsin/adapter-notify/policyReceivers"
@@ -46,7 +41,7 @@ interface Factory<Options> {
   readonly make: (
     options: Options,
     posting: PostingOptions,
-  ) => Effect.Effect<Notifier, BadNotifierSetting, Scope.Scope | Ids>
+  ) => Effect.Effect<Notifier, Effect.Error<ReturnType<typeof makeReceiver>>, Scope.Scope | Ids>
 }
 
 const builtIn =
