@@ -12,11 +12,11 @@ import { fileURLToPath } from "node:url"
 
 /**
  * `word` is the name of the feature on every floor. `own` matches paths of its files below `packages` that stand in
- * no folder of that name. `names` matches the identifiers and texts by which code knows it. `former` are the words for
+ * no folder of such a name. `names` matches the identifiers and texts by which code knows it. `former` are the words for
  * the same thing which leave with their last file; one is counted while a path or a name of the code contains it.
  * `besides` matches paths of files where the names, or the folder, mean another thing.
  *
- * @typedef {{ readonly word: string, readonly own: RegExp, readonly names: RegExp,
+ * @typedef {{ readonly word: string, readonly own?: RegExp, readonly names: RegExp,
  * readonly former: ReadonlyArray<string>, readonly besides?: RegExp }} Feature
  */
 
@@ -24,7 +24,7 @@ import { fileURLToPath } from "node:url"
 export const features = [
   {
     word: "numbers",
-    own: /(?<!number)Numbers\.tsx?$|\/number(Tables|Storage|Operations)\.|\/Number(Memory|Storage)\.|(record|draw|pg|sqlite)Numbers\.|numbersResponse|performanceData|console\/src\/(charts|pages\/CheckPicture)/,
+    own: /(?<!number)Numbers\.tsx?$|\/NumberStorage\.|performanceData/,
     names:
       /\b(?:\w*Numbers\w*|numbers|numbers[A-Z]\w*|Number(?:Storage|Memory|Part|Bounds)|number(?:Series|Tables))\b/,
     former: [],
@@ -37,73 +37,70 @@ export const features = [
   },
   {
     word: "export",
-    own: /\/export\/|exportLines|exportSuite|hourRows|settled(Rows|History)/,
+    own: /exportLines|settledRows/,
     names: /\bexport(?:Rows|edLines|Lines|ing)\w*\b|\bExport(?:Api|Kind|Parameters|Line|Cursor|Span)\b/,
     former: [],
   },
   {
     word: "onCall",
-    own: /\/Rotas?(Api|Override\w*)?\.|\/rota[A-Z]\w*\.|onCall\w*\.|OnCall\.|overrideDecisions|simulatedOverrides|calendarText|readCalendar|CalendarRoutes|\/Turns\.|TakeOver/,
+    own: /\/Rotas?(Api|Override\w*)?\.|onCall\w*\./,
     names: /(?<![a-z])[rR]otas?(?![a-z])|on_call|[oO]nCall|on-call|[rR]otaOverride|[a-z]Overrides?\b/,
     former: ["rota_override", "Rotas", "oncall"],
   },
   {
     word: "publicPages",
-    own: /[pP]ublicPages?|[aA]nnounce(d|ment|\.)(?!\.)|announcing|\/status(Answers|Feed)\.|PageForm|PagePreview|pageProblems/,
     names: /[pP]ublicPages?|[aA]nnouncement\w*/,
     former: ["announce"],
   },
   {
     word: "languages",
-    own: /\/languages\/|(page|reader)Texts/,
+    own: /readerTexts/,
     names: /\bLanguage\b|\bPageTexts\b|\b[rR]eaderTexts\b/,
     former: [],
   },
   {
     word: "watches",
-    own: /\/[wW]atch(es|esApi|Runner|Probes|Record|Operations|OfAddress|Targets|Secrets|Headers|Agent|Decisions)\.|serverProbes/,
+    own: /\/[wW]atchProbes\./,
     names:
-      /\b[wW]atch(?:es|Runner|Probe|Record|Id|Name|Target|Secret|Header|OfAddress|Agent)\w*|["']watch["']|\bWatch\b(?! (?:more|something))/,
+      /\b[wW]atch(?:es|Runner|Probe|Record|Name|Target|Secret|Header|OfAddress|Agent)\w*|["']watch["']|\bWatch\b(?! (?:more|something))/,
     former: [],
   },
   {
     word: "integrations",
-    own: /^adapter-mail\/|[iI]ntegrations?\w*\.|\/senders\/|\/senderLines\.|JobRunRecord|PagedAlert|ReportedAlertRecord|ResolveCheck/,
+    own: /^adapter-mail\/|[iI]ntegrations?\w*\./,
     names:
       /(?<!telemetry)[iI]ntegrations?(?![a-z]| key)|[sS]enderLines|[pP]agedAlert|[rR]eportedAlert|reported_alert|job_run|[jJ]obRun/,
     former: ["PagedAlert", "reported_alert"],
   },
   {
     word: "signIn",
-    own: /[sS]ignIn\w*\.|\/[sS]ession(s|Record|Decisions|sApi)\.|codeFlow|decideRole|actorName/,
-    names: /\b[sS]ession(?:Record|sApi|Id|Cookie)\b|\bSessions\b|["']sessions?["']|[sS]ignIn|oidc|OIDC/,
+    names: /\b[sS]ession(?:Record|sApi|Id)\b|\bSessions\b|["']sessions?["']|[sS]ignIn|oidc|OIDC/,
     former: ["Sessions"],
   },
   {
     word: "receivers",
-    own: /(?<!server\/src)\/Secrets\.|(receiver|plain|open|examine|mask|kept)Secrets?\.|secret(s|Keys|Decisions|Operations)\.|ReceiverSecrets|SecretCipher|(changing|live|console\/src\/pages\/)Receivers|editReceiver|receiver(Forms|Actions)|ReceiverForm/,
+    own: /(receiver|mask|kept)Secrets?\.|SecretCipher/,
     names:
-      /[sS]ecret(?:Cipher|Record|sApi|sList|Marks?|Decisions|Problems|Keys?)\b|[rR]eceiverSecrets|(?:plain|open|examine)Secrets|changingReceivers|editReceiver|receiver(?:Forms|Actions)|ReceiverForm|["']secrets?["']|\bsecrets:(?! Secrets\b)/,
+      /[sS]ecret(?:Cipher|sList|Marks?|Decisions|Problems|Keys?)\b|[rR]eceiverSecrets|(?:plain|open|examine)Secrets|changingReceivers|editReceiver|receiver(?:Forms|Actions)|ReceiverForm|["']secrets?["']|\bsecrets:(?! Secrets\b)/,
     former: ["SecretCipher"],
     // The secrets of watches are another thing.
     besides: /\/watches\//,
   },
   {
     word: "trial",
-    own: /^simulation\/|[sS]imulate\w*\.|simulated\w+\.|policy(Trial|Try|Test)\.|[bB]acktest\w*\.|historyThread/,
-    names: /[sS]imulat|[bB]acktest|[pP]olicyTrial|policyT(?:ry|est)\b/,
+    own: /^simulation\/|[sS]imulate\w*\./,
+    names: /[sS]imulat|[pP]olicyTrial|policyT(?:ry|est)\b/,
     former: ["simulat", "acktest", "policyTry", "policyTest"],
   },
   {
     word: "enrolment",
-    own: /[eE]nrolments?(Api|Lines|Record)?\.|\/downloads\/|AgentDownload|agentHashes|AddHosts/,
+    own: /[eE]nrolments?(Record)?\.|AgentDownload/,
     names:
       /[eE]nrol|AgentDownload|agent_download|DownloadRoutes|[hH]andout|Download(?:Files|edFile)|AddHosts/,
     former: ["AgentDownload", "AddHosts"],
   },
   {
     word: "settings",
-    own: /[sS]etting(Record|Decisions|UseCases|Operations)\.|[sS]ettings(Api|Follower)\.|ServerSettings|publicUrlIn/,
     names: /[sS]ettingOperations|settingsFollower|StoredSettings|ServerSettings|publicUrlIn/,
     former: [],
     // The settings of the environment are another thing.
@@ -118,7 +115,7 @@ export const features = [
   },
   {
     word: "report",
-    own: /\/report\/|[rR]eportOperations\.|\/Report\.|reportMail/,
+    own: /reportMail/,
     names:
       /\breportOperations\b|\bReport(?:Parameters|Fold)\b|\breadReport\b|[mM]onthlyReport|monthly_report|sendReport/,
     former: [],
@@ -126,13 +123,13 @@ export const features = [
   },
   {
     word: "silences",
-    own: /[sS]ilences?(Api|Record|Decisions|Actions|Form)?\./,
+    own: /[sS]ilences?(Record)?\./,
     names: /(?<!pendingKey)[sS]ilences?(?![a-z])|Silenced/,
     former: [],
   },
   {
     word: "overdue",
-    own: /\/expectations\/|(?<!simulation\/src\/)Expectations?(Record)?\.|[oO]verdue\w*\.|decideTerms|dueTime|scheduleWarnings/,
+    own: /(?<!simulation\/src\/)Expectations?(Record)?\.|decideTerms/,
     names:
       /[oO]verdue|(?<!["'.]\/|check)[eE]xpectations?(?![a-z])|[fF]reshness|\bTerms\b|decideTerms|dueTime/,
     former: ["expectation", "reshness", "Terms"],
@@ -142,7 +139,7 @@ export const features = [
   },
   {
     word: "links",
-    own: /messageLinks|LinkSigner|LinkRoutes/,
+    own: /messageLinks|LinkSigner/,
     names: /[lL]inkSigner|[mM]essageLinks|[fF]ollow(?:ed)?Link|linkKey|LINK_KEY|NamedLink|LinkRoutes/,
     former: [],
   },
@@ -195,7 +192,9 @@ const isOwn = ({ besides, own, word }, path) => {
   // Files of `tocsin/testing` serve tests of programs.
   if (folders.includes("testing")) return false
   if (besides?.test(path) === true) return false
-  return features.some((other) => folders.includes(other.word)) ? folders.includes(word) : own.test(path)
+  return features.some((other) => folders.includes(other.word))
+    ? folders.includes(word)
+    : own?.test(path) === true
 }
 
 const ownerOf = new Map(
