@@ -8,7 +8,7 @@ import { readDatabaseUrl } from "./databaseUrl.ts"
 import { type PgHost, type PgPoolOptions, setUpStatement } from "./PgPoolOptions.ts"
 import { PgConnection, type PgLease, type AwaitedAnswer } from "./PgConnection.ts"
 import { orElse, Primary, standbyFailure } from "./Primary.ts"
-import { isNotLetIn, isRefusedPassword, isWithoutTls, noPassword, sqlError } from "./toSqlError.ts"
+import { NO_TLS, NOT_LET_IN, noPassword, refusalOf, sqlError, WRONG_PASSWORD } from "./toSqlError.ts"
 import { makeTypes } from "./upstreamDefects.ts"
 
 const defaults = {
@@ -126,7 +126,8 @@ export class PgPool {
         }),
       )
     // A server that asks for a password gets an empty one, and calls it wrong.
-    const sayNoPassword = (error: SqlError.SqlError) => (isRefusedPassword(error) ? noPassword : error)
+    const sayNoPassword = (error: SqlError.SqlError) =>
+      refusalOf(error) === WRONG_PASSWORD ? noPassword : error
     const sessions = (server: Partial<Pools.Config>) =>
       prepared === undefined
         ? Effect.map(sessionsAs(password, server), (one) => ({
@@ -134,7 +135,7 @@ export class PgPool {
             invalidate: one.invalidate,
           }))
         : Effect.zipWith(sessionsAs(prepared, server), sessionsAs(password, server), (one, other) =>
-            orElse(one, other, isRefusedPassword),
+            orElse(one, other, [WRONG_PASSWORD]),
           )
     const servers = yield* Effect.forEach(named, ({ host, isOptional, ssl, url }) => {
       const place = { url, ...(host !== undefined && { host }) }
@@ -142,7 +143,7 @@ export class PgPool {
       // As `sslmode=prefer` has it: plain text where the server has no TLS, or does not take it.
       return isOptional
         ? Effect.zipWith(one, sessions({ ...place, ssl: false }), (secured, plain) =>
-            orElse(orElse(secured, plain, isWithoutTls), plain, isNotLetIn),
+            orElse(secured, plain, [NO_TLS, NOT_LET_IN]),
           )
         : one
     })

@@ -3,7 +3,7 @@ import type * as Pools from "@effect/sql-pg/PgPool"
 import { Deferred, Duration, Effect, Exit, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { inRealTime, pause } from "../RealTime.ts"
-import { sqlError, toSqlError } from "./toSqlError.ts"
+import { refusalOf, sqlError, toSqlError } from "./toSqlError.ts"
 
 /**
  * How long the other servers may take to answer once one has. One that hangs must not hold up the
@@ -62,14 +62,11 @@ export const unfit = (found: unknown): SqlError.SqlError | undefined => {
 export type PgServer = Pick<Pools.PgPool, "get" | "invalidate">
 
 /**
- * The first until it fails for a reason that the second one does without; from then on the second, once it has answered.
+ * The first until it fails for one of the reasons that the second one may do without; from then on the second, once it has
+ * answered.
  * Where the second fails for the same reason, the first one's words count.
  */
-export const orElse = (
-  first: PgServer,
-  second: PgServer,
-  isFor: (error: SqlError.SqlError) => boolean,
-): PgServer => {
+export const orElse = (first: PgServer, second: PgServer, reasons: ReadonlyArray<string>): PgServer => {
   let server = first
   const change = Effect.tap(second.get, () =>
     Effect.sync(() => {
@@ -80,11 +77,12 @@ export const orElse = (
     get: Effect.suspend(() =>
       server === second
         ? second.get
-        : Effect.catch(first.get, (error) =>
-            isFor(error)
-              ? Effect.mapError(change, (other) => (isFor(other) ? error : other))
-              : Effect.fail(error),
-          ),
+        : Effect.catch(first.get, (error) => {
+            const refusal = refusalOf(error)
+            return refusal !== undefined && reasons.includes(refusal)
+              ? Effect.mapError(change, (other) => (refusalOf(other) === refusal ? error : other))
+              : Effect.fail(error)
+          }),
     ),
     invalidate: (session) => server.invalidate(session),
   }

@@ -118,23 +118,20 @@ const unanswered = (operation: PgOperation) =>
     operation,
   })
 
-const NO_TLS = "The server does not support TLS"
+/** A server has no TLS, in the words of the driver. */
+export const NO_TLS = "The server does not support TLS"
 
-/** Whether a server has answered that it has no TLS. */
-export const isWithoutTls = ({ reason: { cause } }: SqlError.SqlError): boolean =>
-  cause instanceof Error && cause.message === NO_TLS
+/** A server lets the user in by another way alone, or not at all. */
+export const NOT_LET_IN = "28000"
 
-const NOT_LET_IN = "28000"
+/** A server refused the password. */
+export const WRONG_PASSWORD = "28P01"
 
-/** Whether a server, as the driver reports it, lets the user in by another way alone, or not at all. */
-export const isNotLetIn = ({ reason: { cause } }: SqlError.SqlError): boolean =>
-  isAnswer(cause) && cause.code === NOT_LET_IN
-
-const WRONG_PASSWORD = "28P01"
-
-/** Whether a server, as the driver reports it, refused the password. */
-export const isRefusedPassword = ({ reason: { cause } }: SqlError.SqlError): boolean =>
-  isAnswer(cause) && cause.code === WRONG_PASSWORD
+/** Why a server, as the driver reports it, lets nobody in: a SQLSTATE, or {@link NO_TLS}. */
+export const refusalOf = ({ reason: { cause } }: SqlError.SqlError): string | undefined => {
+  if (isAnswer(cause)) return cause.code
+  return cause instanceof Error && cause.message === NO_TLS ? NO_TLS : undefined
+}
 
 /** A server asks for a password, and the URL has none. */
 export const noPassword = sqlError("AuthenticationError", {

@@ -3,8 +3,10 @@ import { startPostgres } from "@tocsin/test/postgres/startPostgres"
 import { AT_LENGTH, unlessAtLength } from "@tocsin/test/properties/atLength"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { PgClient } from "../../src/client/PgClient.ts"
+import { orElse } from "../../src/client/Primary.ts"
+import { NO_TLS, NOT_LET_IN } from "../../src/client/toSqlError.ts"
 
 /** A port that takes connections and never answers. */
 const hangingServer = Effect.acquireRelease(
@@ -92,5 +94,33 @@ describe("a URL of several servers", () => {
         }
       }),
     120_000,
+  )
+})
+
+describe("a server that is asked over TLS and then in plain text", () => {
+  const notLetIn = (message: string) =>
+    Object.assign(new Error(message), { severity: "FATAL", code: NOT_LET_IN })
+  const refusing = (cause: Error) => {
+    const seen = { asked: 0 }
+    const get = Effect.suspend(() => {
+      seen.asked += 1
+      return new SqlError.SqlError({
+        reason: new SqlError.ConnectionError({ cause, message: cause.message }),
+      })
+    })
+    return { seen, server: { get, invalidate: () => Effect.void } }
+  }
+
+  it.effect.each([
+    [new Error(NO_TLS), notLetIn("plain"), "plain", 1],
+    [notLetIn("secured"), notLetIn("plain"), "secured", 1],
+    [new Error("reset"), notLetIn("plain"), "reset", 0],
+  ] as const)("is asked once in each way: %s, %s", ([first, second, words, times]) =>
+    Effect.gen(function* () {
+      const [secured, plain] = [refusing(first), refusing(second)]
+      const { get } = orElse(secured.server, plain.server, [NO_TLS, NOT_LET_IN])
+      const { message } = yield* Effect.flip(Effect.scoped(get))
+      assert.deepStrictEqual([message, secured.seen.asked, plain.seen.asked], [words, 1, times])
+    }),
   )
 })
