@@ -10,12 +10,16 @@ const CHARACTERS = 256
 const textOf = (...parts: ReadonlyArray<number>): string =>
   String(JSON.parse(JSON.stringify(parts.join("-").padEnd(CHARACTERS, "\u65e5"))))
 
-/** An agent with as many labels as it may have, of the greatest length, and a check of it. */
-export const largeRows = (n: number): { readonly agent: AgentRecord; readonly check: CheckRecord } => {
+/** An agent with as many labels as it may have, of the greatest length, or with all titles, and a check of it. */
+export const largeRows = (
+  n: number,
+  of: "labels" | "titles",
+): { readonly agent: AgentRecord; readonly check: CheckRecord } => {
   const labels = Object.fromEntries(
     Array.from({ length: 32 }, (_, label) => [`label-${label}`, textOf(n, label)]),
   )
-  const agent = agentRecord(`agent-${n}`, { labels })
+  const titles = { title: textOf(n, 1), given_title: textOf(n, 2), declared_title: textOf(n, 3) }
+  const agent = agentRecord(`agent-${n}`, of === "labels" ? { labels } : titles)
   return { agent, check: { ...checkRecord(agent, "check"), summary: textOf(n) } }
 }
 

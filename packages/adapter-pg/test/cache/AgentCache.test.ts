@@ -19,8 +19,8 @@ const known = (name: string, { checks = 0, version = 1, found = 1 } = {}): Known
   }
 }
 
-const largeAgent = (n: number): KnownAgent => {
-  const { agent, check } = largeRows(n)
+const largeAgent = (n: number, of: "labels" | "titles"): KnownAgent => {
+  const { agent, check } = largeRows(n, of)
   return {
     agent: { row: agent, version: 1 },
     found: 1,
@@ -32,14 +32,17 @@ const largeAgent = (n: number): KnownAgent => {
 const ROW = 700
 
 describe("AgentCache", () => {
-  it("holds no more bytes than it may, whatever the size of labels, summaries and IDs", () => {
-    const cache = new AgentCache(4_000_000)
-    const held = heldAfter(() => {
-      for (let n = 0; n < 2_000; n++) cache.keep(largeAgent(n), "run")
-    })
-    assert.isBelow(held, 5_000_000)
-    assert.isDefined(cache.find(idOf("agent-1999")))
-  })
+  it.each(["labels", "titles"] as const)(
+    "holds no more bytes than it may, whatever the size of %s, summaries and IDs",
+    (of) => {
+      const cache = new AgentCache(4_000_000)
+      const held = heldAfter(() => {
+        for (let n = 0; n < 2_000; n++) cache.keep(largeAgent(n, of), "run")
+      })
+      assert.isBelow(held, 5_000_000)
+      assert.isDefined(cache.find(idOf("agent-1999")))
+    },
+  )
 
   it("looks at labels once for all heartbeats that repeat them, and again when the host changes", () => {
     let looks = 0

@@ -11,17 +11,25 @@ const textBytes = (text: string | undefined): number => (text === undefined ? 0 
 const FORMER = 150
 
 /** About how many bytes of memory an agent takes, rather more than less: caches are bounded by them. */
-const bytesOfAgent = ({ agent_id, former_processes = [], hostname, labels = {} }: AgentRecord): number => {
-  let bytes = ROW + textBytes(agent_id) + textBytes(hostname)
+const bytesOfAgent = (agent: AgentRecord): number => {
+  const { agent_id, declared_title, former_processes = [], given_title, hostname, labels = {}, title } = agent
+  let bytes = ROW
+  for (const text of [agent_id, hostname, title, given_title, declared_title]) bytes += textBytes(text)
   for (const former of former_processes) bytes += FORMER + textBytes(former.hostname)
   for (const [name, value] of Object.entries(labels)) bytes += textBytes(name) + textBytes(value)
   return bytes
 }
 
-/** How many bytes more an agent takes than before. Its labels and former processes, which hardly ever change, are looked at only then. */
+const hasSameTitles = (before: AgentRecord, agent: AgentRecord): boolean =>
+  before.title === agent.title &&
+  before.given_title === agent.given_title &&
+  before.declared_title === agent.declared_title
+
+/** How many bytes more an agent takes than before. Its texts, which hardly ever change, are looked at only then. */
 export const bytesAdded = (before: AgentRecord | undefined, agent: AgentRecord): number => {
   if (before === undefined) return bytesOfAgent(agent)
-  const isSame = before.labels === agent.labels && before.hostname === agent.hostname
+  const isSame =
+    before.labels === agent.labels && before.hostname === agent.hostname && hasSameTitles(before, agent)
   if (isSame && before.former_processes === agent.former_processes) return 0
   return bytesOfAgent(agent) - bytesOfAgent(before)
 }
