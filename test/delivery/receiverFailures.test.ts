@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import { deliveryFindings, failingReceivers } from "@tocsin/server/commands/doctor/deliveryFindings"
+import {
+  deadLetters,
+  deliveryFindings,
+  failingReceivers,
+} from "@tocsin/server/commands/doctor/deliveryFindings"
 import { Effect, Logger, References } from "effect"
 import { deferred, delivered, refused } from "../service/Receivers.ts"
 import { openTimeline } from "../service/Timeline.ts"
@@ -90,6 +94,37 @@ describe("the doctor", () => {
       yield* disk.turns("ok")
       yield* after("20 minutes")
       assert.deepStrictEqual(yield* found, works)
+    }),
+  )
+})
+
+describe("the doctor's dead letters", () => {
+  it.effect("are those of which their receiver has taken no later firing", () =>
+    Effect.gen(function* () {
+      const { agent, after, disk, process, webhook } = yield* openTimeline()
+      const found = Effect.gen(function* () {
+        const now = yield* Instant.now
+        const dead = yield* deadLetters(process.storage, new Map([["webhook", true]]), now)
+        return dead.map(({ at }) => Number((now - at) / 60_000_000n))
+      })
+      yield* webhook.answers(refused)
+      yield* disk.turns("warning")
+      yield* after("30 minutes")
+      assert.deepStrictEqual(yield* found, [30])
+      yield* agent().reports({ check: "load", status: "warning" })
+      yield* after("10 minutes")
+      assert.deepStrictEqual(yield* found, [10, 40])
+      yield* webhook.answers(delivered)
+      yield* disk.turns("critical")
+      yield* after("1 minute")
+      // The receiver gets again what it refused of others, too.
+      assert.deepStrictEqual(yield* found, [])
+      yield* webhook.answers(refused)
+      yield* agent().reports({ check: "load", status: "critical" })
+      yield* after("1 minute")
+      assert.deepStrictEqual(yield* found, [1])
+      yield* after("25 hours")
+      assert.deepStrictEqual(yield* found, [])
     }),
   )
 })

@@ -195,8 +195,6 @@ const failureOf = (effect: Effect.Effect<unknown, StorageError>): Effect.Effect<
 
 /** Rows kept per state. */
 const ROWS = 50
-/** How far back dead letters are read: a daily run of the doctor reports each. */
-export const DEAD_LETTERS_FOR = Duration.hours(25)
 
 export type NotificationMoments = Pick<HealthFacts, "undelivered" | "givenUp">
 
@@ -223,7 +221,7 @@ export const notificationMoments = Effect.fnUntraced(function* (
   const givenUp = yield* momentsOf({
     which: { filter: { state: "failed" }, sort: "updated_at", direction: "desc" },
     at: (item) => item.updated_at,
-    matters: (item) => item.updated_at > Instant.minus(now, DEAD_LETTERS_FOR),
+    matters: (item) => item.updated_at > Instant.minus(now, GIVEN_UP_TOLD_FOR),
   })
   return { undelivered: undelivered.flat(), givenUp }
 })

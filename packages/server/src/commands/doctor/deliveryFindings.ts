@@ -1,16 +1,13 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import {
-  DEAD_LETTERS_FOR,
-  LATE_AFTER,
-  type NotificationMoments,
-} from "@tocsin/core/heart/health/HealthExamination"
+import { LATE_AFTER, type NotificationMoments } from "@tocsin/core/heart/health/HealthExamination"
+import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
 import { eachPage } from "@tocsin/core/kernel/engine/lists/readPage"
 import { SERVICE_STOPPED } from "@tocsin/core/heart/notifications/recordResults"
 import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { unusableReceivers } from "@tocsin/core/heart/replicas/listedReceivers"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { ageText, plural } from "../../output/texts.ts"
 import { attention, type Finding, type Findings, ok } from "./Finding.ts"
 
@@ -46,6 +43,39 @@ export const failingReceivers = Effect.fnUntraced(function* (
     return Effect.succeed(items.every(({ updated_at }) => updated_at > oldest))
   })
   return Array.from(failing.values())
+})
+
+/** How far back dead letters are read: a daily run of the doctor reports each. */
+const DEAD_LETTERS_FOR = Duration.hours(25)
+
+/**
+ * Finds the dead letters of a day, without firings of which the receiver has taken a later one
+ * (docs/rules.md#repaired-receivers).
+ */
+export const deadLetters = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  receivers: ReadonlyMap<NotifierName, unknown>,
+  now: Instant.Instant,
+) {
+  const since = Instant.minus(now, DEAD_LETTERS_FOR)
+  const dead: Array<Pick<OutboxRecord, "incident_id" | "notifier" | "receiver" | "updated_at">> = []
+  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "failed" } }, (items) => {
+    dead.push(...items.filter(({ receiver, updated_at }) => updated_at > since && receivers.has(receiver)))
+    return Effect.succeed(items.every(({ updated_at }) => updated_at > since))
+  })
+  const oldest = dead.at(-1)
+  if (oldest === undefined) return []
+  const taken = new Map<string, Instant.Instant>()
+  yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "sent", event_type: "firing" } }, (items) => {
+    for (const { incident_id, receiver, updated_at } of items) {
+      const place = `${incident_id} ${receiver}`
+      if (!taken.has(place)) taken.set(place, updated_at)
+    }
+    return Effect.succeed(items.every(({ updated_at }) => updated_at > oldest.updated_at))
+  })
+  return dead.flatMap(({ incident_id, notifier, receiver, updated_at: at }) =>
+    (taken.get(`${incident_id} ${receiver}`) ?? at) > at ? [] : { notifier, at },
+  )
 })
 
 /** How much waits, and why no server can send it, where a server says so. */

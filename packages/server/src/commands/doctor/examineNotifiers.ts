@@ -19,7 +19,7 @@ import type { Settings } from "../../settings/Settings.ts"
 import { watchdogReceiver } from "../../notifiers.ts"
 import { attention, failed, type Finding, type Findings, ok } from "./Finding.ts"
 import { replicaFindings } from "./replicaFindings.ts"
-import { deliveryFindings, failingReceivers, waitingForNone } from "./deliveryFindings.ts"
+import { deadLetters, deliveryFindings, failingReceivers, waitingForNone } from "./deliveryFindings.ts"
 
 /** The receivers that the doctor examines, and who names them. */
 export interface ExaminedReceivers {
@@ -48,16 +48,17 @@ export const sourceFindings = (
 export const examineDelivery = Effect.fnUntraced(function* (receivers: ExaminedReceivers) {
   const storage = yield* Storage
   const inForce = yield* Receivers
-  const moments = yield* notificationMoments(storage, inForce)
+  const { undelivered } = yield* notificationMoments(storage, inForce)
   const replicas = yield* storage.replicas
   const now = yield* Instant.now
+  const givenUp = yield* deadLetters(storage, inForce.current(), now)
   const live = liveReplicas(replicas, now)
   const failing = yield* failingReceivers(storage, servedReceivers(inForce.current(), replicas, now))
   // Where no server runs, this shell's receivers count.
   const usable = servedReceivers(live.length === 0 ? inForce.current() : new Map(), replicas, now)
   const waiting = yield* waitingForNone(storage, live, usable)
   return [
-    ...deliveryFindings({ ...moments, failing, waiting }, now),
+    ...deliveryFindings({ undelivered, givenUp, failing, waiting }, now),
     ...replicaFindings(replicas, now),
     ...sourceFindings(receivers, live),
   ]
