@@ -103,6 +103,12 @@ const resolved = async ({ name, type, millis, clock, signal }: Question, servers
   throw first
 }
 
+/** A domain without mail, or without a service, says so by a record with an empty name. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  MX: "the domain takes no mail",
+  SRV: "the domain has no such service",
+}
+
 /** Resolves a name, and looks for the expected records; thresholds are seconds. */
 export const dns = probe(
   { name: "dns", lane: "network" },
@@ -122,11 +128,12 @@ export const dns = probe(
       const { value, seconds } = await timed(clock, () => resolved(question, servers))
       const found = recordsOf(value)
       if (found.some((one) => targets?.refusesAnswer?.(one, name))) return critical(`${asked}: refused`)
-      // A domain that takes no mail, or has no service, says so with an empty name.
-      const isEmpty = expect.length === 0 && found.every((one) => one.endsWith(" ."))
       // Asked for an alias, the resolver answers with the name itself where there is none.
       const hasNone = type === "CNAME" && found.every((one) => plainName(one) === plainName(name))
-      if (found.length === 0 || hasNone || isEmpty) return critical(lacking)
+      if (found.length === 0 || hasNone) return critical(lacking)
+      const refusal = REFUSALS[type]
+      if (refusal !== undefined && expect.length === 0 && found.every((one) => one.endsWith(" .")))
+        return critical(`${asked} ${found.join(", ")}: ${refusal}`)
       const known = new Set(found.map((one) => comparable(one, type)))
       const isFound = (one: string) => known.has(one) || known.has(comparable(unquoted(one), type))
       const missing = expect.filter((one) => !isFound(one))

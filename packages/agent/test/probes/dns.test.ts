@@ -109,16 +109,21 @@ describe("the dns probe", () => {
   it.each<readonly [Type, string]>([
     ["MX", "\0\0\0"],
     ["SRV", "\0\0\0\0\0\0\0"],
-  ])("is critical where the only %s record says that there is none", async (type, data) => {
+  ])("is critical, and says why, where the only %s record says that there is none", async (type, data) => {
+    const [expect, refusal] = type === "MX" ? ["0 .", "takes no mail"] : ["0 0 0 .", "has no such service"]
     const none = await askFor([[type, data]], { type })
     assert.deepStrictEqual(
       [none.status, none.output],
-      ["critical", `DNS CRITICAL - a.example ${type}: no ${type} record`],
+      ["critical", `DNS CRITICAL - a.example ${type} ${expect}: the domain ${refusal}`],
     )
     assert.strictEqual((await askFor([[type, data], PLAIN[type]], { type })).status, "ok")
-    const expect = type === "MX" ? "0 ." : "0 0 0 ."
     const wanted = await askFor([[type, data]], { type, expect })
     assert.match(wanted.output, new RegExp(`^DNS OK - a.example ${type} ${expect} in `))
+  })
+
+  it("takes a text that ends in a dot for a record", async () => {
+    const text = await askFor([["TXT", textData("so be .")]], { type: "TXT" })
+    assert.match(text.output, /^DNS OK - a\.example TXT so be \. in /)
   })
 
   const others = TYPES.flatMap((type) =>
