@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { createMonitor, memory, type Monitor, sqlite } from "tocsin"
+import { createTestMonitor } from "tocsin/testing"
 import { enroll, resultOf, send } from "./requests.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "tocsin-numbers-"))
@@ -72,5 +73,22 @@ describe("numbers over time (docs/rules.md#numbers)", () => {
     const short = { ...check, from: "2026-01-01T00:00:00.000100Z", to: "2026-01-01T00:00:00.000900Z" }
     const tooShort = "validation: from must be before to, by a millisecond or more"
     assert.strictEqual(await failureOf(monitor.numbers.read(short)), tooShort)
+  })
+
+  it("are kept as long as retention.numbers says", async () => {
+    await using monitor = await createTestMonitor({ retention: { numbers: "4d" }, deadAfter: "9d" })
+    await enroll(monitor, "a")
+    const began = monitor.now()
+    await send(monitor, "a", { ...resultOf("ok"), output: "OK | used=1%", observed_at: began })
+    const hours = async () => {
+      const { items } = await monitor.numbers.series(check)
+      if (items.length === 0) return 0
+      const { series } = await monitor.numbers.read({ ...check, name: "used", step: "1h", from: began })
+      return series.flatMap(({ spans }) => spans).length
+    }
+    await monitor.advance("3d")
+    assert.strictEqual(await hours(), 1)
+    await monitor.advance("4d")
+    assert.strictEqual(await hours(), 0)
   })
 })
