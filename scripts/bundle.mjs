@@ -6,4 +6,7 @@ import { bundleProgram } from "./bundleProgram.mjs"
 const [source, target] = process.argv.slice(2)
 if (source === undefined || target === undefined)
   throw new Error("usage: node scripts/bundle.mjs SOURCE TARGET")
+const begun = performance.now()
+const seconds = () => Math.round((performance.now() - begun) / 1_000)
+setInterval(() => process.stderr.write(`bundling: ${seconds()} s\n`), 5_000).unref()
 await bundleProgram({ source, target })
