@@ -10,6 +10,9 @@ interface Call {
   readonly body?: string | undefined
 }
 
+/** Whether the caller sent more than it may, so far. */
+export const isLimited = ({ message }: BenchFailure): boolean => message.includes(" was answered with 429 ")
+
 /** Calls Tocsin's API, and returns the text of its answer. Any other status than 2xx is a failure. */
 export const callApi = ({ body, method, path, port, token }: Call): Effect.Effect<string, BenchFailure> =>
   Effect.tryPromise({

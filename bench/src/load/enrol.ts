@@ -1,7 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { BenchFailure } from "../BenchFailure.ts"
 import type { Tocsin } from "../processes/tocsin.ts"
-import { callApi } from "./callApi.ts"
+import { callApi, isLimited } from "./callApi.ts"
 import { heartbeatBody, resultsBody } from "./bodies.ts"
 import { agentId, EVENTS_PER_BATCH } from "./Load.ts"
 import { Stamp } from "./Stamp.ts"
@@ -27,6 +27,9 @@ const variables = (index: number) => {
   return { agentId: agentId(index), time: time ?? "", micros: micros ?? "", idPrefix: idPrefix ?? "" }
 }
 
+/** A server takes a mebibyte a second of keys that are not accepted. */
+const taken = { schedule: Schedule.spaced("1 second"), while: isLimited }
+
 /** Registers the agents and accepts them. */
 export const admit = Effect.fnUntraced(function* (
   { port, token }: Pick<Tocsin, "port" | "token">,
@@ -34,7 +37,7 @@ export const admit = Effect.fnUntraced(function* (
   first?: number,
 ) {
   const beat = (key: string, index: number) =>
-    post(port, "/api/v1/heartbeat", key, heartbeatBody(variables(index)))
+    Effect.retry(post(port, "/api/v1/heartbeat", key, heartbeatBody(variables(index))), taken)
   yield* each(keys, beat, first)
   yield* post(port, "/api/v1/agents/admission/accept-all", token)
 })
