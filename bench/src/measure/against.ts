@@ -19,8 +19,12 @@ import { failureOf, newKeys, type Place, sampleOf, type Subject, subject } from 
 /** More than what two measurements of one build differ by. */
 const MOST = 1.1
 
-/** Rows of history are up to 90 days old. */
-const KEEPING_ALL = { SERVICE_RETENTION_HISTORY: "400d" }
+/** Rows of history are up to 90 days old. Agents that send nothing stay well: a hundred thousand take minutes to admit. */
+const KEEPING_ALL = {
+  SERVICE_RETENTION_HISTORY: "400d",
+  SERVICE_STALE_AFTER: "6d",
+  SERVICE_DEAD_AFTER: "7d",
+}
 
 const microsOf = ({ cpuMicros }: Sample): number => (cpuMicros["server"] ?? 0) + (cpuMicros["postgres"] ?? 0)
 
