@@ -27,6 +27,16 @@ const TIMES: Readonly<Record<string, Case>> = {
     tail: 1_000,
     expected: [...BEGUN, "2400 pager firing handover critical"],
   },
+  "a clock is set back while a firing is in retry: that counts from then": {
+    policy: PRIMARY,
+    steps: [
+      [20, { step: "answers", receiver: "chat", how: "is_down" }],
+      [60, disk("critical")],
+      [100, { step: "clock_back", by: 600 }],
+    ],
+    tail: 700,
+    expected: ["480 pager firing escalation critical"],
+  },
   "outside the hours, another rota is on call": {
     receivers: ALL,
     policy: {

@@ -63,8 +63,8 @@ const repairAlerts = (unit: UnitOfWork, id: IncidentId): void => {
 
 /**
  * An item that was written ahead, with its moments moved back by as much: a retry still waits as long as
- * it was to. One of a severity that its incident forgot since stays before that. When it was first attempted never
- * changes.
+ * it was to. One of a severity that its incident forgot since stays before that. When it was first attempted changes
+ * only where it is in retry: for how long decides on who is on call.
  */
 const movedBack = (item: OutboxRecord, incident: IncidentRecord, now: Instant.Instant): OutboxRecord => {
   const { age_starts_at, leased_until, next_attempt_at, updated_at } = item
@@ -80,7 +80,8 @@ const movedBack = (item: OutboxRecord, incident: IncidentRecord, now: Instant.In
       ? young
       : { ...young, leased_until: back(leased_until) }
   const isWaiting = next_attempt_at !== undefined && next_attempt_at > now
-  return { ...young, updated_at: now, next_attempt_at: isWaiting ? back(next_attempt_at) : next_attempt_at }
+  const moved = { ...young, updated_at: now, next_attempt_at: isWaiting ? back(next_attempt_at) : next_attempt_at }
+  return item.state === "retry" ? clampToNow(moved, ["first_attempted_at"], now) : moved
 }
 
 /** Checks that others report are looked at now, because each look counts from the last report. */
