@@ -358,7 +358,9 @@ export class FiringModel {
       const { isFirst, isNamed, rotas } = this.#naming(incident, receiver)
       const stays = rotas.map((rota) => incident.onCall.stays.get(rota)?.get(receiver))
       const isOnCall = stays.some((stay) => stay?.cameAt !== undefined)
-      for (const row of reach.rows.filter(({ state }) => state === "retry")) {
+      const retries = reach.rows.filter(({ state }) => state === "retry")
+      if (retries.length > 0) this.#holdWaiting(reach)
+      for (const row of retries) {
         // An attempt could be under way.
         if (this.#now - (row.attempted ?? 0) <= 3 * LATENESS) this.#races()
         row.state = "discarded"

@@ -150,9 +150,11 @@ export class OnCallModel {
     const before = [this.#refused.has(receiver), this.#outOfReach.has(receiver)]
     if (how === "out_of_reach") this.#outOfReach.add(receiver)
     else if (how === "failed") this.#refused.add(receiver)
-    else this.#refused.delete(receiver)
     // Only an attempt that succeeds reaches somebody again.
-    if (how === "sent") this.#outOfReach.delete(receiver)
+    else if (how === "sent") {
+      this.#refused.delete(receiver)
+      this.#outOfReach.delete(receiver)
+    }
     if (isDeepStrictEqual(before, [this.#refused.has(receiver), this.#outOfReach.has(receiver)])) return
     this.follow(this.#places, at, true)
   }

@@ -106,6 +106,48 @@ const REPLACED: Readonly<Record<string, Case>> = {
     tail: 6_000,
     expected: ["5060 chat firing ack_ran_out critical"],
   },
+  "of which a worse one waited behind it, where a person withdraws it and the check is milder": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("warning")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [600, disk("warning")],
+      [60, { step: "withdraw", which: 0 }],
+    ],
+    expected: ["920 chat firing opened warning"],
+  },
+  "of which a worse one waited behind it, and a worsening ends it": {
+    ...TO_CHAT,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("warning")],
+      [60, disk("unknown")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [600, disk("critical")],
+    ],
+    expected: ["860 chat firing opened critical"],
+  },
+  "of which a worse one waited behind it, and a worsening of which it is not to know ends it": {
+    policy: {
+      routes: [
+        { match: ["severity != critical"], to: ["chat"] },
+        { match: ["severity = critical"], to: ["pager"] },
+      ],
+    },
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("warning")],
+      [60, disk("unknown")],
+      [60, acknowledge(4_000)],
+      [60, chat("accepts")],
+      [600, disk("critical")],
+    ],
+    expected: ["860 pager firing opened critical"],
+  },
   "whose incident resolves before that ends": {
     ...TO_CHAT,
     steps: [
@@ -230,6 +272,19 @@ const OUT_OF_REACH: Readonly<Record<string, Case>> = {
     tail: 1_000,
     expected: ["940 chat firing ack_ran_out critical"],
   },
+  "of one in retry for a minute before it, and acknowledged twice more": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(600)],
+      [400, acknowledge(400)],
+      [100, acknowledge(300)],
+      [60, chat("accepts")],
+    ],
+    tail: 500,
+    expected: ["940 chat firing ack_ran_out critical"],
+  },
   "of one in retry for a minute before it, which is withdrawn": {
     policy: PRIMARY,
     steps: [
@@ -253,6 +308,17 @@ const OUT_OF_REACH: Readonly<Record<string, Case>> = {
     ],
     tail: 900,
     expected: ["800 chat firing opened critical"],
+  },
+  "of one that refused before it, and is down after it: it stays so": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("refuses")],
+      [60, disk("critical")],
+      [60, chat("is_down")],
+      [60, acknowledge(600)],
+    ],
+    tail: 1_500,
+    expected: ["80 pager firing escalation critical", "800 pager firing ack_ran_out critical"],
   },
   "of one that stays in retry after it": {
     policy: PRIMARY,

@@ -2,6 +2,7 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {
   inOrder,
+  isBehind,
   isHeld,
   isReplaced,
   isRetried,
@@ -108,11 +109,19 @@ export const beginQuiet = (
 
 /**
  * The firings in retry of an incident whose acknowledgement ends: an evaluation puts others in their place, each that of
- * a server which has its receiver.
+ * a server which has its receiver. It held what waits behind them, too, which no claim has looked at.
  */
 export const endQuiet = (unit: UnitOfWork, incident: Pick<IncidentRecord, "ack_at" | "id">): void => {
-  for (const item of unit.outbox.group(incident.id))
-    if (isRetried(item)) unit.outbox.put({ ...afterQuiet(item, incident), next_evaluation_at: unit.now })
+  const { now } = unit
+  const items = unit.outbox.group(incident.id)
+  for (const item of items.filter(isRetried)) {
+    unit.outbox.put({ ...afterQuiet(item, incident), next_evaluation_at: now })
+    for (const behind of items)
+      if (canBeHeld(behind) && !isHeld(behind) && isBehind(behind, item)) {
+        const holds = { inForce: [{ by: "ack", until: now } as const], past: behind.holds ?? [] }
+        unit.outbox.put(heldItem(behind, holds, now))
+      }
+  }
 }
 
 /** A firing in retry as the acknowledgement of its incident ends. */

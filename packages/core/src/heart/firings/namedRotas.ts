@@ -184,7 +184,10 @@ export class NamedRotas {
     return reached < 0 ? places : places.slice(0, reached + 1)
   }
 
-  /** Whether a receiver was out of reach: its last attempt was refused for good, or no server could use it. */
+  /**
+   * Whether a receiver was out of reach: no server could use it, or what it was sent was refused for good or stayed in
+   * retry, and no attempt has succeeded since.
+   */
   #isLost(receiver: NotifierName, at: Instant.Instant): boolean {
     const unusableFrom = this.#facts.unusable.get(receiver)
     if (unusableFrom !== undefined && unusableFrom <= at) return true
@@ -196,7 +199,7 @@ export class NamedRotas {
       return from !== undefined && from <= at && !isReached(from)
     }
     const last = own
-      .filter((item) => hasEndedBy(item, at))
+      .filter((item) => item.updated_at <= at && (wasSent(item) || item.state === "failed"))
       .toSorted(inOrder)
       .at(-1)
     return last?.state === "failed" || own.some(isInRetry)
@@ -226,10 +229,6 @@ export class NamedRotas {
 /** A clock that was set back leaves the first attempt ahead, but not the last change. */
 const begunAt = ({ first_attempted_at, updated_at }: OutboxRecord): Instant.Instant =>
   Instant.min(first_attempted_at ?? updated_at, updated_at)
-
-/** While an attempt is under way, the one before it is the last. */
-const hasEndedBy = (item: OutboxRecord, at: Instant.Instant): boolean =>
-  wasAttempted(item) && item.state !== "sending" && item.updated_at <= at
 
 /**
  * The last change of an item that was attempted and does not wait is the end of its last attempt. One that nothing
