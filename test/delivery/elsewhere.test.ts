@@ -82,5 +82,10 @@ for (const end of ["it runs out", "a person withdraws it"])
         yield* after("30 seconds")
         const atLast = end === "it runs out" ? ["chat", "chat", "pager"] : ["chat", "pager"]
         assert.deepStrictEqual(messages(), atLast)
+        const rows = Array.from(service.rows().outbox.values()).filter(({ receiver }) => receiver === "pager")
+        assert.deepStrictEqual(
+          rows.map(({ state }) => state),
+          ["discarded", "sent"],
+        )
       }),
   )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { AT_LENGTH } from "../properties/atLength.ts"
-import { delivered } from "../service/Receivers.ts"
+import { deferred, delivered } from "../service/Receivers.ts"
 import { openFiringCase } from "./FiringCase.ts"
 
 /** Chat first, the pager after a quarter of an hour. */
@@ -42,6 +42,27 @@ describe("who is owed a firing, and when (docs/rules.md#firings)", () => {
       yield* after("30 seconds")
       assert.deepStrictEqual(messages(), ["0 min: pager opened critical", "1 min: chat opened warning"])
       assert.strictEqual(firings("chat").length, 1)
+    }),
+  )
+
+  it.effect("a retry ends with its acknowledgement also where no route names its receiver any more", () =>
+    Effect.gen(function* () {
+      const { acknowledges, after, firings, messages, service, turns } = yield* openFiringCase({
+        routes: [
+          { match: ["severity = critical"], to: ["chat"] },
+          { match: ["severity = warning"], to: ["pager"] },
+        ],
+      })
+      service.receivers.answerWith(deferred, { notifier: "chat" })
+      yield* turns("critical")
+      yield* acknowledges(20)
+      yield* turns("warning")
+      yield* after("21 minutes")
+      assert.deepStrictEqual(messages(), ["20 min: pager opened warning"])
+      assert.deepStrictEqual(
+        firings("chat").map(({ next_evaluation_at, state }) => [state, next_evaluation_at]),
+        [["discarded", undefined]],
+      )
     }),
   )
 

@@ -251,6 +251,21 @@ const OVERTAKEN: Readonly<Record<string, Case>> = {
     ],
     tail: 200,
   },
+  "whose receiver waits for a step: no reminder before it": {
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 780, to: ["pager"] }], remind: 2_400 }] },
+    steps: [
+      [20, disk("warning")],
+      [2_980, disk("critical")],
+    ],
+    tail: 1_500,
+    expected: [
+      "20 chat firing opened warning",
+      "800 pager firing escalation warning",
+      "2420 chat firing reminder warning",
+      "3000 chat firing worsened critical",
+      "3780 pager firing escalation critical",
+    ],
+  },
   "after an acknowledgement that ran out: its line says so": {
     receivers: ["chat"],
     policy: { routes: [{ to: ["chat"] }] },
