@@ -7,7 +7,7 @@ import { keepRepeating } from "../../kernel/engine/commits/keepRepeating.ts"
 import { eachPage } from "../../kernel/engine/lists/readPage.ts"
 import type { ListQuery } from "../../lists/ListDefinitions.ts"
 import type { RepairedReceivers } from "../firings/FiringFacts.ts"
-import { OWED_AGAIN_FOR } from "../firings/wants.ts"
+import { OWED_AGAIN_FOR } from "../firings/situation.ts"
 import type { IncidentOptions } from "../incidents/incidentOptions.ts"
 import { EVALUATE_EVERY, evaluateIncidents } from "./evaluateIncidents.ts"
 

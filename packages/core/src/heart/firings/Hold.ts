@@ -1,6 +1,7 @@
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import {
+  ackOf,
   inOrder,
   isBehind,
   isHeld,
@@ -80,8 +81,8 @@ export const waitingUnderHolds = (
 }
 
 /** When the acknowledgement began that holds a firing in retry, or held it; absent if its row does not say so. */
-export const quietSince = ({ holds = [] }: Pick<OutboxRecord, "holds">): Instant.Instant | undefined => {
-  const since = holds.find(({ by }) => by === "ack")?.since
+export const quietSince = (item: Pick<OutboxRecord, "holds">): Instant.Instant | undefined => {
+  const since = ackOf(item)?.since
   return since === undefined ? undefined : momentOf(since)
 }
 
@@ -103,7 +104,7 @@ export const beginQuiet = (
   since: Instant.Instant,
 ): void => {
   for (const item of unit.outbox.group(id))
-    if (isRetried(item) && !item.holds?.some(({ by }) => by === "ack"))
+    if (isRetried(item) && ackOf(item) === undefined)
       unit.outbox.put({ ...item, holds: [{ by: "ack", since: Number(since) }] })
 }
 

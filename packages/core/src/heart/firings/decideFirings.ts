@@ -8,8 +8,9 @@ import { decideFor } from "./decideFor.ts"
 import type { Evaluation, FiringFacts, NewFiring } from "./FiringFacts.ts"
 import { type Due, dueByRoutes, isFirst } from "./nameReceivers.ts"
 import { besideOf, worsenedFrom } from "./reasons.ts"
+import { knownTo, namedNow, overQuiet } from "./situation.ts"
 import { holdEnded } from "./steps.ts"
-import { causeFor, knownTo, namedNow, overQuiet } from "./wants.ts"
+import { causeFor } from "./wants.ts"
 
 /**
  * Firings that are owed and have no held row (docs/rules.md#firings). After an acknowledgement

@@ -8,7 +8,8 @@ import type { FiringFacts, HeldFiring, NewFiring } from "./FiringFacts.ts"
 import type { Handover } from "./namedRotas.ts"
 import type { Due } from "./nameReceivers.ts"
 import { comesLate, reasonOf } from "./reasons.ts"
-import { causeFor, isByTime, remindedAt, type Situation, situationOf, type Want, wantOf } from "./wants.ts"
+import { type Situation, situationOf } from "./situation.ts"
+import { causeFor, isByTime, remindedAt, type Want, wantOf } from "./wants.ts"
 
 interface At {
   readonly facts: FiringFacts

@@ -8,7 +8,7 @@ import { asChanged, type Asked, find, findOnce, type LoudMember } from "../../ke
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { isFiring, isRetried, type OutboxRecord, wasReplaced } from "../model/OutboxRecord.ts"
+import { isFiring, isFiringOrReplaced, isRetried, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { compilePolicy, isOfAgent, type Policy } from "../policy/compilePolicy.ts"
 import { readOpenings } from "./readOpenings.ts"
 import { defaultRules } from "../../kernel/ports/RuleSettings.ts"
@@ -146,12 +146,12 @@ export function* gatherFacts(
   return {
     ...gathered,
     facts: (incident, items) => {
-      const [firings, replaced] = [items.filter(isFiring), items.filter(wasReplaced)]
+      const onCallFirings = items.filter(isFiringOrReplaced)
       return {
         ...muting(incident),
-        firings,
-        replaced,
-        naming: seen.get(incident.id)?.naming({ ...onCall, firings: [...firings, ...replaced] }),
+        firings: onCallFirings.filter(isFiring),
+        onCallFirings,
+        naming: seen.get(incident.id)?.naming({ ...onCall, firings: onCallFirings }),
         graceUntil,
         receivers,
         hasRoutes,
@@ -162,8 +162,8 @@ export function* gatherFacts(
     factsAt: (facts, at) => {
       const compared = seen.get(facts.incident.id)
       const present = activeMutes(policy, gathered.silences, at)
-      const { firings, naming, replaced = [] } = facts
-      const then = { ...onCall, firings: [...firings, ...replaced], now: at }
+      const { firings, naming, onCallFirings = firings } = facts
+      const then = { ...onCall, firings: onCallFirings, now: at }
       return {
         ...facts,
         covering: compared === undefined ? [] : mutingHolds(present, compared.loud),

@@ -5,7 +5,8 @@ import { reachedAt } from "../model/Announced.ts"
 import type { Reason } from "../model/Reason.ts"
 import type { FiringFacts } from "./FiringFacts.ts"
 import type { IncidentNaming } from "./nameReceivers.ts"
-import { type Situation, stepBefore } from "./wants.ts"
+import type { Situation } from "./situation.ts"
+import { stepBefore } from "./wants.ts"
 
 /** The facts of a worsening. */
 export const worsenedFrom = (cause: FiringCause, was: Severity | undefined): Reason | undefined =>

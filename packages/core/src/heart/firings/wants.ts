@@ -1,131 +1,17 @@
 import { Duration } from "effect"
 import * as Instant from "@tocsin/contract/formats/Instant"
-import type { FiringCause, NotifierName, Severity } from "@tocsin/contract/formats/Status"
-import { acknowledgementOf } from "../model/Acknowledgement.ts"
-import { knownBy } from "../model/Announced.ts"
-import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { isBelow } from "../model/MemberRecord.ts"
-import {
-  holdsInForce,
-  inOrder,
-  isHeld,
-  isReplaced,
-  isRetried,
-  isUnended,
-  type OutboxRecord,
-} from "../model/OutboxRecord.ts"
-import { AT_ONCE, type NamedReceivers } from "../policy/routing.ts"
+import type { FiringCause, Severity } from "@tocsin/contract/formats/Status"
+import { holdsInForce, isUnended, type OutboxRecord } from "../model/OutboxRecord.ts"
+import type { NamedReceiver } from "../policy/routing.ts"
 import type { FiringFacts } from "./FiringFacts.ts"
-import { afterQuiet, canBeHeld, momentOf, waitingUnderHolds } from "./Hold.ts"
-import { type Due, dueByRoutes, isFirst } from "./nameReceivers.ts"
-import { type StepMoment, stepsBeginAfter, stepsOf } from "./steps.ts"
-
-/** The highest severity that these firings let a receiver know: none of them is held or discarded. */
-export const knownTo = (
-  incident: IncidentRecord,
-  receiver: NotifierName,
-  firings: ReadonlyArray<OutboxRecord>,
-): Severity | undefined => {
-  let known: Severity | undefined
-  for (const item of firings) {
-    if (item.receiver !== receiver) continue
-    const severity = knownBy(incident, item)
-    if (isBelow(known, severity)) known = severity
-  }
-  return known
-}
-
-/**
- * Whom an incident names. Where only the worst of too many members name receivers, who has a firing stays named,
- * unless a rota alone named it.
- */
-export const namedNow = ({ firings, naming }: Pick<FiringFacts, "firings" | "naming">): NamedReceivers => {
-  if (naming === undefined || !naming.isCut) return naming?.named ?? new Map()
-  const stay = firings.filter(({ rotas }) => rotas === undefined)
-  return new Map([...stay.map(({ receiver }) => [receiver, AT_ONCE] as const), ...naming.named])
-}
+import { momentOf } from "./Hold.ts"
+import { type Due, isFirst } from "./nameReceivers.ts"
+import type { Situation } from "./situation.ts"
+import { type StepMoment, stepsBeginAfter } from "./steps.ts"
 
 /** The cause of a firing for a receiver that knows this much; with `due`, by a step. */
 export const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undefined): FiringCause =>
   due?.isLater === true ? "escalation" : known === undefined ? "opened" : "worsened"
-
-/** How old a firing may be that a receiver gets again once it works. */
-export const OWED_AGAIN_FOR = Duration.hours(24)
-
-/** The last firing for a receiver that works again, if it was refused, or ran out of attempts, before that. */
-const refusedBefore = (
-  { firings, repaired }: FiringFacts,
-  receiver: NotifierName,
-  now: Instant.Instant,
-): OutboxRecord | undefined => {
-  const works = repaired?.get(receiver)
-  if (works === undefined) return undefined
-  const last = firings
-    .filter((item) => item.receiver === receiver)
-    .toSorted(inOrder)
-    .at(-1)
-  if (last?.state !== "failed" || last.updated_at > works.at) return undefined
-  const isOld = now > Instant.plus(last.created_at, OWED_AGAIN_FOR)
-  return isOld || (works.by === "attempt" && last.repaired_by === "attempt") ? undefined : last
-}
-
-const hasRunOut = (incident: IncidentRecord, now: Instant.Instant): boolean => {
-  const acknowledgement = acknowledgementOf(incident)
-  return acknowledgement !== undefined && acknowledgement.until <= now
-}
-
-/** Finds the firings in retry of an incident that an acknowledgement held which has ended. */
-export const overQuiet = (
-  incident: IncidentRecord,
-  now: Instant.Instant,
-): ((item: OutboxRecord) => boolean) => (hasRunOut(incident, now) ? isRetried : isReplaced)
-
-/** The facts about the firings for one receiver. */
-export const situationOf = (facts: FiringFacts, receiver: NotifierName, now: Instant.Instant) => {
-  const { incident, naming } = facts
-  const firings = facts.firings.filter((item) => item.receiver === receiver)
-  const hasAckRunOut = hasRunOut(incident, now)
-  // An acknowledgement held all that was not attempted, also where no claim looked at it.
-  const waiting = hasAckRunOut
-    ? firings.filter(canBeHeld).toSorted(inOrder)
-    : waitingUnderHolds(firings, receiver)
-  const over = firings.filter(overQuiet(incident, now))
-  // Nothing holds these.
-  const others = firings.filter((item) => !waiting.includes(item) && !over.includes(item))
-  const replaced = over.map((item) => afterQuiet(item, incident))
-  const step = namedNow(facts).get(receiver)
-  const known = knownTo(incident, receiver, others)
-  const { announced } = incident
-  const isOwed = step !== undefined && announced !== undefined && isBelow(known, announced)
-  const isAtOnce = known !== undefined && step !== undefined && isFirst(step)
-  const due =
-    isOwed && !isAtOnce && naming ? dueByRoutes(incident, naming, { receiver, known, now }) : undefined
-  // The last one states what those that are merged with it would; another one may have been evaluated.
-  const held = waiting.at(-1)
-  const evaluated = waiting.findLast(isHeld)
-  const row = held && { ...held, holds: evaluated?.holds, next_evaluation_at: evaluated?.next_evaluation_at }
-  const moments = naming && step && facts.hasRoutes ? stepsOf(incident, naming, receiver, now) : []
-  // A receiver that knows enough is owed a firing all the same when it comes on call.
-  const mayTakeOver = step?.rotas !== undefined && known !== undefined && !isOwed
-  const handover = mayTakeOver ? naming?.onCall?.handoverTo(receiver, step.rotas) : undefined
-  return {
-    receiver,
-    step,
-    known,
-    isOwed,
-    due,
-    handover,
-    held,
-    row,
-    merged: [...replaced, ...waiting.slice(0, -1)],
-    replaced,
-    refused: refusedBefore(facts, receiver, now),
-    hasAckRunOut,
-    moments,
-    others,
-  }
-}
-export type Situation = ReturnType<typeof situationOf>
 
 /** Why a receiver is notified, if it is. */
 export interface Want {
@@ -142,20 +28,14 @@ export interface Want {
 
 /** The firing that a receiver is to get: a row for each reason, the first that applies counts (docs/rules.md#firings). */
 export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.Instant): Want | undefined => {
-  const { handover, hasAckRunOut, held, isOwed, known, others, refused, replaced, step } = situation
+  const { handover, held, isOwed, known, refused, step } = situation
   if (step === undefined) return undefined
   const timed = (cause: FiringCause, isDue: boolean): Want | undefined =>
     isDue ? { cause, must_send: true } : undefined
-  const isAlone = !others.some(isUnended)
-  const isForced = isAlone && isFirst(step) && replaced.some(isOfWorsening)
+  const { isForced, ranOut, same } = afterAcknowledgement(situation, step, facts)
   // A reminder that waits gives way to a worsening.
   const isOvertaken = held?.cause === "reminder" && isOwed && isFirst(step)
   const must_send = (held?.must_send === true && !isOvertaken) || isForced
-  const waits = held ?? replaced[0]
-  const isTold = known !== undefined || (waits !== undefined && step.first !== undefined)
-  const repaired_by = replaced.find((item) => item.repaired_by !== undefined)?.repaired_by
-  const atEnd = timed("ack_ran_out", isTold && hasAckRunOut)
-  const ranOut = atEnd && { ...atEnd, repaired_by }
   const cause = held?.cause
   const isOwn = isByTime(cause) || held?.repaired_by !== undefined
   const own = cause !== undefined && isOwn && !isOvertaken ? { cause, must_send } : undefined
@@ -163,8 +43,6 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
   const comes = handover && { cause: handover.cause, must_send }
   const owed = isOwed ? owedTo(situation, must_send) : undefined
   const stays = isForced ? SENT_ANYWAY : must_send ? keptFor(situation, facts, now) : undefined
-  const kept = isAlone ? replaced.find((item) => isKept(item, situation, facts)) : undefined
-  const same = kept?.cause && { cause: kept.cause, must_send: true, repaired_by: kept.repaired_by }
   const paged = timed("escalation", isStepDue(situation, facts, now))
   const steps = paged && { ...paged, dueAt: stepBefore(situation, now)?.at }
   const reminder = timed("reminder", (remindedAt(situation) ?? Instant.LATEST) <= now)
@@ -174,6 +52,23 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
   return held === undefined
     ? (comes ?? ranOut ?? again ?? same ?? byRoutes ?? reminder)
     : (ranOut ?? own ?? comes ?? byRoutes ?? reminder)
+}
+
+/** What the end of an acknowledgement makes owed, and what takes the place of those in retry that it held. */
+const afterAcknowledgement = (situation: Situation, step: NamedReceiver, facts: FiringFacts) => {
+  const { hasAckRunOut, held, known, others, replaced } = situation
+  const isAlone = !others.some(isUnended)
+  const waits = held ?? replaced[0]
+  const isTold = known !== undefined || (waits !== undefined && step.first !== undefined)
+  const repaired_by = replaced.find((item) => item.repaired_by !== undefined)?.repaired_by
+  const ranOut: Want = { cause: "ack_ran_out", must_send: true, repaired_by }
+  const kept = isAlone ? replaced.find((item) => isKept(item, situation, facts)) : undefined
+  return {
+    /** Whether one is owed that a worsening made so, whatever its receiver knows. */
+    isForced: isAlone && isFirst(step) && replaced.some(isOfWorsening),
+    ranOut: isTold && hasAckRunOut ? ranOut : undefined,
+    same: kept?.cause && { cause: kept.cause, must_send: true, repaired_by: kept.repaired_by },
+  }
 }
 
 const owedTo = ({ due, held, known, row }: Situation, must_send: boolean): Want => {

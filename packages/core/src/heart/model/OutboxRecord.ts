@@ -138,13 +138,16 @@ export const namesInForce = (item: Pick<OutboxRecord, "holds">): ReadonlyArray<H
 export const isRetried = ({ event_type, released_at, state }: OutboxRecord): boolean =>
   event_type === "firing" && state === "retry" && released_at === undefined
 
+/** The acknowledgement among the holds of a row: of one in retry also after its end, until another takes its place. */
+export const ackOf = ({ holds }: Pick<OutboxRecord, "holds">): StoredHold | undefined =>
+  holds?.find(({ by }) => by === "ack")
+
 /** Whether the acknowledgement has ended that held a firing in retry: an evaluation puts another one in its place. */
-export const isReplaced = (item: OutboxRecord): boolean =>
-  isRetried(item) && item.holds?.some(({ by, hasEnded }) => by === "ack" && hasEnded === true) === true
+export const isReplaced = (item: OutboxRecord): boolean => isRetried(item) && ackOf(item)?.hasEnded === true
 
 /** Whether a firing was attempted, and discarded as the acknowledgement ended that held it: its receiver may have it. */
-export const wasReplaced = ({ event_type, holds, state }: OutboxRecord): boolean =>
-  event_type === "firing" && state === "discarded" && holds?.some(({ by }) => by === "ack") === true
+export const wasReplaced = (item: OutboxRecord): boolean =>
+  item.event_type === "firing" && item.state === "discarded" && ackOf(item) !== undefined
 
 /** Whether an item is a firing that waits, or that its receiver may have got. */
 export const isFiringOrReplaced = (item: OutboxRecord): boolean => isFiring(item) || wasReplaced(item)
