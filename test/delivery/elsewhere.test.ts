@@ -64,7 +64,10 @@ for (const end of ["it runs out", "a person withdraws it"])
           answerTo: ({ receiver }) => (receiver === "pager" && isDown ? deferred : delivered),
         })
         const plain = yield* service.open("plain", { keepsHouse: true })
-        const other = yield* service.open("other", { keepsHouse: true, rules: { notifiers: ["chat", "pager"] } })
+        const other = yield* service.open("other", {
+          keepsHouse: true,
+          rules: { notifiers: ["chat", "pager"] },
+        })
         yield* enroll(plain, AGENT)
         const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
         yield* Effect.orDie(report(other, [{ check: "disk", status: "critical" }]))

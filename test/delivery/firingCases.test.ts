@@ -58,7 +58,7 @@ describe("who is owed a firing, and when (docs/rules.md#firings)", () => {
       yield* acknowledges(20)
       yield* turns("warning")
       yield* after("21 minutes")
-      assert.deepStrictEqual(messages(), ["20 min: pager opened warning"])
+      assert.deepStrictEqual(messages(), ["20 min: pager ack_ran_out warning"])
       assert.deepStrictEqual(
         firings("chat").map(({ next_evaluation_at, state }) => [state, next_evaluation_at]),
         [["discarded", undefined]],

@@ -80,7 +80,11 @@ const movedBack = (item: OutboxRecord, incident: IncidentRecord, now: Instant.In
       ? young
       : { ...young, leased_until: back(leased_until) }
   const isWaiting = next_attempt_at !== undefined && next_attempt_at > now
-  const moved = { ...young, updated_at: now, next_attempt_at: isWaiting ? back(next_attempt_at) : next_attempt_at }
+  const moved = {
+    ...young,
+    updated_at: now,
+    next_attempt_at: isWaiting ? back(next_attempt_at) : next_attempt_at,
+  }
   return item.state === "retry" ? clampToNow(moved, ["first_attempted_at"], now) : moved
 }
 
