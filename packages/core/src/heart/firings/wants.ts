@@ -54,7 +54,7 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
     : (ranOut ?? own ?? comes ?? byRoutes ?? reminder)
 }
 
-/** What the end of an acknowledgement makes owed, and what takes the place of those in retry that it held. */
+/** The firings that the end of an acknowledgement makes owed, or that take the place of those in retry that it held. */
 const afterAcknowledgement = (situation: Situation, step: NamedReceiver, facts: FiringFacts) => {
   const { hasAckRunOut, held, known, others, replaced } = situation
   const isAlone = !others.some(isUnended)

@@ -183,7 +183,6 @@ export class Incidents {
     this.#recordChange(resolved, last, "left")
     endAlerts(unit, resolved, this.unit.now)
     if (leaving.by === "agent_gone") return closeAgentGone(unit, resolved, this.#enqueue)
-    // Its acknowledgement ends with it.
     const wasAcknowledged = before.ack_until !== undefined
     if (wasAcknowledged) endQuiet(unit, before)
     closeResolved(unit, resolved, { notify: leaving.notify, wasAcknowledged }, this.#enqueue)
