@@ -171,7 +171,7 @@ describe("e-mail", () => {
     if (sendDigest === undefined) assert.fail("takes no digests")
     yield* sendDigest([shared, firing])
     const { raw } = yield* Queue.take(mails)
-    assert.deepStrictEqual(read(raw).value("Subject"), ["2 incidents are firing"])
+    assert.deepStrictEqual(read(raw).value("Subject"), ["2 incidents are firing, critical: 1, warning: 1"])
     assert.match(
       partsOf(raw)[0] ?? "",
       /CRITICAL: web-1\/disk: \/var is 97 % full\r\n.*\r\nWARNING: storage <rack 4>/,

@@ -63,12 +63,12 @@ describe("the text of a notification", () => {
     [
       { reason: "reported", status: "warning" },
       "reported warning after 12 min 10 s",
-      "It has not recovered: it is warning now",
+      "Still not ok: no longer late, but warning now",
     ],
     [
       { reason: "reported", status: "critical", now: "DISK CRITICAL - full" },
       "reported critical after 12 min 10 s",
-      "It has not recovered: it is critical now\nNow: full",
+      "Still not ok: no longer late, but critical now\nNow: full",
     ],
     [{ reason: "deleted", by: "ann" }, "deleted by ann", "It had not recovered"],
     [{ reason: "deleted", by: "ann", of: "agent" }, "agent deleted by ann", "It had not recovered"],
@@ -82,7 +82,7 @@ describe("the text of a notification", () => {
     [
       { reason: "moved", to: IncidentKey.make("site") },
       "moved to site",
-      "It has not recovered: see the incident site",
+      "Still not ok: it is part of the incident site now",
     ],
   ] as const)("says how it ended, and whether it recovered: %o", (resolution, line, state) => {
     const ended = { ...resolved, incident: { ...resolved.incident, resolution } }
@@ -198,7 +198,7 @@ describe("the text of a notification", () => {
     assert.deepStrictEqual(text(late).split("\n").slice(0, 5), [
       "CRITICAL: web-1/disk",
       "/var is 97 % full",
-      "deleted by ann",
+      "Closed by now: deleted by ann",
       "It had not recovered",
       "From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
     ])
@@ -206,7 +206,10 @@ describe("the text of a notification", () => {
       "CRITICAL: web-1/disk (deleted by ann): /var is 97 % full",
       "↳ It had not recovered · From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
     ])
-    assert.strictEqual(spokenText([late]), "Tocsin: critical. web-1/disk. /var is 97 % full. deleted by ann.")
+    assert.strictEqual(
+      spokenText([late]),
+      "Tocsin: critical. web-1/disk. /var is 97 % full. Closed by now: deleted by ann.",
+    )
   })
 
   it.each([
@@ -419,7 +422,7 @@ describe("a digest", () => {
     assert.strictEqual(
       digestText([...many(1), shared, firing], telegramMedium),
       [
-        "3 incidents are firing",
+        "3 incidents are firing, critical: 1, warning: 2",
         "CRITICAL: web-1/disk: /var is 97 % full",
         "↳ Since 2026-01-31 08:30:00 UTC",
         "WARNING: web-1/disk: low",
@@ -439,7 +442,7 @@ describe("a digest", () => {
     assert.strictEqual(
       digestText([ended, ...many(1), shared], telegramMedium),
       [
-        "3 incidents fired, 1 of them resolved by now",
+        "3 incidents fired, 1 of them closed by now, warning: 2",
         "WARNING: web-1/disk: low",
         "↳ Since 2026-01-31 08:30:00 UTC",
         "WARNING: storage <rack 4> & others: /var is 97 % full",
@@ -457,12 +460,46 @@ describe("a digest", () => {
         "\n",
       ),
       [
-        "2 incidents are resolved, 1 of them without a recovery",
+        "2 incidents are closed, no recovery seen: 1, ok again: 1",
         "RESOLVED: web-1/disk: no longer checked",
         "↳ It had not recovered: the check is no longer in the configuration of its agent",
         "RESOLVED: web-1/disk: ok again after 12 min 10 s",
       ],
     )
+  })
+
+  it("of resolutions, says how many of each end there are, those that are still not ok first", () => {
+    const ended = (resolution: DeliveryAttempt["incident"]["resolution"]): DeliveryAttempt => ({
+      ...resolved,
+      incident: { ...resolved.incident, resolution },
+    })
+    const ends = [
+      resolved,
+      ended({ reason: "resolved", by: "ben" }),
+      ended(undefined),
+      ended({ reason: "deleted", by: "ann" }),
+      ended({ reason: "moved", to: IncidentKey.make("site") }),
+      ended({ reason: "reported", status: "critical" }),
+    ]
+    const [title, ...lines] = digestText(ends, { ...plain, hasNoLinks: true }).split("\n")
+    assert.strictEqual(title, "6 incidents are closed, still not ok: 2, no recovery seen: 2, ok again: 1")
+    assert.deepStrictEqual(
+      lines.map((line) => line.replace("RESOLVED: web-1/disk", "")),
+      [
+        ": moved to site",
+        ": reported critical after 12 min 10 s",
+        ": resolved by ben",
+        ": deleted by ann",
+        ": ok again after 12 min 10 s",
+        ": /var is 97 % full",
+      ],
+    )
+    assert.match(
+      spokenText(ends),
+      /^Tocsin: 6 incidents are closed\. still not ok: 2\. no recovery seen: 2\. ok again: 1\. The worst: resolved\./,
+    )
+    const [all] = digestText([resolved, ended(undefined)], plain).split("\n")
+    assert.strictEqual(all, "2 incidents are resolved")
   })
 
   it("has at most 20 lines beside the count, and counts the others", () => {
@@ -472,7 +509,10 @@ describe("a digest", () => {
       [100, 20, "… and 81 more"],
     ] as const) {
       const [head, ...rest] = digestText(many(count), slackMedium).split("\n")
-      assert.deepStrictEqual([head, rest.length, rest.at(-1)], [`${count} incidents are firing`, lines, last])
+      assert.deepStrictEqual(
+        [head, rest.length, rest.at(-1)],
+        [`${count} incidents are firing, warning: ${count}`, lines, last],
+      )
     }
   })
 
@@ -519,7 +559,8 @@ describe("a digest", () => {
         const text = digestText(incidents, medium)
         assert.isAtMost(text.length, limit)
         const [head, ...rest] = text.split("\n")
-        assert.strictEqual(head, "40 incidents are firing")
+        // The count alone where a name needs the room.
+        assert.match(head ?? "", /^40 incidents are firing(?:, critical: 40)?$/)
         const lines = rest.slice(0, -1)
         assert.strictEqual(rest.at(-1), `… and ${40 - lines.length} more`)
         assert.strictEqual(new Set(lines).size, lines.length)

@@ -58,6 +58,7 @@ export const cs = {
     statuses: { ok: "v pořádku", warning: "varování", critical: "kritický stav", unknown: "neznámý stav" },
     over: "{title} (mezitím vyřešeno)",
     ended_as: "{title} ({ending})",
+    closed_by_now: "Mezitím uzavřeno: {ending}",
     test: "TEST: Tocsin vás zde zastihne. Nic se neděje.",
     why: {
       not_reached: "Nepodařilo se zastihnout: {names}",
@@ -103,8 +104,8 @@ export const cs = {
     not_recovered: {
       gone: "Problém do té doby neskončil",
       withdrawn: "Problém do té doby neskončil: kontrola už není v konfiguraci agenta",
-      by_hand: "Ručně, žádný výsledek to nepotvrzuje",
-      reported: "Problém trvá, stav nyní: {status}",
+      by_hand: "Ručně: žádný výsledek to nepotvrzuje",
+      reported: "Problém trvá, skončilo jen zpoždění (nyní: {status})",
       moved: "Problém trvá, nyní patří k: {name}",
     },
     more: {
@@ -119,7 +120,13 @@ export const cs = {
       many: "{n} trvajícího výpadku",
       other: "{n} trvajících výpadků",
     },
-    unrecovered: "{title}, z toho bez konce problému: {n}",
+    closed: {
+      one: "{n} uzavřený výpadek",
+      few: "{n} uzavřené výpadky",
+      many: "{n} uzavřeného výpadku",
+      other: "{n} uzavřených výpadků",
+    },
+    closed_as: { still: "problém trvá", unseen: "konec problému nezjištěn", recovered: "opět v pořádku" },
     resolved: {
       one: "{n} vyřešený výpadek",
       few: "{n} vyřešené výpadky",
@@ -127,10 +134,10 @@ export const cs = {
       other: "{n} vyřešených výpadků",
     },
     fired: {
-      one: "{n} výpadek, mezitím vyřešeno: {over}",
-      few: "{n} výpadky, mezitím vyřešeno: {over}",
-      many: "{n} výpadku, mezitím vyřešeno: {over}",
-      other: "{n} výpadků, mezitím vyřešeno: {over}",
+      one: "{n} výpadek, mezitím uzavřeno: {over}",
+      few: "{n} výpadky, mezitím uzavřeno: {over}",
+      many: "{n} výpadku, mezitím uzavřeno: {over}",
+      other: "{n} výpadků, mezitím uzavřeno: {over}",
     },
     state_since: "{status} od: {time}",
     took: "doba kontroly: {length}",

@@ -55,6 +55,8 @@ export const en = {
     over: "{title} (resolved by now)",
     /** The same, where its check is not known to be ok. */
     ended_as: "{title} ({ending})",
+    /** Of a single firing that goes out after such an end. */
+    closed_by_now: "Closed by now: {ending}",
     /** Notifications of browsers have the word before the colon as their title. */
     test: "TEST: Tocsin reaches you here. Nothing is wrong.",
     /** Lengths are short, and a voice says them in words. */
@@ -94,17 +96,18 @@ export const en = {
       gone: "It had not recovered",
       withdrawn: "It had not recovered: the check is no longer in the configuration of its agent",
       by_hand: "By hand: no result says that it is ok",
-      reported: "It has not recovered: it is {status} now",
-      moved: "It has not recovered: see the incident {name}",
+      reported: "Still not ok: no longer late, but {status} now",
+      moved: "Still not ok: it is part of the incident {name} now",
     },
     more: { one: "… and {n} more", other: "… and {n} more" },
     firing: { one: "{n} incident is firing", other: "{n} incidents are firing" },
-    /** The count of resolutions, of which some are no recovery. */
-    unrecovered: "{title}, {n} of them without a recovery",
+    /** Resolutions of which some are no recovery, and the kinds of these, each before its number. */
+    closed: { one: "{n} incident is closed", other: "{n} incidents are closed" },
+    closed_as: { still: "still not ok", unseen: "no recovery seen", recovered: "ok again" },
     resolved: { one: "{n} incident is resolved", other: "{n} incidents are resolved" },
     fired: {
-      one: "{n} incident fired, {over} of them resolved by now",
-      other: "{n} incidents fired, {over} of them resolved by now",
+      one: "{n} incident fired, {over} of them closed by now",
+      other: "{n} incidents fired, {over} of them closed by now",
     },
     state_since: "{status} since {time}",
     took: "the check took {length}",

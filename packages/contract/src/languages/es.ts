@@ -52,6 +52,7 @@ export const es = {
     statuses: { ok: "normal", warning: "advertencia", critical: "crítico", unknown: "desconocido" },
     over: "{title} (ya resuelto)",
     ended_as: "{title} ({ending})",
+    closed_by_now: "Ya cerrado: {ending}",
     test: "PRUEBA: Tocsin le avisa aquí. No hay ningún problema.",
     why: {
       not_reached: "No se pudo contactar con {names}",
@@ -95,9 +96,9 @@ export const es = {
     not_recovered: {
       gone: "No se había recuperado",
       withdrawn: "No se había recuperado: la comprobación ya no está en la configuración del agente",
-      by_hand: "A mano, ningún resultado lo confirma",
-      reported: "No se ha recuperado, estado actual: {status}",
-      moved: "No se ha recuperado, ahora pertenece a {name}",
+      by_hand: "Manualmente: ningún resultado lo confirma",
+      reported: "Aún con problemas: solo terminó el retraso (estado actual: {status})",
+      moved: "Aún con problemas: ahora pertenece a {name}",
     },
     more: { one: "… y {n} más", many: "… y {n} más", other: "… y {n} más" },
     firing: {
@@ -105,16 +106,25 @@ export const es = {
       many: "{n} de incidentes abiertos",
       other: "{n} incidentes abiertos",
     },
-    unrecovered: "{title}, {n} sin recuperación",
+    closed: {
+      one: "{n} incidente cerrado",
+      many: "{n} de incidentes cerrados",
+      other: "{n} incidentes cerrados",
+    },
+    closed_as: {
+      still: "aún con problemas",
+      unseen: "sin recuperación comprobada",
+      recovered: "normal de nuevo",
+    },
     resolved: {
       one: "{n} incidente resuelto",
       many: "{n} de incidentes resueltos",
       other: "{n} incidentes resueltos",
     },
     fired: {
-      one: "{n} incidente. Ya resueltos: {over}",
-      many: "{n} de incidentes. Ya resueltos: {over}",
-      other: "{n} incidentes. Ya resueltos: {over}",
+      one: "{n} incidente. Ya cerrados: {over}",
+      many: "{n} de incidentes. Ya cerrados: {over}",
+      other: "{n} incidentes. Ya cerrados: {over}",
     },
     state_since: "{status} desde: {time}",
     took: "duración de la comprobación: {length}",

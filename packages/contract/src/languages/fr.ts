@@ -52,6 +52,7 @@ export const fr = {
     statuses: { ok: "normal", warning: "avertissement", critical: "critique", unknown: "inconnu" },
     over: "{title} (résolu depuis)",
     ended_as: "{title} ({ending})",
+    closed_by_now: "Clos depuis : {ending}",
     test: "TEST : Tocsin vous joint ici. Tout va bien.",
     why: {
       not_reached: "Impossible de joindre {names}",
@@ -95,9 +96,9 @@ export const fr = {
     not_recovered: {
       gone: "N’était pas rétabli",
       withdrawn: "N’était pas rétabli : le contrôle ne figure plus dans la configuration de l’agent",
-      by_hand: "À la main, aucun résultat ne le confirme",
-      reported: "Non rétabli, état actuel : {status}",
-      moved: "Non rétabli, fait désormais partie de {name}",
+      by_hand: "Manuellement : aucun résultat ne le confirme",
+      reported: "Toujours en défaut, seul le retard est terminé (état actuel : {status})",
+      moved: "Toujours en défaut, fait désormais partie de {name}",
     },
     more: { one: "… et {n} de plus", many: "… et {n} de plus", other: "… et {n} de plus" },
     firing: {
@@ -105,16 +106,21 @@ export const fr = {
       many: "{n} d’incidents en cours",
       other: "{n} incidents en cours",
     },
-    unrecovered: "{title}, dont {n} sans rétablissement",
+    closed: { one: "{n} incident clos", many: "{n} d’incidents clos", other: "{n} incidents clos" },
+    closed_as: {
+      still: "toujours en défaut",
+      unseen: "aucun rétablissement constaté",
+      recovered: "de nouveau normal",
+    },
     resolved: {
       one: "{n} incident résolu",
       many: "{n} d’incidents résolus",
       other: "{n} incidents résolus",
     },
     fired: {
-      one: "{n} incident, dont résolus depuis : {over}",
-      many: "{n} d’incidents, dont résolus depuis : {over}",
-      other: "{n} incidents, dont résolus depuis : {over}",
+      one: "{n} incident, dont clos depuis : {over}",
+      many: "{n} d’incidents, dont clos depuis : {over}",
+      other: "{n} incidents, dont clos depuis : {over}",
     },
     state_since: "{status} depuis le {time}",
     took: "durée du contrôle : {length}",
@@ -140,7 +146,7 @@ export const fr = {
       old: "Cet appel date de plus d’une semaine : la touche n’a plus d’effet.",
     },
     worse:
-      "Rien n’est acquitté : l’incident est maintenant plus grave que ne le disait cet appel (maintenant : {status}). Consultez-le dans la console.",
+      "Rien n’est acquitté : l’incident est maintenant plus grave que ne le disait cet appel (maintenant : {status}). Consultez-le dans la console.",
     done: "Acquitté pour {length}. Merci.",
     before: "Déjà acquitté par {name}, encore pour {length}.",
     some: "{done} sur {count} acquittés.",
@@ -158,7 +164,7 @@ export const fr = {
     acknowledged: "Acquitté par {name} jusqu’au {time}, jusqu’au niveau « {status} ».",
     anyone: "Toute personne qui peut lire le message peut utiliser ce lien. Il acquitte en tant que {actor}.",
     worse:
-      "L’incident est maintenant plus grave que ne le disait ce message (maintenant : {status}). Utilisez le lien d’un message plus récent, ou la console.",
+      "L’incident est maintenant plus grave que ne le disait ce message (maintenant : {status}). Utilisez le lien d’un message plus récent, ou la console.",
     console: "Ouvrir l’incident dans la console",
     nothing: "{ended} Rien n’est acquitté.",
     worse_now: "Rien n’est acquitté : l’incident est maintenant plus grave. Ouvrez-le dans la console.",

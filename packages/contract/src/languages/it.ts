@@ -52,6 +52,7 @@ export const it = {
     statuses: { ok: "regolare", warning: "avviso", critical: "critico", unknown: "sconosciuto" },
     over: "{title} (nel frattempo risolto)",
     ended_as: "{title} ({ending})",
+    closed_by_now: "Nel frattempo chiuso: {ending}",
     test: "PROVA: Tocsin la raggiunge qui. Non è successo nulla.",
     why: {
       not_reached: "Non raggiunto: {names}",
@@ -95,9 +96,9 @@ export const it = {
     not_recovered: {
       gone: "Non era tornato regolare",
       withdrawn: "Non era tornato regolare: il controllo non è più nella configurazione dell’agente",
-      by_hand: "A mano, nessun risultato lo conferma",
-      reported: "Non è tornato regolare, stato attuale: {status}",
-      moved: "Non è tornato regolare, ora fa parte di {name}",
+      by_hand: "Manualmente: nessun risultato lo conferma",
+      reported: "Ancora non regolare, è finito solo il ritardo (stato attuale: {status})",
+      moved: "Ancora non regolare, ora fa parte di {name}",
     },
     more: { one: "… e {n} altro", many: "… e {n} altri", other: "… e {n} in più" },
     firing: {
@@ -105,16 +106,21 @@ export const it = {
       many: "{n} di incidenti in corso",
       other: "{n} incidenti in corso",
     },
-    unrecovered: "{title}, di cui {n} senza ritorno alla normalità",
+    closed: { one: "{n} incidente chiuso", many: "{n} di incidenti chiusi", other: "{n} incidenti chiusi" },
+    closed_as: {
+      still: "ancora non regolare",
+      unseen: "nessun ripristino rilevato",
+      recovered: "di nuovo regolare",
+    },
     resolved: {
       one: "{n} incidente risolto",
       many: "{n} di incidenti risolti",
       other: "{n} incidenti risolti",
     },
     fired: {
-      one: "{n} incidente, di cui nel frattempo risolti: {over}",
-      many: "{n} di incidenti, di cui nel frattempo risolti: {over}",
-      other: "{n} incidenti, di cui nel frattempo risolti: {over}",
+      one: "{n} incidente, di cui nel frattempo chiusi: {over}",
+      many: "{n} di incidenti, di cui nel frattempo chiusi: {over}",
+      other: "{n} incidenti, di cui nel frattempo chiusi: {over}",
     },
     state_since: "{status} dal {time}",
     took: "durata del controllo: {length}",

@@ -63,6 +63,7 @@ export const pl = {
     },
     over: "{title} (już rozwiązano)",
     ended_as: "{title} ({ending})",
+    closed_by_now: "Już zamknięte: {ending}",
     test: "TEST: Tutaj docierają powiadomienia z Tocsin. Nic się nie stało.",
     why: {
       not_reached: "Nie udało się dotrzeć do: {names}",
@@ -108,8 +109,8 @@ export const pl = {
     not_recovered: {
       gone: "Problem do tego czasu nie ustąpił",
       withdrawn: "Problem do tego czasu nie ustąpił: kontroli nie ma już w konfiguracji agenta",
-      by_hand: "Ręcznie, żaden wynik tego nie potwierdza",
-      reported: "Problem trwa, obecnie: {status}",
+      by_hand: "Ręcznie: żaden wynik tego nie potwierdza",
+      reported: "Problem trwa, minęło tylko opóźnienie (obecnie: {status})",
       moved: "Problem trwa, należy teraz do: {name}",
     },
     more: {
@@ -124,7 +125,13 @@ export const pl = {
       many: "{n} trwających awarii",
       other: "{n} trwającej awarii",
     },
-    unrecovered: "{title}, w tym bez ustąpienia problemu: {n}",
+    closed: {
+      one: "{n} zamknięta awaria",
+      few: "{n} zamknięte awarie",
+      many: "{n} zamkniętych awarii",
+      other: "{n} zamkniętej awarii",
+    },
+    closed_as: { still: "problem trwa", unseen: "nie stwierdzono poprawy", recovered: "znów w porządku" },
     resolved: {
       one: "{n} rozwiązana awaria",
       few: "{n} rozwiązane awarie",
@@ -132,10 +139,10 @@ export const pl = {
       other: "{n} rozwiązanej awarii",
     },
     fired: {
-      one: "{n} awaria, już rozwiązane: {over}",
-      few: "{n} awarie, już rozwiązane: {over}",
-      many: "{n} awarii, już rozwiązane: {over}",
-      other: "{n} awarii, już rozwiązane: {over}",
+      one: "{n} awaria, już zamknięte: {over}",
+      few: "{n} awarie, już zamknięte: {over}",
+      many: "{n} awarii, już zamknięte: {over}",
+      other: "{n} awarii, już zamknięte: {over}",
     },
     state_since: "{status} od: {time}",
     took: "czas sprawdzenia: {length}",

@@ -53,6 +53,7 @@ export const pt = {
     statuses: { ok: "normal", warning: "aviso", critical: "crítico", unknown: "desconhecido" },
     over: "{title} (já resolvido)",
     ended_as: "{title} ({ending})",
+    closed_by_now: "Já encerrado: {ending}",
     test: "TESTE: Você recebe aqui os avisos do Tocsin. Não há nada de errado.",
     why: {
       not_reached: "Não foi possível contatar {names}",
@@ -96,9 +97,9 @@ export const pt = {
     not_recovered: {
       gone: "Não tinha se recuperado",
       withdrawn: "Não tinha se recuperado: a verificação não está mais na configuração do agente",
-      by_hand: "À mão, nenhum resultado confirma",
-      reported: "Não se recuperou, estado atual: {status}",
-      moved: "Não se recuperou, agora faz parte de {name}",
+      by_hand: "Manualmente: nenhum resultado confirma isso",
+      reported: "Ainda com problema: só o atraso acabou (estado atual: {status})",
+      moved: "Ainda com problema: agora faz parte de {name}",
     },
     more: { one: "… e mais {n}", many: "… e mais {n}", other: "… e mais {n}" },
     firing: {
@@ -106,16 +107,25 @@ export const pt = {
       many: "{n} de incidentes abertos",
       other: "{n} incidentes abertos",
     },
-    unrecovered: "{title}, {n} sem recuperação",
+    closed: {
+      one: "{n} incidente encerrado",
+      many: "{n} de incidentes encerrados",
+      other: "{n} incidentes encerrados",
+    },
+    closed_as: {
+      still: "ainda com problema",
+      unseen: "sem recuperação constatada",
+      recovered: "normal de novo",
+    },
     resolved: {
       one: "{n} incidente resolvido",
       many: "{n} de incidentes resolvidos",
       other: "{n} incidentes resolvidos",
     },
     fired: {
-      one: "{n} incidente. Já resolvidos: {over}",
-      many: "{n} de incidentes. Já resolvidos: {over}",
-      other: "{n} incidentes. Já resolvidos: {over}",
+      one: "{n} incidente. Já encerrados: {over}",
+      many: "{n} de incidentes. Já encerrados: {over}",
+      other: "{n} incidentes. Já encerrados: {over}",
     },
     state_since: "{status} desde: {time}",
     took: "duração da verificação: {length}",

@@ -5,9 +5,10 @@ import { fill } from "@tocsin/contract/languages/Words"
 import type { DeliveryAttempt } from "../../heart/notifications/Notifiers.ts"
 import { MOST_WITH_KEY } from "../../heart/notifications/claimOutbox.ts"
 import { cutText, plain } from "../../heart/notifications/cutText.ts"
-import { digestTitle, worstFirst } from "../../heart/notifications/digestText.ts"
+import { digestHead, worstFirst } from "../../heart/notifications/digestText.ts"
 import {
   acknowledgedIn,
+  closedIn,
   endedIn,
   endingIn,
   headlineIn,
@@ -48,7 +49,7 @@ const aboutOne = (notification: DeliveryAttempt): string =>
     stateOf(notification),
     spokenName(notification),
     endingIn(notification, SPOKEN) ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
-    endedIn(notification, SPOKEN) ?? "",
+    closedIn(notification, SPOKEN) ?? "",
     notRecoveredIn(notification, SPOKEN) ?? acknowledgedIn(notification, "spoken") ?? "",
   ]
     .filter((text) => text !== "")
@@ -66,7 +67,10 @@ export const spokenText = (notifications: ReadonlyArray<DeliveryAttempt>, reader
   if (notifications.length === 1) return `${first} ${aboutOne(worst)}`
   const shown = worstFirst(notifications).slice(0, notifications.length > MOST_WITH_KEY ? 1 : MOST_SAID)
   const said = shown.map(aboutOne).join(" ")
-  return `${first} ${sentence(digestTitle(notifications), call)} ${fill(call.worst, { said })}`
+  const [count, ...kinds] = digestHead(notifications, "spoken")
+  // The worst of a digest of firings say their severities.
+  const head = [count, ...(worst.event_type === "resolved" ? kinds : [])]
+  return `${first} ${head.map((part) => sentence(part, call)).join(" ")} ${fill(call.worst, { said })}`
 }
 
 /** Who acknowledged, in a sentence: by a link, the receiver of a message. */

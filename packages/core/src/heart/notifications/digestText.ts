@@ -1,9 +1,10 @@
 import { SEVERITY_RANK } from "@tocsin/contract/formats/Status"
+import type { Language } from "@tocsin/contract/languages/Language"
 import { fill } from "@tocsin/contract/languages/Words"
 import { cutText, type TextMedium } from "./cutText.ts"
 import {
   checkIn,
-  endedIn,
+  closedIn,
   isOver,
   lineTitleOf,
   linksOf,
@@ -48,6 +49,9 @@ const SUMMARY_BESIDE_FACTS = 60
 /** Between facts. */
 export const SEPARATOR = " · "
 
+/** Between the counts of the first line, which is a subject and fits phones: in letters that both have. */
+const COMMAS: Partial<Record<Language, string>> = { ja: "、", zh: "，" }
+
 /** Begins the facts below a line: spaces at the beginning of one are lost in chats, or make it code. */
 const BELOW = "↳ "
 
@@ -55,9 +59,9 @@ const BELOW = "↳ "
 const factsOf = (notification: DeliveryAttempt): string => {
   const isFiring = notification.event_type === "firing"
   // Its line says how it ended.
-  const ended = endedIn(notification)
+  const closed = closedIn(notification)
   const facts = isFiring
-    ? listFacts(notification).filter((fact) => fact !== ended)
+    ? listFacts(notification).filter((fact) => fact !== closed)
     : [notRecoveredIn(notification), checkIn(notification)]
   return facts.filter((fact) => fact !== undefined).join(SEPARATOR)
 }
@@ -95,12 +99,16 @@ export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: 
   const { counted, words } = readerTexts(notifications[0] ?? {}, form)
   const shown = worstFirst(notifications).slice(0, total > MOST_LINES ? MOST_LINES - 1 : MOST_LINES)
   const titles = shown.map((notification) => escape(lineTitleOf(notification, medium)))
-  const title = digestTitle(notifications, form)
+  const head = digestHead(notifications, form)
+  let title = head[0]
   const more = () =>
     titles.length < total ? counted(words.notification.more, total - titles.length) : undefined
   const textOf = (lines: ReadonlyArray<string>): string =>
     withWhy([title, ...lines, ...[more() ?? []].flat()], why, medium)
   while (titles.length > 1 && textOf(titles).length > limit) titles.pop()
+  // The kinds give way to the lines.
+  const kinds = head.join(COMMAS[notifications[0]?.lang ?? "en"] ?? ", ").slice(title.length)
+  if (textOf(titles).length + kinds.length <= limit) title += kinds
   const fitting = shown.slice(0, titles.length)
   const links = linksFor(fitting, limit - textOf(titles).length, medium)
   const ends = links.map((link) => (link === undefined ? "" : ` ${link.url}`))
@@ -129,28 +137,62 @@ export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: 
 export const digestText = (notifications: ReadonlyArray<DeliveryAttempt>, medium: TextMedium): string =>
   digestOf(notifications, medium).text
 
-/** Whether it says that its check is ok again. */
-const isRecovery = (notification: DeliveryAttempt): boolean =>
-  notification.event_type === "resolved" && notRecoveredIn(notification) === undefined
+/** The kinds of ends, worst first; one that an earlier version resolved has none. */
+const ENDS = ["still", "unseen", "recovered"] as const
+
+/** How its incident ended: its check is still not ok, no result says that it is ok, or one does. */
+const endOf = (notification: DeliveryAttempt): (typeof ENDS)[number] | undefined => {
+  const reason = notification.incident.resolution?.reason
+  if (notification.event_type === "firing" || reason === undefined) return undefined
+  if (notRecoveredIn(notification) === undefined) return "recovered"
+  return reason === "reported" || reason === "moved" ? "still" : "unseen"
+}
+
+const rankOf = (notification: DeliveryAttempt): number => {
+  const end = endOf(notification)
+  return end === undefined ? ENDS.length : ENDS.indexOf(end)
+}
 
 /** Severe ones first, and last firings whose incident has resolved, and of resolutions the recoveries. */
 export const worstFirst = (notifications: ReadonlyArray<DeliveryAttempt>): ReadonlyArray<DeliveryAttempt> =>
   notifications.toSorted(
     (a, b) =>
       Number(isOver(a)) - Number(isOver(b)) ||
-      Number(isRecovery(a)) - Number(isRecovery(b)) ||
+      rankOf(a) - rankOf(b) ||
       SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity],
   )
 
-export const digestTitle = (notifications: ReadonlyArray<DeliveryAttempt>, form?: TextForm): string => {
+/** The severities of open incidents, worst first. */
+const SEVERITIES = ["critical", "unknown", "warning"] as const
+
+/** How many there are of each kind that there is, behind its name. */
+const kindsOf = <Kind extends string>(
+  kinds: ReadonlyArray<Kind>,
+  found: ReadonlyArray<Kind | undefined>,
+  nameOf: (kind: Kind) => string,
+  labelled: string,
+): ReadonlyArray<string> =>
+  kinds.flatMap((kind) => {
+    const n = found.filter((one) => one === kind).length
+    return n === 0 ? [] : [fill(labelled, { name: nameOf(kind), value: n })]
+  })
+
+/** How many there are, and how many of each kind, worst first: parts of one line. */
+export const digestHead = (
+  notifications: ReadonlyArray<DeliveryAttempt>,
+  form?: TextForm,
+): readonly [string, ...ReadonlyArray<string>] => {
   const total = notifications.length
   const { counted, words } = readerTexts(notifications[0] ?? {}, form)
-  const { fired, firing, resolved, unrecovered } = words.notification
+  const { closed, closed_as, fired, firing, labelled, resolved, statuses } = words.notification
   if (notifications.every(({ event_type }) => event_type === "resolved")) {
-    const n = notifications.filter((notification) => !isRecovery(notification)).length
-    const title = counted(resolved, total)
-    return n === 0 ? title : fill(unrecovered, { title, n })
+    const ends = notifications.map(endOf)
+    if (!ends.some((end) => end === "still" || end === "unseen")) return [counted(resolved, total)]
+    return [counted(closed, total), ...kindsOf(ENDS, ends, (end) => closed_as[end], labelled)]
   }
-  const over = notifications.filter(isOver).length
-  return over === 0 ? counted(firing, total) : fill(counted(fired, total), { over })
+  const open = notifications.filter((notification) => !isOver(notification))
+  const over = total - open.length
+  const title = over === 0 ? counted(firing, total) : fill(counted(fired, total), { over })
+  const severities = open.map(({ severity }) => severity)
+  return [title, ...kindsOf(SEVERITIES, severities, (severity) => statuses[severity], labelled)]
 }

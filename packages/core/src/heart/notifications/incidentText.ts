@@ -87,6 +87,13 @@ export const endedIn = (notification: DeliveryAttempt, written?: Written): strin
     ? howEnded(notification, written)
     : undefined
 
+/** The same as a line of its own. */
+export const closedIn = (notification: DeliveryAttempt, written: Written = {}): string | undefined => {
+  const ending = endedIn(notification, written)
+  const { closed_by_now } = readerTexts(notification, written.form).words.notification
+  return ending === undefined ? undefined : fill(closed_by_now, { ending })
+}
+
 const timeOf = (notification: DeliveryAttempt): string => {
   const { opened_at, resolved_at } = notification.incident
   const texts = readerTexts(notification)
@@ -133,10 +140,10 @@ export const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> 
   const count = isLate ? late : members
   // The headline of one late check has its times.
   const hasTimes = event_type === "firing" && isLate && incident.members === 1
-  const ended = endedIn(notification)
+  const closed = closedIn(notification)
   return [
     ...[acknowledgedIn(notification) ?? []].flat(),
-    ...(ended === undefined ? [] : [ended, notOkText(notification) ?? []].flat()),
+    ...(closed === undefined ? [] : [closed, notOkText(notification) ?? []].flat()),
     ...[checkIn(notification) ?? []].flat(),
     ...(hasTimes ? [] : [timeOf(notification)]),
     ...(event_type === "firing" && incident.members > 1 ? [counted(count, incident.members)] : []),
