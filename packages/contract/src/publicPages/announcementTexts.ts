@@ -33,7 +33,11 @@ export const isCalledOff = ({ ends_at, starts_at, state }: Times): boolean =>
   state === "ended" && ends_at !== null && ends_at < starts_at
 
 /** When an announcement begins and ends, or why it does not. */
-export const timesOf = (times: Times, moment: (at: string) => string, { page: words }: AnyWords): string => {
+export const timesOf = (
+  times: Times,
+  moment: (at: string) => string,
+  { page: words }: Pick<AnyWords, "page">,
+): string => {
   const { ends_at, starts_at, state } = times
   const said = (text: string, at: string) => fill(text, { time: moment(at) })
   if (ends_at === null) return said(words.begins[state], starts_at)

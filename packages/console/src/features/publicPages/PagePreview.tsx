@@ -1,4 +1,4 @@
-import { en } from "@tocsin/contract/languages/en"
+import { page as words } from "@tocsin/contract/languages/en"
 import { momentIn, namesOf, timesOf } from "@tocsin/contract/publicPages/announcementTexts"
 import type { PublicPageBody } from "@tocsin/contract/publicPages/PublicPages"
 import { useEffect, useRef } from "preact/hooks"
@@ -39,9 +39,12 @@ const showDraft = (page: Document | null | undefined, { draft, groups, tz }: Pre
   const at = new Date(now.peek()).toISOString()
   const [starts_at, ends_at] = [timeIn(from) ?? at, timeIn(to) ?? null]
   const state = starts_at > at ? "scheduled" : "open"
-  const when = [timesOf({ starts_at, ends_at, state }, moment, en), ...namesOf(draft, { groups })]
+  const when = [
+    timesOf({ starts_at, ends_at, state }, moment, { page: words }),
+    ...namesOf(draft, { groups }),
+  ]
   const [head, said] = [part("h3", "", title), part("p", "", `\n${text}`)]
-  head.prepend(part("b", "", en.page.kinds[kind as keyof typeof en.page.kinds]))
+  head.prepend(part("b", "", words.kinds[kind as keyof typeof words.kinds]))
   said.prepend(part("time", "", moment(at)))
   const article = part("article", `${kind} draft`, "")
   article.append(head, part("p", "s", when.join(" · ")), said)

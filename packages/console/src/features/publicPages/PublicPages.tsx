@@ -1,6 +1,6 @@
 import type { Signal } from "@preact/signals"
 import type { Announcement, PolicyInForce } from "@tocsin/client"
-import { en } from "@tocsin/contract/languages/en"
+import { page as words } from "@tocsin/contract/languages/en"
 import { isCalledOff } from "@tocsin/contract/publicPages/announcementTexts"
 import type { PublicPageBody, ShownAnnouncement } from "@tocsin/contract/publicPages/PublicPages"
 import { segment } from "../../api/request.ts"
@@ -63,7 +63,7 @@ const Announce = ({ page, groups, draft, tz }: AnnounceProps) => {
   return (
     <Fields class="act-form" aria-label="New announcement">
       <div class="form-row">
-        <Field {...field("kind", "Kind")} options={Object.entries(en.page.kinds)} />
+        <Field {...field("kind", "Kind")} options={Object.entries(words.kinds)} />
         <Field {...field("title", "Title")} isWide />
       </div>
       <small>A maintenance puts its lines into maintenance while open. An incident changes no line.</small>
