@@ -27,6 +27,10 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
 const BETWEEN_HEARTBEATS = 60
 /** The pause of background work: two pieces that follow each other end within 15 s. */
 const PAUSE = Duration.seconds(7)
+/** For so many seconds after a change, no pause is longer. */
+const AWAKE = 22
+/** Two service heartbeats this far apart are no outage. */
+const LONGEST_PAUSE = 60
 const NAMES = ["chat", "pager", "mail"]
 
 /** Retries follow the schedule exactly. */
@@ -51,6 +55,8 @@ export interface Watcher {
 }
 
 interface PlayOptions<E> extends Pick<ServiceOptions, "storage" | "ids" | "idleFor" | "hints"> {
+  /** Whether background work pauses until a step or a row is about to be due. */
+  readonly rests?: boolean
   readonly replicas?: number
   /** Whether the replicas after the first follow a policy with the next step, and not at once. */
   readonly lags?: boolean
@@ -84,7 +90,7 @@ const playOn = Effect.fnUntraced(
     { calls, time }: { readonly time: VirtualTime; readonly calls: InterruptedStorage },
     { begins, policy, receivers }: Story,
     { steps, until }: Pick<Course, "steps" | "until">,
-    { lags = false, replicas = 1, watch, watcher, ...options }: PlayOptions<E>,
+    { lags = false, replicas = 1, rests = false, watch, watcher, ...options }: PlayOptions<E>,
   ) {
     const answers = new Map<string, string>()
     /** When each attempt at a notification arrived, in their order. */
@@ -96,20 +102,38 @@ const playOn = Effect.fnUntraced(
     /** The time by the agents' clock, which is never set back. */
     const rightNow = () => Instant.fromMillis(testClock.currentTimeMillisUnsafe())
     const { settled } = time
+    const clock = new ShiftedClock(testClock)
+    let changed = 0
+    const untilDue = () => {
+      const at = now()
+      if (at < changed + AWAKE) return PAUSE
+      const { incidents, outbox } = service.rows()
+      const due = [
+        ...Array.from(incidents.values(), (incident) => incident.next_evaluation_at),
+        ...Array.from(outbox.values()).flatMap((row) => [row.next_attempt_at, row.next_evaluation_at]),
+      ].filter((one) => one !== undefined)
+      const next = steps.find((step) => step.at > at)?.at ?? Infinity
+      const present = Instant.fromNanos(clock.currentTimeNanosUnsafe())
+      const seconds = Math.min(next - at, ...due.map((one) => Instant.secondsBetween(present, one))) - 1
+      return Duration.max(PAUSE, Duration.seconds(Math.min(seconds, LONGEST_PAUSE)))
+    }
     const service: Service = yield* openService({
-      idleFor: PAUSE,
+      idleFor: rests ? untilDue : PAUSE,
       ...options,
+      onMove: () => {
+        changed = now()
+      },
       clientOf: calls.clientOf,
       notifiers: NAMES,
       answerTo: ({ receiver }) => ANSWERS[answers.get(receiver) ?? ""] ?? delivered,
       onAttempt: (attempt) => {
         const { answer, notification } = attempt
         attempts.push({ at: now(), attempt })
+        changed = now()
         watcher?.onAttempt(attempt, now())
         if (answer.reaches) arrivedAt.set(notification.id, [...(arrivedAt.get(notification.id) ?? []), now()])
       },
     })
-    const clock = new ShiftedClock(testClock)
     const byTheirClock = Effect.provideService(Clock.Clock, clock)
     let inForce: Pick<Story, "policy" | "receivers"> = { policy, receivers }
     const follow = (process: Process) =>
@@ -281,6 +305,7 @@ const playOn = Effect.fnUntraced(
     for (const step of steps) {
       yield* Effect.andThen(passUntil(step.at), catchUp)
       watcher?.onStep(step)
+      changed = now()
       if (step.step === "stops") {
         const processes = running === undefined ? [] : [running.front, ...running.workers]
         yield* Effect.forEach(processes, ({ close }) => close, { discard: true })

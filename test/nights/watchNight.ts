@@ -62,7 +62,10 @@ const seenOf = ({ answer, isAnswered, notification: one }: Attempt, at: number, 
 /** Plays a night on the service. Says what happened, in its order. */
 export const watchNight = Effect.fnUntraced(function* (
   story: Story,
-  options: Pick<NonNullable<Parameters<typeof playService>[2]>, "storage" | "ids" | "replicas"> = {},
+  options: Pick<
+    NonNullable<Parameters<typeof playService>[2]>,
+    "storage" | "ids" | "replicas" | "rests"
+  > = {},
 ) {
   const begun: Array<Step | Attempt> = []
   const times: Array<number> = []
@@ -72,8 +75,9 @@ export const watchNight = Effect.fnUntraced(function* (
     story,
     { steps: course, until: endOf(story) },
     {
-      ...options,
       hints: true,
+      rests: true,
+      ...options,
       watcher: {
         onStep: (step) => {
           begun.push(step)

@@ -116,8 +116,8 @@ export interface ServiceOptions extends Partial<RuleOptions>, ReceiversOptions {
   readonly storage?: Storage["Service"]
   /** The source of IDs of all processes. */
   readonly ids?: Ids["Service"]
-  /** The least pause of idle loops; theirs by default. */
-  readonly idleFor?: Duration.Duration
+  /** The least pause of idle loops, or of one that begins now; theirs by default. */
+  readonly idleFor?: Duration.Duration | (() => Duration.Duration)
   /** Changes the storage as the processes see it. */
   readonly clientOf?: (storage: Storage["Service"]) => Storage["Service"]
 }
@@ -250,7 +250,10 @@ export const openService = Effect.fnUntraced(function* (options: ServiceOptions 
 
   let isLong = false
   const idle = (every: Duration.Duration) =>
-    Effect.suspend(() => Effect.sleep(Duration.max(every, isLong ? SELDOM : (idleFor ?? every))))
+    Effect.suspend(() => {
+      const least = isLong ? SELDOM : typeof idleFor === "function" ? idleFor() : (idleFor ?? every)
+      return Effect.sleep(Duration.max(every, least))
+    })
   const passes = Effect.fnUntraced(function* (time: Duration.Input) {
     const whole = Duration.fromInputUnsafe(time)
     isLong = Duration.isGreaterThanOrEqualTo(whole, LONG)
