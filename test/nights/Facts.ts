@@ -19,13 +19,20 @@ export interface Facts {
   readonly isAcknowledged: boolean
   /** The last end of an acknowledgement, or of a hold under which something was due. */
   readonly beginning: number
-  isDueUnderHold: boolean
+  /** When an acknowledgement ran out last. */
+  readonly ranOutAt: number
+  /** Under which holds something was due, since they began. */
+  readonly dueUnder: Set<"mute" | "outage">
+  /** Notes that something is due under a silence or an outage. */
+  readonly noteDue: (at: number) => void
   /** Who is owed a firing because a worsening ended an acknowledgement. */
   readonly forced: Set<string>
   /** Who is owed a firing of an event, where there are no routes. */
   readonly eventOwed: Set<string>
   /** The steps that have paged, by receiver, delay and beginning. */
   readonly paged: Set<string>
+  /** The steps that may page again, because a clock was set back to before they began. */
+  readonly pagedAhead: ReadonlySet<string>
   /** Whether an acknowledgement, a silence or an outage holds what has a delay. */
   readonly isHeld: (at: number) => boolean
   /** Whom the routes name, if each member counts at most as a rank. */

@@ -23,12 +23,16 @@ export class Incident implements Facts {
   readonly members = new Map<string, Member>()
   isOpen = true
   beginning = -Infinity
-  isDueUnderHold = false
+  /** When an acknowledgement ran out last. */
+  ranOutAt = -Infinity
+  readonly dueUnder = new Set<"mute" | "outage">()
   readonly forced = new Set<string>()
   readonly eventOwed = new Set<string>()
   readonly paged = new Set<string>()
+  readonly pagedAhead = new Set<string>()
   #ack: { readonly until: number; readonly rank: number } | undefined
-  #wasHeld = false
+  #wasMuted = false
+  #wasOut = false
   readonly #named = new Map<string, number>()
 
   constructor(world: World, key: string, openedAt: number) {
@@ -48,6 +52,12 @@ export class Incident implements Facts {
 
   isHeld(at: number): boolean {
     return this.isAcknowledged || this.world.isMuted(this, at) || this.world.isOut(at)
+  }
+
+  noteDue(at: number): void {
+    if (this.isAcknowledged) return
+    if (this.world.isMuted(this, at)) this.dueUnder.add("mute")
+    if (this.world.isOut(at)) this.dueUnder.add("outage")
   }
 
   names(most = 3): ReadonlyMap<string, Named> {
@@ -98,8 +108,13 @@ export class Incident implements Facts {
   settle(at: number): void {
     if (!this.isOpen) return
     this.#forget(at)
-    for (const row of this.rows.all)
-      if (row.isOptional && row.state === "due" && row.readyAt + CHORES < at) row.state = "discarded"
+    const names = this.names()
+    for (const row of this.rows.all) {
+      if (row.state !== "due" || row.event !== "firing") continue
+      // A row that is due in the last seconds of a turn may end with it.
+      if (!row.isAtOnce && !names.has(row.receiver)) row.isOptional = true
+      if (row.isOptional && row.readyAt + CHORES < at) row.state = "discarded"
+    }
     if (this.#ack !== undefined && this.#ack.until <= at) this.#runOut(this.#ack.until)
     this.#lookWhoIsOnCall(at)
     this.#holdRetries()
@@ -123,6 +138,23 @@ export class Incident implements Facts {
     failed.wasRepaired = true
     if (this.rows.isWaiting(receiver)) return
     this.write(at, receiver, { special: "again", causes: failed.causes, rotas: named.rotas })
+  }
+
+  /** The clock is set back by so many seconds: what happened counts as of now at the latest. */
+  setBack(at: number, by: number): void {
+    const moved = (then: number) => (Number.isFinite(then) ? Math.min(then + by, at) : then)
+    if (this.#ack !== undefined) this.#ack = { ...this.#ack, until: this.#ack.until + by }
+    this.beginning = moved(this.beginning)
+    for (const one of [this.severities, this.rows, this.onCall]) one.setBack(moved)
+    for (const [name, since] of this.#named) this.#named.set(name, moved(since))
+    const paged = Array.from(this.paged, (name) => name.split(" "))
+    this.paged.clear()
+    for (const words of paged) {
+      const began = Number(words.at(-1))
+      const isAhead = began + by > at
+      const all = isAhead ? this.pagedAhead : this.paged
+      all.add([...words.slice(0, -1), moved(began)].join(" "))
+    }
   }
 
   /** An attempt begins. */
@@ -206,18 +238,19 @@ export class Incident implements Facts {
     this.rows.heldRetries.clear()
     for (const row of replaced) {
       row.state = "discarded"
-      if (this.rows.held(row.receiver) !== undefined) continue
-      this.write(at, row.receiver, {
-        special: "again",
-        causes: [...row.causes, "ack_ran_out"],
-        rotas: row.rotas,
-        // Whom only later steps name may wait for these.
-        isOptional: names.get(row.receiver)?.first === undefined,
-      })
+      const held = this.rows.held(row.receiver)
+      if (held?.special !== undefined) continue
+      const own = held ?? this.write(at, row.receiver, { rotas: row.rotas })
+      own.special = "again"
+      own.causes = [...row.causes, "ack_ran_out"]
+      own.dueAt = at
+      // Whom only later steps name may wait for these.
+      own.isOptional = names.get(row.receiver)?.first === undefined
     }
   }
 
   #runOut(at: number): void {
+    this.ranOutAt = at
     const held = new Set(Array.from(this.rows.heldRetries, ({ receiver }) => receiver))
     const told = Array.from(this.names()).filter(([receiver, { first }]) => {
       const isWaiting = this.rows.held(receiver) !== undefined || held.has(receiver)
@@ -248,14 +281,19 @@ export class Incident implements Facts {
 
   /** The end of a hold under which something was due is a beginning of the steps. */
   #endHolds(at: number): void {
-    const isHeld = this.world.isMuted(this, at) || this.world.isOut(at)
-    if (this.#wasHeld && !isHeld && this.isDueUnderHold) {
+    const isMuted = this.world.isMuted(this, at)
+    const isOut = this.world.isOut(at)
+    const unmutes = this.#wasMuted && !isMuted && this.dueUnder.delete("mute")
+    const settles = this.#wasOut && !isOut && this.dueUnder.delete("outage")
+    if (unmutes || settles) {
       this.beginning = at
       // A row that quiet hours hold on belongs to a step that begins anew.
       for (const row of this.rows.all)
         if (row.state === "held" && row.special === "step") row.isOptional = true
     }
-    if (!isHeld) this.isDueUnderHold = false
-    this.#wasHeld = isHeld
+    if (!isMuted) this.dueUnder.delete("mute")
+    if (!isOut) this.dueUnder.delete("outage")
+    this.#wasMuted = isMuted
+    this.#wasOut = isOut
   }
 }

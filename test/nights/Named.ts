@@ -12,8 +12,8 @@ export interface Member {
 export interface Named {
   /** The least delay of a first step, or of `to`. */
   readonly first: number | undefined
-  /** The delays of later steps. */
-  readonly later: ReadonlySet<number>
+  /** The delays of later steps, with the rotas through which each names the receiver: none where it does so itself. */
+  readonly later: ReadonlyMap<number, ReadonlySet<string | undefined>>
   readonly remind: number | undefined
   /** The rotas through which it is named. */
   readonly rotas: ReadonlySet<string>
@@ -21,7 +21,7 @@ export interface Named {
 
 interface Naming {
   first: number | undefined
-  readonly later: Set<number>
+  readonly later: Map<number, Set<string | undefined>>
   remind: number | undefined
   readonly rotas: Set<string>
 }
@@ -62,13 +62,13 @@ export const namesOf = (
       for (const receiver of people ?? [name]) {
         const one = named.get(receiver) ?? {
           first: undefined,
-          later: new Set(),
+          later: new Map(),
           remind: undefined,
           rotas: new Set(),
         }
         named.set(receiver, one)
         if ("first" in delay) one.first = Math.min(one.first ?? Infinity, delay.first)
-        else one.later.add(delay.later)
+        else one.later.set(delay.later, (one.later.get(delay.later) ?? new Set()).add(people && name))
         if (remind !== undefined) one.remind = Math.min(one.remind ?? Infinity, remind)
         if (people !== undefined) one.rotas.add(name)
       }

@@ -1,7 +1,6 @@
 import { rankOf, type Reported, type Step, type Story } from "../firings/Story.ts"
 import { CHORES } from "./Facts.ts"
 import { Incident } from "./Incident.ts"
-import { OUT_OF_REACH } from "./OnCall.ts"
 import type { Row } from "./Row.ts"
 import type { Happened, Seen } from "./watchNight.ts"
 import { World } from "./World.ts"
@@ -28,6 +27,10 @@ const OUTAGE = 120
 const wordsOf = ({ causes, event, rank, receiver, special, state }: Row): string =>
   `${receiver} ${event} ${causes.join("|")}${special ? ` (${special})` : ""} rank ${rank}, ${state}`
 
+/** Whether a handover follows a coming on call as the incident named the rota nowhere: the service counts that too. */
+const isUnnamed = ({ onCall }: Incident, { cause, receiver }: Seen): boolean =>
+  cause === "handover" && onCall.came(receiver).some(({ coming }) => !coming.isNamed)
+
 /**
  * The model on a night: it takes what people did and which attempts the service made, and says whether each attempt
  * was owed, and whether each that was owed began in time.
@@ -42,8 +45,9 @@ export class Night {
   readonly #firstOf = new Map<string, Seen>()
   readonly #trace: Array<string> = []
   readonly #until: number
-  /** Rows may state the incident between two changes of one report, one of which is a fall, or after them. */
+  /** Rows may state the incident between two changes of one report, or after them. */
   #mixedUntil = -Infinity
+  #isSetBack = false
   #now = 0
 
   constructor(story: Story, until: number) {
@@ -112,11 +116,26 @@ export class Night {
   #take(at: number, step: Step): void {
     this.#trace.push(`${at} ${JSON.stringify(step)}`)
     if (step.step === "answers") return
-    // The service may do what is due before a step or after it.
-    for (const [, row] of this.#ready())
-      if (row.readyAt <= at) throw new Verdict("is open", `a step at ${at}, while ${wordsOf(row)}`)
+    const meets = this.#meets(at)
+    if (meets !== undefined) throw new Verdict("is open", `a step at ${at}, ${meets}`)
     this.#act(at, step)
     this.#settle(at)
+  }
+
+  /** Names something that the service may do before a step or after it. */
+  #meets(at: number): string | undefined {
+    for (const moment of this.#world.moments(at)) if (moment === at) return "as something changes by itself"
+    for (const { isOpen, ranOutAt, rows } of this.#incidents) {
+      if (isOpen && ranOutAt > at - CHORES) return "as an acknowledgement ran out"
+      for (const row of rows.all)
+        if (
+          (row.state === "held" && row.dueAt <= at && row.dueAt > at - CHORES) ||
+          (row.isOptional && row.state === "due" && row.readyAt + CHORES >= at)
+        )
+          return `while ${wordsOf(row)}`
+    }
+    for (const [, row] of this.#ready()) if (row.readyAt <= at) return `while ${wordsOf(row)}`
+    return undefined
   }
 
   #act(at: number, step: Step): void {
@@ -151,6 +170,14 @@ export class Night {
           throw new Verdict("is open", "a second outage")
         outages.push({ from: at, to: at + step.lasts })
         return
+      case "clock_back":
+        if (outages.some(({ to }) => to + step.by + OUTAGE > at))
+          throw new Verdict("is open", "a clock that was set back into an outage")
+        this.#isSetBack = true
+        if (this.#world.setBack(at, step.by))
+          throw new Verdict("is open", "a clock that was set back before a turn")
+        for (const incident of this.#incidents) incident.setBack(at, step.by)
+        return
       default:
         throw new Error(`the model does not know ${step.step}`)
     }
@@ -165,14 +192,13 @@ export class Night {
   #report(at: number, agent: string, results: ReadonlyArray<Reported>): void {
     this.#world.isEvent = true
     this.#world.batch += 1
-    const moves = new Map<string, Set<number>>()
+    const changed = new Set<string>()
     for (const { check, key = `${agent}/${check}`, loud: isLoud, status } of results) {
       const name = `${agent}/${check}`
       const rank = rankOf(status)
       if ((this.#checks.get(name) ?? 0) === rank) continue
-      const ways = moves.get(key) ?? new Set<number>()
-      moves.set(key, ways.add(Math.sign(rank - (this.#checks.get(name) ?? 0))))
-      if (ways.size > 1) this.#mixedUntil = at + CHORES
+      if (changed.has(key)) this.#mixedUntil = at + CHORES
+      changed.add(key)
       this.#checks.set(name, rank)
       let incident = this.#incidents.find((one) => one.isOpen && one.key === key)
       if (incident === undefined) {
@@ -188,7 +214,9 @@ export class Night {
   #known(seen: Seen): Incident {
     const known = this.#incidentOf.get(seen.incident)
     if (known !== undefined) return known
-    const fresh = this.#incidents.find(({ key, openedAt }) => key === seen.key && openedAt === seen.opened)
+    const fresh = this.#incidents.findLast(
+      ({ key, openedAt }) => key === seen.key && (this.#isSetBack || openedAt === seen.opened),
+    )
     if (fresh === undefined)
       throw new Verdict("differs", `no incident of ${seen.key} opened at ${seen.opened}`)
     this.#incidentOf.set(seen.incident, fresh)
@@ -213,14 +241,16 @@ export class Night {
     const rows = incident.rows.all.filter((one) => one.receiver === receiver && one.event === event)
     const row = rows.find((one) => one.state === "due" && one.id === undefined)
     if (row === undefined)
-      throw this.#unexpected(incident, seen, `${said}; rows: ${rows.map(wordsOf).join("; ")}`)
+      throw new Verdict(
+        isUnnamed(incident, seen) ? "is open" : "differs",
+        `not owed: ${said}; rows: ${rows.map(wordsOf).join("; ")}`,
+      )
     if (incident.rows.isBlocked(row)) throw new Verdict("differs", `before an earlier one: ${said}`)
     const isOfCause = event === "resolved" || (cause !== undefined && row.causes.includes(cause))
-    if (row.rank !== rank || !isOfCause)
-      throw new Verdict(
-        row.isOptional || at <= this.#mixedUntil ? "is open" : "differs",
-        `${said}; expected ${wordsOf(row)}`,
-      )
+    if (row.rank !== rank || !isOfCause) {
+      const isOpen = row.isOptional || at <= this.#mixedUntil || isUnnamed(incident, seen)
+      throw new Verdict(isOpen ? "is open" : "differs", `${said}; expected ${wordsOf(row)}`)
+    }
     if (cause !== undefined) row.causes = [cause]
     row.id = id
     this.#rowOf.set(id, row)
@@ -232,17 +262,6 @@ export class Night {
     if (rows.heldRetries.has(row)) throw new Verdict("differs", `in an acknowledgement: ${said}`)
     if (row.state !== "retry" || row.readyAt > at + 0.001)
       throw new Verdict("differs", `too early: ${said}; ${wordsOf(row)}, ready at ${row.readyAt}`)
-  }
-
-  /**
-   * The service counts who comes on call while the incident names the rota nowhere. One that was out of reach before an
-   * acknowledgement stays so after it, where the text says neither.
-   */
-  #unexpected({ beginning, onCall, rows }: Incident, { at, cause, receiver }: Seen, said: string): Verdict {
-    const isUnnamed = cause === "handover" && onCall.came(receiver).some(({ coming }) => !coming.isNamed)
-    const wasLong = rows.all.some(({ retrySince = Infinity }) => retrySince + OUT_OF_REACH <= at)
-    const wasBeside = beginning > 0 && (onCall.wasBeside.has(receiver) || wasLong)
-    return new Verdict(isUnnamed || wasBeside ? "is open" : "differs", `not owed: ${said}`)
   }
 
   #end(at: number, { id, outcome, receiver, retryAfter }: Seen): void {

@@ -6,7 +6,7 @@ export const OUT_OF_REACH = 300
 
 /** How a receiver came on call. */
 interface Coming {
-  readonly at: number
+  at: number
   /** Whether it is owed a handover, unless it has had a firing since. */
   readonly isHandover: boolean
   /** Whether the incident named the rota, and the receiver through no other one. */
@@ -28,8 +28,8 @@ export class OnCall {
   readonly #coming = new Map<string, Came>()
   readonly #rotas: Rotas
   readonly #rows: Rows
-  /** Who ever stood beside somebody. */
-  readonly wasBeside = new Set<string>()
+  /** Who was out of reach, and whose last attempts have not succeeded since. */
+  readonly #outOfReach = new Set<string>()
 
   constructor(rotas: Rotas, rows: Rows, at: number) {
     this.#rotas = rotas
@@ -46,6 +46,7 @@ export class OnCall {
   /** Looks who is on call. `namedRotas` says which rotas the incident names with them. */
   look(at: number, isEqual: (receiver: string) => boolean, namedRotas: () => ReadonlySet<string>): void {
     const before = this.#people
+    for (const receiver of new Set(this.#rows.all.map((row) => row.receiver))) this.#reach(receiver, at)
     this.#people = this.#find(at)
     const named = namedRotas()
     for (const [rota, now] of this.#people) {
@@ -68,6 +69,11 @@ export class OnCall {
       for (const receiver of then?.keys() ?? [])
         if (!now.has(receiver)) this.#coming.delete(`${rota} ${receiver}`)
     }
+  }
+
+  /** What happened counts as moved. */
+  setBack(moved: (at: number) => number): void {
+    for (const { coming } of this.#coming.values()) coming.at = moved(coming.at)
   }
 
   /** Those who came on call and are still, of one receiver or all. */
@@ -103,18 +109,18 @@ export class OnCall {
     const all = new Map(receivers.map((receiver) => [receiver, false]))
     let last = receivers
     for (const turn of next) {
-      if (!last.some((receiver) => this.#isOutOfReach(receiver, at))) break
+      if (!last.some((receiver) => this.#outOfReach.has(receiver))) break
       for (const receiver of turn) {
         if (all.has(receiver)) continue
         all.set(receiver, true)
-        this.wasBeside.add(receiver)
       }
       last = turn
     }
     return all
   }
 
-  #isOutOfReach(receiver: string, at: number): boolean {
+  /** Looks whether a receiver is out of reach: it stays so until an attempt succeeds. */
+  #reach(receiver: string, at: number): void {
     const tried = this.#rows.all.filter(
       (row) => row.receiver === receiver && row.event === "firing" && row.lastEnd !== undefined,
     )
@@ -124,6 +130,7 @@ export class OnCall {
       (row.state === "retry" || row.state === "sending") &&
       !this.#rows.heldRetries.has(row) &&
       (row.retrySince ?? Infinity) + OUT_OF_REACH <= at
-    return last?.state === "failed" || tried.some(isLong)
+    if (last?.state === "sent") this.#outOfReach.delete(receiver)
+    else if (last?.state === "failed" || tried.some(isLong)) this.#outOfReach.add(receiver)
   }
 }

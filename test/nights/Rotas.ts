@@ -4,7 +4,7 @@ import type { Rota } from "../firings/Story.ts"
 export interface Override {
   readonly rota: string
   readonly receivers: ReadonlyArray<string>
-  readonly from: number
+  from: number
   to: number
 }
 
@@ -20,12 +20,16 @@ const DAY = 86_400
 /** The rotas of a policy, whose zone is UTC, on a night that begins at an instant. */
 export class Rotas {
   readonly #rotas: Readonly<Record<string, Rota>>
-  readonly #begins: number
+  #begins: number
   readonly overrides: Array<Override> = []
 
   constructor(rotas: Readonly<Record<string, Rota>>, begins: string) {
     this.#rotas = rotas
     this.#begins = Date.parse(begins) / 1_000
+  }
+
+  setBack(by: number): void {
+    this.#begins -= by
   }
 
   get names(): ReadonlyArray<string> {

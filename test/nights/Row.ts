@@ -9,7 +9,7 @@ export interface Row {
   readonly event: "firing" | "resolved"
   /** The number of the report in which it was written. */
   readonly batch: number
-  readonly written: number
+  written: number
   state: "held" | "due" | "sending" | "retry" | "sent" | "failed" | "discarded"
   id: string | undefined
   special: Special | undefined
@@ -72,6 +72,20 @@ export class Rows {
     }
     this.all.push(row)
     return row
+  }
+
+  /** What happened counts as moved. A retry takes as long as it was to. */
+  setBack(moved: (at: number) => number): void {
+    for (const row of this.all) {
+      if (row.state === "retry") row.readyAt += moved(row.lastEnd ?? 0) - (row.lastEnd ?? 0)
+      row.written = moved(row.written)
+      row.dueAt = moved(row.dueAt)
+      row.freedAt = moved(row.freedAt)
+      for (const name of ["retrySince", "firstAttempt", "lastAttempt", "lastEnd"] as const) {
+        const at = row[name]
+        if (at !== undefined) row[name] = moved(at)
+      }
+    }
   }
 
   /** The firings of a receiver that were not discarded. */

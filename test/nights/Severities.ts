@@ -53,6 +53,11 @@ export class Severities {
     )
   }
 
+  /** What happened counts as moved. */
+  setBack(moved: (at: number) => number): void {
+    for (const times of [this.reached, this.#left]) for (const [rank, at] of times) times.set(rank, moved(at))
+  }
+
   *moments(): Generator<number> {
     for (const left of this.#left.values()) yield left + this.#againAfter
   }

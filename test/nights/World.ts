@@ -5,7 +5,7 @@ import { Rotas } from "./Rotas.ts"
 /** A silence, in seconds of the night. */
 export interface Silence {
   readonly match: ReadonlyArray<string>
-  readonly from: number
+  from: number
   to: number
 }
 
@@ -23,7 +23,7 @@ export class World {
   readonly outages: Array<{ readonly from: number; readonly to: number }> = []
   readonly delays: ReadonlyArray<number>
   readonly reminds: ReadonlyArray<number>
-  readonly #begins: number
+  #begins: number
   readonly opened: Array<{ readonly key: string; readonly at: number }> = []
   /** Whether a result is being applied. */
   isEvent = false
@@ -87,6 +87,19 @@ export class World {
   /** Whether a moment lies in an outage, or in the two minutes after one. */
   isOut(at: number): boolean {
     return this.outages.some(({ from, to }) => to - from > STALE && from <= at && at < to + SETTLE)
+  }
+
+  /** The clock shows less by so many seconds: what people set comes later. Says whether others are on call. */
+  setBack(at: number, by: number): boolean {
+    const onCall = () => JSON.stringify(this.rotas.names.map((name) => this.rotas.base(name, at)))
+    const before = onCall()
+    this.#begins -= by
+    this.rotas.setBack(by)
+    for (const one of [...this.silences, ...this.rotas.overrides]) {
+      one.from += by
+      one.to += by
+    }
+    return onCall() !== before
   }
 
   *moments(until: number): Generator<number> {

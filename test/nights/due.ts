@@ -1,30 +1,6 @@
-import type { Named } from "./Named.ts"
+import { dueOf } from "./dueOf.ts"
 import type { Facts } from "./Facts.ts"
-
-interface Due {
-  readonly at: number
-  /** Whether a later step tells the receiver. */
-  readonly isLater: boolean
-  readonly isDelayed: boolean
-}
-
-/** When a receiver that knows less than announced is told. */
-export const dueOf = (incident: Facts, receiver: string, named: Named): Due => {
-  const knows = incident.rows.knows(receiver)
-  if (named.first !== undefined && knows > 0) return { at: -Infinity, isLater: false, isDelayed: false }
-  let found: Due = { at: Infinity, isLater: false, isDelayed: true }
-  for (const rank of incident.severities.above(knows)) {
-    const then = incident.names(rank).get(receiver)
-    const reached = incident.severities.reached.get(rank) ?? Infinity
-    if (then?.first !== undefined && reached + then.first < found.at)
-      found = { at: reached + then.first, isLater: false, isDelayed: then.first > 0 }
-    for (const delay of then?.later ?? []) {
-      const due = Math.max(reached, incident.beginning) + delay
-      if (due < found.at) found = { at: due, isLater: true, isDelayed: true }
-    }
-  }
-  return found
-}
+import { isComing, isOwed } from "./free.ts"
 
 /** Writes the rows of receivers that know less than announced, or that a worsening owes one whatever they know. */
 export const owe = (incident: Facts, at: number): void => {
@@ -39,7 +15,11 @@ export const owe = (incident: Facts, at: number): void => {
       // A reminder that waits gives way to a worsening.
       if (held.special === "reminder" && named.first !== undefined)
         held.special = isBehind ? undefined : "forced"
-      if (held.special === undefined || held.special === "step") held.dueAt = due.at
+      if ((held.special === "handover" || held.special === "beside") && !isComing(incident, held, named))
+        held.special = undefined
+      // A step that quiet hours hold stays due, unless the steps have begun anew.
+      if (held.special === undefined || (held.special === "step" && incident.beginning > held.written))
+        held.dueAt = due.at
       continue
     }
     if (!world.hasRoutes && !incident.eventOwed.has(receiver)) continue
@@ -47,7 +27,7 @@ export const owe = (incident: Facts, at: number): void => {
     if (named.first === undefined) {
       if (due.at > at) continue
       if (incident.isHeld(at)) {
-        if (!incident.isAcknowledged) incident.isDueUnderHold = true
+        incident.noteDue(at)
         continue
       }
     }
@@ -82,14 +62,15 @@ export const handOver = (incident: Facts, at: number): void => {
 /** Writes the reminders that are due. */
 export const remind = (incident: Facts, at: number): void => {
   const { rows, severities } = incident
-  for (const [receiver, { first, remind: after, rotas }] of incident.names()) {
+  for (const [receiver, named] of incident.names()) {
+    const { first, remind: after, rotas } = named
     const last = rows.lastAttempt(receiver)
     if (after === undefined || last === undefined || at < last + after) continue
     const knows = rows.knows(receiver)
     const held = rows.held(receiver)
     const isUnderWay = rows.firings(receiver).some(({ state }) => ["due", "sending", "retry"].includes(state))
     if (isUnderWay || knows === 0) continue
-    if (held !== undefined && (held.special !== undefined || knows < severities.announced)) continue
+    if (held !== undefined && isOwed(incident, held, named)) continue
     // The service reminds nobody whom a later step is about to tell more.
     const isOptional = first === undefined && knows < severities.announced
     const name = `${receiver} reminded after ${last}`

@@ -1,5 +1,5 @@
 import * as fc from "fast-check"
-import type { Happening, How, Policy, Reported, Rota, Route, Story } from "../firings/Story.ts"
+import type { Happening, How, Policy, Reported, Rota, Route, Step, Story } from "../firings/Story.ts"
 
 const PEOPLE = ["ann", "bob", "chat"]
 const MINUTE = 60
@@ -96,7 +96,6 @@ const results = fc.uniqueArray(
   { minLength: 1, maxLength: 2, selector: ({ check }) => check },
 )
 
-/** Seconds that chores, which are due at minutes, seldom meet. */
 const lasting = (min: number, max: number) => fc.integer({ min, max }).map((one) => one * 20)
 const which = fc.integer({ min: 0, max: 2 })
 const receiver = fc.constantFrom(...PEOPLE)
@@ -117,6 +116,7 @@ const happening = (hasRota: boolean): fc.Arbitrary<Happening> => {
     [4, fc.record({ step: named("answers"), receiver, how: fc.constantFrom(...HOW) })],
     [1, fc.record({ step: named("tests"), receiver })],
     [1, fc.record({ step: named("stops"), lasts: fc.constantFrom(20, 40, 300, 900) })],
+    [1, fc.record({ step: named("clock_back"), by: fc.constantFrom(120, 600, 1_800) })],
     [
       hasRota ? 3 : 0,
       fc.record({
@@ -132,10 +132,26 @@ const happening = (hasRota: boolean): fc.Arbitrary<Happening> => {
   return fc.oneof(...often.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 }
 
+/** So that what a step begins, and what lasts whole minutes from there, meets no later step. */
+const timed = (what: fc.Arbitrary<Happening>): fc.Arbitrary<Step> =>
+  fc.tuple(what, lasting(1, 45)).map(([one, wait]) => ({ ...one, wait: wait + 13 }))
+
+/** An answer is lost, and a key or a link acknowledges meanwhile. */
+const pressed: fc.Arbitrary<ReadonlyArray<Step>> = fc
+  .tuple(receiver, fc.constantFrom("warning" as const, "critical" as const), which, lasting(3, 60))
+  .map(([one, status, at, lasts]) => [
+    { step: "answers", receiver: one, how: "loses", wait: 113 },
+    { step: "report", agent: "a", results: [{ check: "disk", status, loud: true, key: "k" }], wait: 613 },
+    { step: "acknowledge", which: at, lasts, wait: 5 },
+  ])
+
 /** Nights of an hour or two, which begin with a check that turns critical. */
 export const night: fc.Arbitrary<Story> = policy.chain((one) =>
   fc
-    .array(fc.tuple(happening(one.rotas !== undefined), lasting(1, 45)), { minLength: 2, maxLength: 12 })
+    .array(
+      fc.oneof({ weight: 20, arbitrary: fc.tuple(timed(happening(one.rotas !== undefined))) }, pressed),
+      { minLength: 2, maxLength: 12 },
+    )
     .map((steps) => ({
       begins: "2031-02-01T08:30Z",
       policy: one,
@@ -147,7 +163,7 @@ export const night: fc.Arbitrary<Story> = policy.chain((one) =>
           results: [{ check: "disk", status: "critical", loud: true, key: "k" }],
           wait: 20,
         },
-        ...steps.map(([what, wait]) => ({ ...what, wait })),
+        ...steps.flat(),
       ],
     })),
 )

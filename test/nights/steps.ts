@@ -1,5 +1,6 @@
 import type { Named } from "./Named.ts"
 import { CHORES, type Facts } from "./Facts.ts"
+import { isOwed } from "./free.ts"
 
 const LAST_MINUTE = 60
 
@@ -17,19 +18,18 @@ const dueSteps = function* (incident: Facts, at: number): Generator<DueStep> {
   for (const [receiver, named] of incident.names()) {
     const ranks = severities.above(0)
     const delaysAt = new Map(ranks.map((rank) => [rank, incident.names(rank).get(receiver)?.later]))
-    const came = Math.max(
-      -Infinity,
-      ...onCall.came(receiver).flatMap(({ coming, rota }) => (named.rotas.has(rota) ? [coming.at] : [])),
-    )
+    const cameBy = new Map(onCall.came(receiver).map(({ coming, rota }) => [rota, coming.at]))
     for (const delay of new Set(
-      Array.from(delaysAt.values()).flatMap((delays) => Array.from(delays ?? [])),
+      Array.from(delaysAt.values()).flatMap((delays) => Array.from(delays?.keys() ?? [])),
     )) {
       const since = incident.namedSince(`${receiver} ${delay}`, named.later.has(delay), at)
       let last = -Infinity
       for (const rank of ranks) {
         const begins = Math.max(severities.reached.get(rank) ?? Infinity, incident.beginning)
         // A beginning before the step of an earlier one was due adds nothing.
-        if (delaysAt.get(rank)?.has(delay) !== true || begins < last + delay) continue
+        const ways = delaysAt.get(rank)?.get(delay)
+        if (ways === undefined || begins < last + delay) continue
+        const came = Math.min(...Array.from(ways, (rota) => cameBy.get(rota ?? "") ?? -Infinity))
         last = begins
         const name = `${receiver} ${delay} ${begins}`
         const due = begins + delay
@@ -45,18 +45,19 @@ export const pageSteps = (incident: Facts, at: number): void => {
   const { paged, rows } = incident
   const due = Array.from(dueSteps(incident, at))
   if (incident.isHeld(at)) {
-    if (due.length > 0 && !incident.isAcknowledged) incident.isDueUnderHold = true
+    if (due.length > 0) incident.noteDue(at)
     return
   }
   for (const { isOptional, name, named, receiver } of due) {
     paged.add(name)
     const attempts = rows.firings(receiver).map(({ lastAttempt = -Infinity }) => at - lastAttempt)
     const since = Math.min(...attempts)
-    if (rows.isWaiting(receiver) || since < LAST_MINUTE - CHORES) continue
-    incident.write(at, receiver, {
-      special: "step",
-      rotas: named.rotas,
-      isOptional: isOptional || since < LAST_MINUTE,
-    })
+    const held = rows.held(receiver)
+    const isWaiting = held === undefined ? rows.isWaiting(receiver) : isOwed(incident, held, named)
+    if (isWaiting || since < LAST_MINUTE - CHORES) continue
+    const row = held ?? incident.write(at, receiver, { rotas: named.rotas })
+    row.special = "step"
+    row.dueAt = at
+    row.isOptional = isOptional || since < LAST_MINUTE || incident.pagedAhead.has(name)
   }
 }
