@@ -124,8 +124,7 @@ export class OnCall {
     const tried = this.#rows.all.filter(
       (row) => row.receiver === receiver && row.event === "firing" && row.lastEnd !== undefined,
     )
-    const ended = tried.filter(({ state }) => state === "sent" || state === "failed")
-    const last = ended.toSorted((one, other) => (one.lastEnd ?? 0) - (other.lastEnd ?? 0)).at(-1)
+    const last = tried.toSorted((one, other) => (one.lastEnd ?? 0) - (other.lastEnd ?? 0)).at(-1)
     const isLong = (row: Row) =>
       (row.state === "retry" || row.state === "sending") &&
       !this.#rows.heldRetries.has(row) &&
