@@ -71,7 +71,7 @@ export class OnCall {
     }
   }
 
-  /** What happened counts as moved. */
+  /** Moments of the past count as moved. */
   setBack(moved: (at: number) => number): void {
     for (const { coming } of this.#coming.values()) coming.at = moved(coming.at)
   }

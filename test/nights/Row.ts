@@ -74,7 +74,7 @@ export class Rows {
     return row
   }
 
-  /** What happened counts as moved. A retry takes as long as it was to. */
+  /** Moments of the past count as moved. A retry takes as long as it was to. */
   setBack(moved: (at: number) => number): void {
     for (const row of this.all) {
       if (row.state === "retry") row.readyAt += moved(row.lastEnd ?? 0) - (row.lastEnd ?? 0)

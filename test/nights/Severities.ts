@@ -53,7 +53,7 @@ export class Severities {
     )
   }
 
-  /** What happened counts as moved. */
+  /** Moments of the past count as moved. */
   setBack(moved: (at: number) => number): void {
     for (const times of [this.reached, this.#left]) for (const [rank, at] of times) times.set(rank, moved(at))
   }

@@ -94,7 +94,7 @@ export const holdAgain = (incident: Facts, at: number): void => {
 export const free = (incident: Facts, at: number): void => {
   const { rows, world } = incident
   const names = incident.names()
-  // What is held stays so while no loud member is present.
+  // A held firing stays so while no loud member is present.
   if (!Array.from(incident.members.values()).some(({ isLoud }) => isLoud)) return
   for (const row of rows.all) {
     if (row.state !== "held" || (world.isEvent && row.batch !== world.batch)) continue
