@@ -249,6 +249,19 @@ const REPLACED: Readonly<Record<string, Case>> = {
 
 /** The time in retry counts before the acknowledgement alone. */
 const OUT_OF_REACH: Readonly<Record<string, Case>> = {
+  "a clock is set back while it holds a retry: who was within reach before it still is": {
+    policy: PRIMARY,
+    steps: [
+      [20, chat("is_down")],
+      [60, disk("critical")],
+      [60, acknowledge(4_000)],
+      [30, { step: "clock_back", by: 1_800 }],
+      [900, chat("accepts")],
+      [60, { step: "withdraw", which: 0 }],
+    ],
+    tail: 900,
+    expected: ["1130 chat firing opened critical"],
+  },
   "of one in retry for a minute before it": {
     policy: PRIMARY,
     steps: [

@@ -6,7 +6,8 @@ import { ALL_AGENTS, eachPage, OPEN_INCIDENTS } from "../../kernel/engine/lists/
 import { knownBy } from "../model/Announced.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import { type OutboxRecord, UNENDED } from "../model/OutboxRecord.ts"
+import { quietSince } from "../firings/Hold.ts"
+import { ackOf, isRetried, type OutboxRecord, UNENDED } from "../model/OutboxRecord.ts"
 import { isFarAhead, lastOutage, serviceHeartbeatEvery, writeServiceHeartbeat } from "../liveness/outage.ts"
 import type { RuleOptions } from "../../kernel/ports/RuleSettings.ts"
 import type { Storage, StorageError } from "../../kernel/ports/Storage.ts"
@@ -85,8 +86,26 @@ const movedBack = (item: OutboxRecord, incident: IncidentRecord, now: Instant.In
     updated_at: now,
     next_attempt_at: isWaiting ? back(next_attempt_at) : next_attempt_at,
   }
-  return item.state === "retry" ? clampToNow(moved, ["first_attempted_at"], now) : moved
+  return item.state === "retry" ? retryMovedBack(item, moved, incident, now) : moved
 }
+
+/** The time that it was in retry before an acknowledgement held it stays: both moments move by as much. */
+const retryMovedBack = (
+  before: OutboxRecord,
+  item: OutboxRecord,
+  { ack_at }: IncidentRecord,
+  now: Instant.Instant,
+): OutboxRecord => {
+  const moved = clampToNow(item, ["first_attempted_at"], now)
+  const since = quietSince(before) ?? (isRetried(before) ? ack_at : undefined)
+  const by = inRetryFrom(before) - inRetryFrom(moved)
+  if (since === undefined || by === 0n) return moved
+  const ack = { by: "ack", ...ackOf(before), since: Number(since - by) } as const
+  return { ...moved, holds: [ack] }
+}
+
+const inRetryFrom = ({ age_starts_at, first_attempted_at }: OutboxRecord): Instant.Instant =>
+  Instant.max(first_attempted_at ?? age_starts_at, age_starts_at)
 
 /** Checks that others report are looked at now, because each look counts from the last report. */
 const repairReports = (unit: UnitOfWork, { registration_id }: AgentRecord): void => {
