@@ -130,6 +130,17 @@ describe("the delays before attempts", () => {
     assert.deepStrictEqual([Instant.fromMicros(end - 1n), end].map(mayRetryAt), [true, false])
   })
 
+  it("count the time in retry as of now where the clock was set back during the attempt", () => {
+    const at = (seconds: number) => Instant.fromMillis(seconds * 1_000)
+    const first = { attempts: 1, age_starts_at: at(0), first_attempted_at: at(1_800), updated_at: at(1_800) }
+    const item = outboxRecord("item", "incident", { state: "sending", ...first })
+    assert(isSending(item))
+    const firstOf = (result: AttemptResult, now: number) =>
+      attempted(item, result, at(now), 0).first_attempted_at
+    const lost: AttemptResult = { outcome: "deferred", error: "503" }
+    assert.deepStrictEqual([firstOf(lost, 10), firstOf(lost, 1_815)], [at(10), at(1_800)])
+  })
+
   it("leave an item its place that was claimed and not attempted", () => {
     const at = (seconds: number) => Instant.fromMillis(seconds * 1_000)
     const placeOf = (attempts: number) => {

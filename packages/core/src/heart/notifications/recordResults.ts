@@ -152,6 +152,8 @@ const afterAttempt = (
   return {
     ...ended,
     state: move(OutboxTransitions, item.state, "deferred"),
+    // A clock may have been set back since its claim.
+    first_attempted_at: item.first_attempted_at && Instant.min(item.first_attempted_at, now),
     next_attempt_at: Instant.plus(now, delay),
     recipients,
     last_error,
