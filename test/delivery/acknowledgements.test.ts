@@ -218,6 +218,21 @@ describe("an acknowledged incident", () => {
       yield* outbox.is("firing discarded", ...(loud ? ["resolved sent"] : []))
     })
 
+  test("is ended by a worsening: what waited behind one that was released states it", function* (opened) {
+    const { acknowledge, after, disk, outbox, process, webhook } = opened
+    yield* webhook.answers(deferred)
+    yield* disk.turns("warning")
+    yield* disk.turns("unknown")
+    yield* acknowledge({ for: Duration.hours(1) })
+    yield* process.operations.release(outbox.item(0).id)
+    yield* after("1 second")
+    yield* outbox.is("firing retry", "firing pending")
+    yield* webhook.answers(delivered)
+    yield* disk.turns("critical")
+    yield* after("10 minutes")
+    yield* webhook.has("firing warning a/disk", "firing critical a/disk")
+  })
+
   test("lets a firing that was attempted before go out once it is released", function* (opened) {
     const { acknowledge, after, disk, outbox, process, service, webhook } = opened
     yield* webhook.answers(deferred)

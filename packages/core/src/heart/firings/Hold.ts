@@ -110,18 +110,19 @@ export const beginQuiet = (
 
 /**
  * The firings in retry of an incident whose acknowledgement ends: an evaluation puts others in their place, each that of
- * a server which has its receiver. It held what waits behind them, too, which no claim has looked at.
+ * a server which has its receiver. It held what waits behind one that was attempted, too, which no claim has looked at.
  */
 export const endQuiet = (unit: UnitOfWork, incident: Pick<IncidentRecord, "ack_at" | "id">): void => {
   const { now } = unit
   const items = unit.outbox.group(incident.id)
-  for (const item of items.filter(isRetried)) {
+  const isOnItsWay = (item: OutboxRecord) => item.event_type === "firing" && !canBeHeld(item)
+  for (const item of items.filter(isRetried))
     unit.outbox.put({ ...afterQuiet(item, incident), next_evaluation_at: now })
-    for (const behind of items)
-      if (canBeHeld(behind) && !isHeld(behind) && isBehind(behind, item)) {
-        const holds = { inForce: [{ by: "ack", until: now } as const], past: behind.holds ?? [] }
-        unit.outbox.put(heldItem(behind, holds, now))
-      }
+  for (const behind of items) {
+    if (!canBeHeld(behind) || isHeld(behind)) continue
+    if (!items.some((item) => isOnItsWay(item) && isBehind(behind, item))) continue
+    const holds = { inForce: [{ by: "ack", until: now } as const], past: behind.holds ?? [] }
+    unit.outbox.put(heldItem(behind, holds, now))
   }
 }
 
