@@ -98,6 +98,25 @@ describe("a check that its agent no longer lists", () => {
       }),
   )
 
+  it.effect("stays by a result observed after the list, and an older list withdraws nothing", () =>
+    Effect.gen(function* () {
+      const { alive, incidents, lists, reports, row } = yield* open()
+      yield* lists(["disk"])
+      yield* reports("disk", "critical")
+      yield* alive(1)
+      yield* lists([])
+      yield* alive(1)
+      yield* reports("disk", "critical")
+      yield* alive(3)
+      yield* incidents.areOpen("a/disk")
+      assert.isUndefined(row("disk")?.withdrawn_at)
+      yield* lists(["disk"])
+      yield* lists([], 50)
+      yield* alive(3)
+      yield* incidents.areOpen("a/disk")
+    }),
+  )
+
   it.effect("is not withdrawn while an older server runs, beside which lists are refused", () =>
     Effect.gen(function* () {
       const { front, lists } = yield* open()
