@@ -63,7 +63,7 @@ export const pl = {
     },
     over: "{title} (już rozwiązano)",
     ended_as: "{title} ({ending})",
-    closed_by_now: "Już zamknięte: {ending}",
+    closed_by_now: "Już zamknięto: {ending}",
     test: "TEST: Tutaj docierają powiadomienia z Tocsin. Nic się nie stało.",
     why: {
       not_reached: "Nie udało się dotrzeć do: {names}",

@@ -93,7 +93,7 @@ export const sv = {
     closed: { one: "{n} avslutad störning", other: "{n} avslutade störningar" },
     closed_as: {
       still: "fortfarande inte normalt",
-      unseen: "ingen återgång till det normala",
+      unseen: "ingen återgång konstaterad",
       recovered: "normalt igen",
     },
     resolved: { one: "{n} löst störning", other: "{n} lösta störningar" },
