@@ -2,7 +2,11 @@ import * as Instant from "@tocsin/contract/formats/Instant"
 import { assert, describe, it } from "@effect/vitest"
 import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
 import { Storage } from "@tocsin/core/kernel/ports/Storage"
-import { deliveryFindings, waitingForNone } from "@tocsin/server/commands/doctor/deliveryFindings"
+import {
+  deadLetters,
+  deliveryFindings,
+  waitingForNone,
+} from "@tocsin/server/commands/doctor/deliveryFindings"
 import { Duration, Effect, Layer } from "effect"
 import { orderColumns } from "@tocsin/core/lists/ListDefinitions"
 
@@ -33,7 +37,7 @@ describe("the doctor", () => {
         check: "delivery",
         level: "attention",
         message:
-          "a notification for webhook failed 23h ago: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay --all",
+          "a notification for webhook failed 23h ago: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay with its ID",
       },
     ])
   })
@@ -48,6 +52,29 @@ describe("the doctor", () => {
       ["ok"],
     )
   })
+
+  it.effect.each([
+    ["a firing", { event_type: "firing" }, {}, 0],
+    ["a resolved", { event_type: "resolved" }, {}, 1],
+    ["a firing before a mail that bounced", { event_type: "firing" }, { last_error: "bounced: 5.1.1" }, 1],
+    ["a firing before a mail with a warning", { event_type: "firing" }, { last_error: "slow" }, 0],
+  ] as const)("has %s among the dead letters unless a later firing was taken", ([, failed, sent, count]) =>
+    Effect.gen(function* () {
+      const row = { incident_id: "i", receiver: "webhook", notifier: "webhook" }
+      const rows = {
+        failed: { ...row, ...failed, updated_at: ago(30).at },
+        sent: { ...row, ...sent, event_type: "firing", updated_at: ago(10).at },
+      }
+      const storage = Layer.mock(Storage, {
+        orderOf: orderColumns,
+        // The doctor asks for one list, of one state, and reads these columns alone.
+        page: ({ filter }) =>
+          Effect.succeed([rows["state" in filter && filter.state === "sent" ? "sent" : "failed"]] as never),
+      })
+      const found = Effect.flatMap(Storage, (read) => deadLetters(read, new Map([["webhook", true]]), now))
+      assert.lengthOf(yield* Effect.provide(found, storage), count)
+    }),
+  )
 
   it("does not call delivery well while no server can use a receiver", () => {
     const found = (...waiting: ReadonlyArray<readonly [string, { count: number; reason?: string }]>) =>

@@ -57,7 +57,8 @@ export const wasRefused = (item: OutboxRecord): boolean =>
   item.state === "failed" && (isBounced(item) || mayRetry(item, item.updated_at))
 
 const BOUNCED = "bounced: "
-const isBounced = ({ last_error }: OutboxRecord): boolean => last_error?.startsWith(BOUNCED) === true
+/** Whether a recipient of the mail bounced it after it was sent. */
+export const isBounced = ({ last_error }: OutboxRecord): boolean => last_error?.startsWith(BOUNCED) === true
 
 /** Whether a firing may have arrived: it was attempted and never refused. */
 export const mayArrive = (item: OutboxRecord): boolean => wasAttempted(item) && !wasRefused(item)

@@ -4,7 +4,7 @@ import { LATE_AFTER, type NotificationMoments } from "@tocsin/core/heart/health/
 import type { OutboxRecord } from "@tocsin/core/heart/model/OutboxRecord"
 import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
 import { eachPage } from "@tocsin/core/kernel/engine/lists/readPage"
-import { SERVICE_STOPPED } from "@tocsin/core/heart/notifications/recordResults"
+import { isBounced, SERVICE_STOPPED } from "@tocsin/core/heart/notifications/recordResults"
 import type { Storage } from "@tocsin/core/kernel/ports/Storage"
 import { unusableReceivers } from "@tocsin/core/heart/replicas/listedReceivers"
 import { Duration, Effect } from "effect"
@@ -58,7 +58,9 @@ export const deadLetters = Effect.fnUntraced(function* (
   now: Instant.Instant,
 ) {
   const since = Instant.minus(now, DEAD_LETTERS_FOR)
-  const dead: Array<Pick<OutboxRecord, "incident_id" | "notifier" | "receiver" | "updated_at">> = []
+  const dead: Array<
+    Pick<OutboxRecord, "event_type" | "incident_id" | "notifier" | "receiver" | "updated_at">
+  > = []
   yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "failed" } }, (items) => {
     dead.push(...items.filter(({ receiver, updated_at }) => updated_at > since && receivers.has(receiver)))
     return Effect.succeed(items.every(({ updated_at }) => updated_at > since))
@@ -67,14 +69,16 @@ export const deadLetters = Effect.fnUntraced(function* (
   if (oldest === undefined) return []
   const taken = new Map<string, Instant.Instant>()
   yield* eachPage(storage, { ...LATEST_FIRST, filter: { state: "sent", event_type: "firing" } }, (items) => {
-    for (const { incident_id, receiver, updated_at } of items) {
+    for (const item of items) {
+      const { incident_id, receiver, updated_at } = item
+      if (isBounced(item)) continue
       const place = `${incident_id} ${receiver}`
       if (!taken.has(place)) taken.set(place, updated_at)
     }
     return Effect.succeed(items.every(({ updated_at }) => updated_at > oldest.updated_at))
   })
-  return dead.flatMap(({ incident_id, notifier, receiver, updated_at: at }) =>
-    (taken.get(`${incident_id} ${receiver}`) ?? at) > at ? [] : { notifier, at },
+  return dead.flatMap(({ event_type, incident_id, notifier, receiver, updated_at: at }) =>
+    event_type === "firing" && (taken.get(`${incident_id} ${receiver}`) ?? at) > at ? [] : { notifier, at },
   )
 })
 
@@ -139,7 +143,7 @@ export const deliveryFindings = (
     findings.push(attention("delivery", text))
   }
   if (latest !== undefined) {
-    const text = `a notification for ${latest.notifier} failed ${ageText(latest.at, now)}: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay --all`
+    const text = `a notification for ${latest.notifier} failed ${ageText(latest.at, now)}: fix the error that tocsin outbox --state failed shows, then run tocsin outbox replay with its ID`
     findings.push(attention("delivery", text))
   }
   return findings.length > 0
