@@ -104,10 +104,11 @@ const changedRows = (unit: UnitOfWork, scope: AgentScope) => {
   if (unit.changesMore) return undefined
   const [change] = unit.agents.changes()
   if (change?.before === undefined || change.after === undefined) return undefined
-  if (!agentStays(change.before, change.after)) return undefined
+  if (!isSame(stayingOfAgent, change.before, change.after)) return undefined
   const refreshed: Array<CheckRecord> = []
   for (const { before, after } of unit.checks.changes()) {
-    if (before === undefined || after === undefined || !checkStays(before, after)) return undefined
+    if (before === undefined || after === undefined || !isSame(stayingOfCheck, before, after))
+      return undefined
     refreshed.push(after)
   }
   const asked = checkIdsOf(scope)
@@ -116,16 +117,19 @@ const changedRows = (unit: UnitOfWork, scope: AgentScope) => {
   return isAllWritten ? { agent: change.after, checks: refreshed } : undefined
 }
 
-/**
- * Makes the function that says whether a change leaves alone the columns that the verifying statement cannot write.
- * It is compiled of the shape, as `decoderOf` is: a loop over the columns is as dear as the decision.
- */
-const stays = <Row>({ columns }: AnyShape): ((before: Row, after: Row) => boolean) => {
-  const staying = Object.keys(columns).filter((name) => columns[name]?.moves !== true)
-  const code = staying.map((name) => `before.${name} === after.${name}`).join(" && ")
+/** The columns that a change must leave alone for the verifying statement to write it. */
+const staying = <Row>({ columns }: AnyShape): ReadonlyArray<keyof Row> =>
   // The names of the shape's columns are those of its records.
-  return new Function("before", "after", `return ${code}`) as (before: Row, after: Row) => boolean
-}
+  Object.keys(columns).filter(
+    (name) => columns[name]?.moves !== true,
+  ) as ReadonlyArray<string> as ReadonlyArray<keyof Row>
 
-const agentStays = stays<AgentRecord>(storedTables.agent)
-const checkStays = stays<CheckRecord>(storedTables.check_state)
+const stayingOfAgent = staying<AgentRecord>(storedTables.agent)
+const stayingOfCheck = staying<CheckRecord>(storedTables.check_state)
+
+const isSame = <Row>(columns: ReadonlyArray<keyof Row>, before: Row, after: Row): boolean => {
+  for (const column of columns) {
+    if (before[column] !== after[column]) return false
+  }
+  return true
+}
