@@ -140,7 +140,8 @@ export class HealthExamination extends Context.Service<HealthExamination>()(
       const look = Effect.gen(function* () {
         yield* storage.probe
         const unusable = yield* unusableHere(storage, policy.current())
-        return { unusable, ...(yield* notificationMoments(storage, receivers)) }
+        const undelivered = yield* undeliveredMoments(storage, receivers)
+        return { unusable, undelivered, givenUp: yield* givenUpMoments(storage, receivers) }
       })
       const read = Effect.result(withinPatience(look))
       const write = failureOf(withinPatience(commits.transact(writeServiceHeartbeat(rules))))
@@ -198,16 +199,13 @@ const ROWS = 50
 
 export type NotificationMoments = Pick<HealthFacts, "undelivered" | "givenUp">
 
-/**
- * Reads up to 50 notifications of each state: late ones from the oldest, failed ones from the
- * latest. A held one is not waiting (docs/rules.md#holds).
- */
-export const notificationMoments = Effect.fnUntraced(function* (
+/** Reads up to 50 late notifications of each state, from the oldest. A held one is not waiting (docs/rules.md#holds). */
+export const undeliveredMoments = Effect.fnUntraced(function* (
   storage: Storage["Service"],
   receivers: Receivers["Service"],
-): Effect.fn.Return<NotificationMoments, StorageError> {
+): Effect.fn.Return<NotificationMoments["undelivered"], StorageError> {
   const notifiers = receivers.current()
-  if (notifiers.size === 0) return { undelivered: [], givenUp: [] }
+  if (notifiers.size === 0) return []
   const now = yield* Instant.now
   const momentsOf = momentsIn(storage, (item) => notifiers.has(item.receiver))
   const undelivered = yield* Effect.forEach(UNENDED, (state) =>
@@ -218,12 +216,22 @@ export const notificationMoments = Effect.fnUntraced(function* (
       matters: (item) => item.created_at < Instant.minus(now, LATE_AFTER),
     }),
   )
-  const givenUp = yield* momentsOf({
+  return undelivered.flat()
+})
+
+/** Reads up to 50 notifications that failed, from the latest. */
+const givenUpMoments = Effect.fnUntraced(function* (
+  storage: Storage["Service"],
+  receivers: Receivers["Service"],
+): Effect.fn.Return<NotificationMoments["givenUp"], StorageError> {
+  const notifiers = receivers.current()
+  if (notifiers.size === 0) return []
+  const now = yield* Instant.now
+  return yield* momentsIn(storage, (item) => notifiers.has(item.receiver))({
     which: { filter: { state: "failed" }, sort: "updated_at", direction: "desc" },
     at: (item) => item.updated_at,
     matters: (item) => item.updated_at > Instant.minus(now, GIVEN_UP_TOLD_FOR),
   })
-  return { undelivered: undelivered.flat(), givenUp }
 })
 
 interface Moments {

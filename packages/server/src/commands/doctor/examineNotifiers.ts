@@ -1,7 +1,7 @@
 import * as RandomIds from "@tocsin/adapter-crypto/RandomIds"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
-import { notificationMoments } from "@tocsin/core/heart/health/HealthExamination"
+import { undeliveredMoments } from "@tocsin/core/heart/health/HealthExamination"
 import type { ReplicaRecord } from "@tocsin/core/heart/model/ReplicaRecord"
 import { isEmptyPolicy, type PolicyDocument } from "@tocsin/contract/policy/PolicyDocument"
 import { Receivers } from "@tocsin/core/heart/notifications/Receivers"
@@ -48,7 +48,7 @@ export const sourceFindings = (
 export const examineDelivery = Effect.fnUntraced(function* (receivers: ExaminedReceivers) {
   const storage = yield* Storage
   const inForce = yield* Receivers
-  const { undelivered } = yield* notificationMoments(storage, inForce)
+  const undelivered = yield* undeliveredMoments(storage, inForce)
   const replicas = yield* storage.replicas
   const now = yield* Instant.now
   const givenUp = yield* deadLetters(storage, inForce.current(), now)
