@@ -49,7 +49,7 @@ const SUMMARY_BESIDE_FACTS = 60
 /** Between facts. */
 export const SEPARATOR = " · "
 
-/** Between the counts of the first line, which is a subject and fits phones: in letters that both have. */
+/** Between the counts of the first line: {@link SEPARATOR} would make each SMS dearer. */
 const COMMAS: Partial<Record<Language, string>> = { ja: "、", zh: "，" }
 
 /** Begins the facts below a line: spaces at the beginning of one are lost in chats, or make it code. */
@@ -100,19 +100,18 @@ export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: 
   const shown = worstFirst(notifications).slice(0, total > MOST_LINES ? MOST_LINES - 1 : MOST_LINES)
   const titles = shown.map((notification) => escape(lineTitleOf(notification, medium)))
   const head = digestHead(notifications, form)
-  let title = head[0]
   const more = () =>
     titles.length < total ? counted(words.notification.more, total - titles.length) : undefined
-  const textOf = (lines: ReadonlyArray<string>): string =>
+  const textOf = (title: string, lines: ReadonlyArray<string>): string =>
     withWhy([title, ...lines, ...[more() ?? []].flat()], why, medium)
-  while (titles.length > 1 && textOf(titles).length > limit) titles.pop()
+  while (titles.length > 1 && textOf(head[0], titles).length > limit) titles.pop()
   // The kinds give way to the lines.
-  const kinds = head.join(COMMAS[notifications[0]?.lang ?? "en"] ?? ", ").slice(title.length)
-  if (textOf(titles).length + kinds.length <= limit) title += kinds
+  const whole = head.join(COMMAS[notifications[0]?.lang ?? "en"] ?? ", ")
+  const title = textOf(whole, titles).length <= limit ? whole : head[0]
   const fitting = shown.slice(0, titles.length)
-  const links = linksFor(fitting, limit - textOf(titles).length, medium)
+  const links = linksFor(fitting, limit - textOf(title, titles).length, medium)
   const ends = links.map((link) => (link === undefined ? "" : ` ${link.url}`))
-  const left = limit - textOf(titles).length - ends.join("").length
+  const left = limit - textOf(title, titles).length - ends.join("").length
   const facts = total > MOST_LINKED ? [] : factsFor(fitting, left, medium)
   const below = facts.map((fact) => (fact === "" ? "" : `\n${BELOW}${fact}`))
   const room = Math.floor((left - below.join("").length) / titles.length)
@@ -130,7 +129,7 @@ export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: 
     check: checkIn(notification),
   }))
   const lines = entries.map(({ line }, index) => line + (ends[index] ?? "") + (below[index] ?? ""))
-  return { title, entries, more: more(), text: textOf(lines) }
+  return { title, entries, more: more(), text: textOf(title, lines) }
 }
 
 /** Several notifications of one type as one text: how many, then a line for each. */
@@ -153,7 +152,7 @@ const rankOf = (notification: DeliveryAttempt): number => {
   return end === undefined ? ENDS.length : ENDS.indexOf(end)
 }
 
-/** Severe ones first, and last firings whose incident has resolved, and of resolutions the recoveries. */
+/** Severe ones first, and last firings whose incident has resolved; resolutions by the kind of their end. */
 export const worstFirst = (notifications: ReadonlyArray<DeliveryAttempt>): ReadonlyArray<DeliveryAttempt> =>
   notifications.toSorted(
     (a, b) =>
