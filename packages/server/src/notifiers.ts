@@ -24,7 +24,7 @@ export const postingOf = (settings: Settings) => ({
 
 /**
  * The receivers of a policy that defines none, each named by its type, or else its kind. An invalid setting was
- * reported before; here it is a defect.
+ * reported before: here it is a defect, as is a part of the program that cannot be loaded.
  */
 const receiversOfSettings = Effect.fnUntraced(function* (settings: Settings) {
   const enabled: ReadonlySet<string> = new Set(enabledNotifiers(settings))

@@ -62,9 +62,8 @@ export const unfit = (found: unknown): SqlError.SqlError | undefined => {
 export type PgServer = Pick<Pools.PgPool, "get" | "invalidate">
 
 /**
- * The first until it fails for one of the reasons that the second one may do without; from then on the second, once it has
- * answered.
- * Where the second fails for the same reason, the first one's words count.
+ * The first until it fails for one of the reasons that the second one may do without; from then on the second, once it
+ * has answered. Where the second fails for the same reason, the first one's words count.
  */
 export const orElse = (first: PgServer, second: PgServer, reasons: ReadonlyArray<string>): PgServer => {
   let server = first

@@ -127,7 +127,7 @@ export const NOT_LET_IN = "28000"
 /** A server refused the password. */
 export const WRONG_PASSWORD = "28P01"
 
-/** Why a server, as the driver reports it, lets nobody in: a SQLSTATE, or {@link NO_TLS}. */
+/** The SQLSTATE of a server's answer, or {@link NO_TLS}. */
 export const refusalOf = ({ reason: { cause } }: SqlError.SqlError): string | undefined => {
   if (isAnswer(cause)) return cause.code
   return cause instanceof Error && cause.message === NO_TLS ? NO_TLS : undefined

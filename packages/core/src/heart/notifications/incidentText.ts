@@ -87,7 +87,7 @@ export const endedIn = (notification: DeliveryAttempt, written?: Written): strin
     ? howEnded(notification, written)
     : undefined
 
-/** The same as a line of its own. */
+/** The same as a sentence, where no line says it. */
 export const closedIn = (notification: DeliveryAttempt, written: Written = {}): string | undefined => {
   const ending = endedIn(notification, written)
   const { closed_by_now } = readerTexts(notification, written.form).words.notification
