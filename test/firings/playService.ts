@@ -81,6 +81,7 @@ export const playService = <E = never>(
   Effect.promise(() => {
     const time = new VirtualTime()
     const calls = new InterruptedStorage()
+    calls.onIdle = () => time.wake()
     const clock = time.clock(() => Date.parse(story.begins) - START_MILLIS)
     return time.run(playOn({ time, calls }, story, course, options), clock, calls.isUnderWay)
   })
@@ -112,7 +113,8 @@ const playOn = Effect.fnUntraced(
         ...Array.from(incidents.values(), (incident) => incident.next_evaluation_at),
         ...Array.from(outbox.values()).flatMap((row) => [row.next_attempt_at, row.next_evaluation_at]),
       ].filter((one) => one !== undefined)
-      const next = steps.find((step) => step.at > at)?.at ?? Infinity
+      // A step of this moment may not have been taken.
+      const next = steps.find((step) => step.at >= at)?.at ?? Infinity
       const present = Instant.fromNanos(clock.currentTimeNanosUnsafe())
       const seconds = Math.min(next - at, ...due.map((one) => Instant.secondsBetween(present, one))) - 1
       return Duration.max(PAUSE, Duration.seconds(Math.min(seconds, LONGEST_PAUSE)))

@@ -30,6 +30,8 @@ export class InterruptedStorage {
   #planned: Planned | undefined
   #isBroken = false
   #underWay = 0
+  /** Called when no call is under way any more. */
+  onIdle = (): void => {}
   #counted: ReadonlyArray<Called> = []
 
   /** From now on calls of these methods are counted, and the planned one is interrupted. */
@@ -65,12 +67,19 @@ export class InterruptedStorage {
 
   readonly isUnderWay = (): boolean => this.#underWay > 0
 
+  #end(): void {
+    this.#underWay -= 1
+    if (this.#underWay === 0) this.onIdle()
+  }
+
   readonly clientOf = (storage: Storage["Service"]): Storage["Service"] => {
-    const reach = <A>(name: Called, call: Effect.Effect<A, StorageError>) =>
+    const count = <A>(call: Effect.Effect<A, StorageError>) =>
       Effect.suspend(() => {
         this.#underWay += 1
-        return this.#reached(name, call)
-      }).pipe(Effect.ensuring(Effect.sync(() => (this.#underWay -= 1))))
+        return call
+      }).pipe(Effect.ensuring(Effect.sync(() => this.#end())))
+    const reach = <A>(name: Called, call: Effect.Effect<A, StorageError>) =>
+      count(Effect.suspend(() => this.#reached(name, call)))
     return Storage.of({
       ...storage,
       transact: (command) => reach("transact", storage.transact(command)),
@@ -82,6 +91,13 @@ export class InterruptedStorage {
       expire: (piece) => reach("expire", storage.expire(piece)),
       untilNextDue: (receivers, now) => reach("untilNextDue", storage.untilNextDue(receivers, now)),
       serviceHeartbeat: reach("service_heartbeat", storage.serviceHeartbeat),
+      agentsWithPendingKey: (after, limit) => count(storage.agentsWithPendingKey(after, limit)),
+      checks: (checks) => count(storage.checks(checks)),
+      lastResults: (members) => count(storage.lastResults(members)),
+      incident: (id, limits) => count(storage.incident(id, limits)),
+      replicas: count(storage.replicas),
+      policyVersions: (...asked) => count(storage.policyVersions(...asked)),
+      establish: (name, value) => count(storage.establish(name, value)),
     })
   }
 

@@ -20,8 +20,11 @@ export class VirtualTime {
   /** The next to wake is the last. */
   readonly #sleepers: Array<Sleeper> = []
   #ready: Array<() => void> = []
+  /** Looks whether anything can go on, at once and not within a millisecond. */
+  wake = (): void => {}
   readonly #scheduler = new Scheduler.MixedScheduler("async", (task) => {
     this.#ready.push(task)
+    this.wake()
     return () => {
       this.#ready = this.#ready.filter((other) => other !== task)
     }
@@ -67,13 +70,24 @@ export class VirtualTime {
     for (let exit = fiber.pollUnsafe(); ; exit = fiber.pollUnsafe()) {
       if (exit !== undefined) return Exit.isSuccess(exit) ? exit.value : await Effect.runPromise(exit)
       if (this.#ready.length === 0) await allMicrotasks()
-      while (this.#ready.length === 0 && isUnderWay()) await allMicrotasks()
+      while (this.#ready.length === 0 && isUnderWay()) await this.#answered()
       if (this.#ready.length === 0 && fiber.pollUnsafe() === undefined) this.#advance()
       for (let tasks = this.#ready; tasks.length > 0; tasks = this.#ready) {
         this.#ready = []
         for (const task of tasks) task()
       }
     }
+  }
+
+  /** Leaves the processor to what is under way outside. */
+  #answered(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, 1)
+      this.wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   #advance(): void {
