@@ -21,8 +21,8 @@ export interface Facts {
   readonly beginning: number
   /** When an acknowledgement ran out last. */
   readonly ranOutAt: number
-  /** Under which holds something was due, since they began. */
-  readonly dueUnder: Set<"mute" | "outage">
+  /** Since when something is due under a hold, since it began. */
+  readonly dueUnder: Map<"mute" | "outage", number>
   /** Notes that something is due under a silence or an outage. */
   readonly noteDue: (at: number) => void
   /** Who is owed a firing because a worsening ended an acknowledgement. */

@@ -1,6 +1,6 @@
 import { handOver, owe, remind } from "./due.ts"
 import { CHORES, type Facts } from "./Facts.ts"
-import { free, holdAgain } from "./free.ts"
+import { endTurns, free, holdAgain } from "./free.ts"
 import { type Member, type Named, namesOf } from "./Named.ts"
 import { OnCall, OUT_OF_REACH } from "./OnCall.ts"
 import { type Row, Rows } from "./Row.ts"
@@ -25,7 +25,9 @@ export class Incident implements Facts {
   beginning = -Infinity
   /** When an acknowledgement ran out last. */
   ranOutAt = -Infinity
-  readonly dueUnder = new Set<"mute" | "outage">()
+  readonly dueUnder = new Map<"mute" | "outage", number>()
+  /** The text leaves open what follows from here. */
+  openBecause: string | undefined
   readonly forced = new Set<string>()
   readonly eventOwed = new Set<string>()
   readonly paged = new Set<string>()
@@ -56,8 +58,8 @@ export class Incident implements Facts {
 
   noteDue(at: number): void {
     if (this.isAcknowledged) return
-    if (this.world.isMuted(this, at)) this.dueUnder.add("mute")
-    if (this.world.isOut(at)) this.dueUnder.add("outage")
+    if (this.world.isMuted(this, at)) this.dueUnder.set("mute", this.dueUnder.get("mute") ?? at)
+    if (this.world.isOut(at)) this.dueUnder.set("outage", this.dueUnder.get("outage") ?? at)
   }
 
   names(most = 3): ReadonlyMap<string, Named> {
@@ -77,7 +79,7 @@ export class Incident implements Facts {
   }
 
   write(at: number, receiver: string, more: Partial<Row>): Row {
-    return this.rows.write(at, receiver, this.world.batch, { rank: this.rank, ...more })
+    return this.rows.write(at, receiver, this.world.batch, { rank: this.rank, states: this.rank, ...more })
   }
 
   /** A check changes its status. */
@@ -87,7 +89,8 @@ export class Incident implements Facts {
     if (member.rank === 0) this.members.delete(name)
     else this.members.set(name, member)
     if (this.members.size === 0) return this.#resolve(at, member.isLoud, before)
-    if (member.isLoud && member.rank > before) this.#announce(at)
+    const isWorse = member.rank > before || this.rank > this.severities.announced
+    if (member.isLoud && isWorse) this.#announce(at)
     else if (this.rank < this.severities.announced) {
       this.severities.fall(this.rank, at)
       this.#forget(at)
@@ -108,15 +111,9 @@ export class Incident implements Facts {
   settle(at: number): void {
     if (!this.isOpen) return
     this.#forget(at)
-    const names = this.names()
-    for (const row of this.rows.all) {
-      if (row.state !== "due" || row.event !== "firing") continue
-      // A row that is due in the last seconds of a turn may end with it.
-      if (!row.isAtOnce && !names.has(row.receiver)) row.isOptional = true
-      if (row.isOptional && row.readyAt + CHORES < at) row.state = "discarded"
-    }
     if (this.#ack !== undefined && this.#ack.until <= at) this.#runOut(this.#ack.until)
     this.#lookWhoIsOnCall(at)
+    endTurns(this, at)
     this.#holdRetries()
     this.#endHolds(at)
     holdAgain(this, at)
@@ -125,19 +122,6 @@ export class Incident implements Facts {
     handOver(this, at)
     remind(this, at)
     free(this, at)
-  }
-
-  /** A receiver, or a test of it, accepted something. */
-  repair(at: number, receiver: string, isTest: boolean): void {
-    const named = this.isOpen ? this.names().get(receiver) : undefined
-    const firings = this.rows.firings(receiver)
-    const failed = firings.findLast(({ state }) => state === "failed")
-    if (named === undefined || failed === undefined) return
-    const later = firings.slice(firings.indexOf(failed) + 1)
-    if (later.some(({ state }) => state === "sent") || (!isTest && failed.wasRepaired)) return
-    failed.wasRepaired = true
-    if (this.rows.isWaiting(receiver)) return
-    this.write(at, receiver, { special: "again", causes: failed.causes, rotas: named.rotas })
   }
 
   /** The clock is set back by so many seconds: what happened counts as of now at the latest. */
@@ -226,7 +210,7 @@ export class Incident implements Facts {
     this.rows.heldRetries.clear()
     if (!isLoud) return
     for (const receiver of told)
-      this.write(at, receiver, { event: "resolved", state: "due", readyAt: at, rank })
+      this.write(at, receiver, { event: "resolved", state: "due", readyAt: at, rank, states: rank })
   }
 
   /** An acknowledgement ends: a row of its own takes the place of each that was attempted and that it held. */
@@ -244,8 +228,8 @@ export class Incident implements Facts {
       own.special = "again"
       own.causes = [...row.causes, "ack_ran_out"]
       own.dueAt = at
-      // Whom only later steps name may wait for these.
-      own.isOptional = names.get(row.receiver)?.first === undefined
+      // Whom only later steps name may wait for these, and so does a row of a later step.
+      own.isOptional = row.causes.includes("escalation") || names.get(row.receiver)?.first === undefined
     }
   }
 
@@ -266,10 +250,9 @@ export class Incident implements Facts {
   }
 
   #lookWhoIsOnCall(at: number): void {
-    const { announced } = this.severities
     const namedRotas = () =>
       new Set(Array.from(this.names().values()).flatMap(({ rotas }) => Array.from(rotas)))
-    this.onCall.look(at, (receiver) => announced > 0 && this.rows.knows(receiver) >= announced, namedRotas)
+    this.onCall.look(at, namedRotas)
   }
 
   #holdRetries(): void {
@@ -283,9 +266,12 @@ export class Incident implements Facts {
   #endHolds(at: number): void {
     const isMuted = this.world.isMuted(this, at)
     const isOut = this.world.isOut(at)
-    const unmutes = this.#wasMuted && !isMuted && this.dueUnder.delete("mute")
-    const settles = this.#wasOut && !isOut && this.dueUnder.delete("outage")
-    if (unmutes || settles) {
+    const since = Math.min(
+      this.#wasMuted && !isMuted ? (this.dueUnder.get("mute") ?? Infinity) : Infinity,
+      this.#wasOut && !isOut ? (this.dueUnder.get("outage") ?? Infinity) : Infinity,
+    )
+    if (since < Infinity) {
+      if (since + CHORES >= at) this.openBecause = "something was due in the last seconds of a hold"
       this.beginning = at
       // A row that quiet hours hold on belongs to a step that begins anew.
       for (const row of this.rows.all)

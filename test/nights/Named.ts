@@ -17,6 +17,8 @@ export interface Named {
   readonly remind: number | undefined
   /** The rotas through which it is named. */
   readonly rotas: ReadonlySet<string>
+  /** Whether its own name stands in a route. */
+  readonly isDirect: boolean
 }
 
 interface Naming {
@@ -24,6 +26,7 @@ interface Naming {
   readonly later: Map<number, Set<string | undefined>>
   remind: number | undefined
   readonly rotas: Set<string>
+  isDirect: boolean
 }
 
 interface Context {
@@ -65,12 +68,14 @@ export const namesOf = (
           later: new Map(),
           remind: undefined,
           rotas: new Set(),
+          isDirect: false,
         }
         named.set(receiver, one)
         if ("first" in delay) one.first = Math.min(one.first ?? Infinity, delay.first)
         else one.later.set(delay.later, (one.later.get(delay.later) ?? new Set()).add(people && name))
         if (remind !== undefined) one.remind = Math.min(one.remind ?? Infinity, remind)
-        if (people !== undefined) one.rotas.add(name)
+        if (people === undefined) one.isDirect = true
+        else one.rotas.add(name)
       }
     }
   }

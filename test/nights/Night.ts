@@ -1,6 +1,7 @@
 import { rankOf, type Reported, type Step, type Story } from "../firings/Story.ts"
 import { CHORES } from "./Facts.ts"
 import { Incident } from "./Incident.ts"
+import { repair } from "./repair.ts"
 import type { Row } from "./Row.ts"
 import type { Happened, Seen } from "./watchNight.ts"
 import { World } from "./World.ts"
@@ -24,8 +25,8 @@ class Verdict extends Error {
 
 const OUTAGE = 120
 
-const wordsOf = ({ causes, event, rank, receiver, special, state }: Row): string =>
-  `${receiver} ${event} ${causes.join("|")}${special ? ` (${special})` : ""} rank ${rank}, ${state}`
+const wordsOf = ({ causes, event, receiver, special, state, states }: Row): string =>
+  `${receiver} ${event} ${causes.join("|")}${special ? ` (${special})` : ""} rank ${states}, ${state}`
 
 /** Whether a handover follows a coming on call as the incident named the rota nowhere: the service counts that too. */
 const isUnnamed = ({ onCall }: Incident, { cause, receiver }: Seen): boolean =>
@@ -91,7 +92,10 @@ export class Night {
   #settle(at: number): void {
     this.#mustHaveBegun(at)
     this.#now = Math.max(this.#now, at)
-    for (const incident of this.#incidents) incident.settle(at)
+    for (const incident of this.#incidents) {
+      incident.settle(at)
+      if (incident.openBecause !== undefined) throw new Verdict("is open", incident.openBecause)
+    }
   }
 
   /** Rows whose attempt may begin. */
@@ -163,7 +167,7 @@ export class Night {
         return
       }
       case "tests":
-        for (const incident of this.#incidents) incident.repair(at, step.receiver, true)
+        for (const incident of this.#incidents) repair(incident, at, step.receiver, true)
         return
       case "stops":
         if (step.lasts > OUTAGE && outages.some(({ from, to }) => to - from > OUTAGE))
@@ -247,7 +251,7 @@ export class Night {
       )
     if (incident.rows.isBlocked(row)) throw new Verdict("differs", `before an earlier one: ${said}`)
     const isOfCause = event === "resolved" || (cause !== undefined && row.causes.includes(cause))
-    if (row.rank !== rank || !isOfCause) {
+    if (row.states !== rank || !isOfCause) {
       const isOpen = row.isOptional || at <= this.#mixedUntil || isUnnamed(incident, seen)
       throw new Verdict(isOpen ? "is open" : "differs", `${said}; expected ${wordsOf(row)}`)
     }
@@ -270,7 +274,7 @@ export class Night {
     if (row === undefined || incident === undefined) return
     if (outcome === "cut off") throw new Verdict("is open", "an attempt was cut off")
     incident.end(at, row, outcome, retryAfter)
-    if (outcome === "delivered") for (const one of this.#incidents) one.repair(at, receiver, false)
+    if (outcome === "delivered") for (const one of this.#incidents) repair(one, at, receiver, false)
     this.#settle(at)
   }
 }

@@ -44,7 +44,7 @@ export class OnCall {
   }
 
   /** Looks who is on call. `namedRotas` says which rotas the incident names with them. */
-  look(at: number, isEqual: (receiver: string) => boolean, namedRotas: () => ReadonlySet<string>): void {
+  look(at: number, namedRotas: () => ReadonlySet<string>): void {
     const before = this.#people
     for (const receiver of new Set(this.#rows.all.map((row) => row.receiver))) this.#reach(receiver, at)
     this.#people = this.#find(at)
@@ -60,7 +60,7 @@ export class OnCall {
         )
         const coming = {
           at,
-          isHandover: isNamed && wasNotified && isEqual(receiver),
+          isHandover: isNamed && wasNotified,
           isNamed,
           isGiven: false,
         }
@@ -98,6 +98,11 @@ export class OnCall {
         .some(({ freedAt }) => freedAt >= since && freedAt < Infinity)
       return people.get(receiver) === true && isFirst
     })
+  }
+
+  /** Whether a receiver has the turn, or an override, in one of these rotas. */
+  hasTurn(receiver: string, rotas: ReadonlySet<string>): boolean {
+    return Array.from(rotas).some((rota) => this.#people.get(rota)?.get(receiver) === false)
   }
 
   #find(at: number): Map<string, ReadonlyMap<string, boolean>> {

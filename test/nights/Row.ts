@@ -15,6 +15,9 @@ export interface Row {
   special: Special | undefined
   /** The causes that it may have, once it is due. */
   causes: ReadonlyArray<Cause>
+  /** The severity that it states. */
+  states: number
+  /** The severity that it counts as, for what its receiver knows. */
   rank: number
   /** The rotas that name its receiver. */
   rotas: ReadonlySet<string>
@@ -33,6 +36,8 @@ export interface Row {
   wasRepaired: boolean
   /** Whether the text leaves open that it is written. */
   isOptional: boolean
+  /** Whether a later step was due while it waited. */
+  standsForStep: boolean
   /** Whether no outage holds it: it has no delay, and nothing else held it. */
   isAtOnce: boolean
 }
@@ -55,6 +60,7 @@ export class Rows {
       id: undefined,
       special: undefined,
       causes: [],
+      states: 0,
       rank: 0,
       rotas: new Set(),
       dueAt: at,
@@ -67,6 +73,7 @@ export class Rows {
       lastEnd: undefined,
       wasRepaired: false,
       isOptional: false,
+      standsForStep: false,
       isAtOnce: false,
       ...more,
     }

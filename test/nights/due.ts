@@ -1,5 +1,5 @@
 import { dueOf } from "./dueOf.ts"
-import type { Facts } from "./Facts.ts"
+import { CHORES, type Facts } from "./Facts.ts"
 import { isComing, isOwed } from "./free.ts"
 
 /** Writes the rows of receivers that know less than announced, or that a worsening owes one whatever they know. */
@@ -12,6 +12,7 @@ export const owe = (incident: Facts, at: number): void => {
     const due = dueOf(incident, receiver, named)
     const held = rows.held(receiver)
     if (held !== undefined) {
+      held.rotas = new Set([...held.rotas, ...named.rotas])
       // A reminder that waits gives way to a worsening.
       if (held.special === "reminder" && named.first !== undefined)
         held.special = isBehind ? undefined : "forced"
@@ -49,13 +50,27 @@ export const handOver = (incident: Facts, at: number): void => {
     const { coming, receiver, rota } = came
     const named = names.get(receiver)
     if (coming.isGiven || !onCall.isHandover(came) || !named?.rotas.has(rota)) continue
+    // One that knows less is owed a firing as any receiver is.
+    if (rows.knows(receiver) < incident.severities.announced) continue
+    const isBeside = onCall.isBeside(receiver, named.rotas)
+    // What became due at the same moment may have either cause.
+    for (const row of rows.firings(receiver))
+      if (row.state === "due" && row.id === undefined && row.freedAt + CHORES >= at)
+        row.causes = [...row.causes, isBeside ? "escalation" : "handover"]
     const held = rows.held(receiver)
-    if (held === undefined && rows.isWaiting(receiver)) continue
+    // One that was tried keeps its cause. A held row beside it takes this one: the text leaves open whether there is one.
+    const isTried = rows.firings(receiver).some(({ state }) => state === "retry")
+    if (held === undefined && rows.isWaiting(receiver) && !isTried) continue
     coming.isGiven = true
     if (held?.special === "ack_ran_out" || held?.special === "reminder") continue
+    if (held?.special === "again") {
+      held.causes = [...held.causes, isBeside ? "escalation" : "handover"]
+      continue
+    }
     const row = held ?? incident.write(at, receiver, { rotas: named.rotas })
-    row.special = onCall.isBeside(receiver, named.rotas) ? "beside" : "handover"
+    row.special = isBeside ? "beside" : "handover"
     row.dueAt = coming.at
+    row.isOptional = held === undefined && isTried
   }
 }
 

@@ -1,5 +1,4 @@
-import type { Cause } from "../firings/Story.ts"
-import { dueOf } from "./dueOf.ts"
+import { causesOf } from "./causesOf.ts"
 import type { Named } from "./Named.ts"
 import { CHORES, type Facts } from "./Facts.ts"
 import type { Row } from "./Row.ts"
@@ -9,10 +8,10 @@ const ENDING: ReadonlyArray<unknown> = ["ack_ran_out", "reminder", "forced"]
 
 /** Whether the receiver of a held row is still owed it because it came on call. */
 export const isComing = ({ onCall }: Facts, { receiver, special }: Row, { rotas }: Named): boolean =>
-  special === "beside"
-    ? onCall.isBeside(receiver, rotas)
-    : special === "handover" &&
-      onCall.came(receiver).some((came) => rotas.has(came.rota) && onCall.isHandover(came))
+  (special === "beside" && onCall.isBeside(receiver, rotas)) ||
+  // One that stood beside another may have the turn meanwhile.
+  ((special === "beside" || special === "handover") &&
+    onCall.came(receiver).some((came) => rotas.has(came.rota) && onCall.isHandover(came)))
 
 /** Whether a held row is owed; others wait as `not_owed`. */
 export const isOwed = (incident: Facts, row: Row, named: Named): boolean => {
@@ -21,58 +20,15 @@ export const isOwed = (incident: Facts, row: Row, named: Named): boolean => {
   return incident.rows.knows(receiver) < incident.severities.announced || isComing(incident, row, named)
 }
 
-/** The causes that a row may have that becomes due now. */
-const causesOf = (incident: Facts, row: Row, at: number, named: Named): ReadonlyArray<Cause> => {
-  const { onCall, rows, severities, world } = incident
-  const { receiver, special } = row
-  const knows = rows.knows(receiver)
-  const due = dueOf(incident, receiver, named)
-  const byRule = (): ReadonlyArray<Cause> => {
-    if (knows === 0) return [due.isLater ? "escalation" : "opened"]
-    if (!due.isLater) return ["worsened"]
-    return due.at >= row.written ? ["escalation"] : ["escalation", "worsened"]
-  }
-  switch (special) {
-    case "ack_ran_out":
-    case "reminder":
-      return [
-        special,
-        // While Tocsin is stopped, an acknowledgement may run out before its receiver is named.
-        ...(special === "ack_ran_out" && world.isOut(incident.ranOutAt) ? byRule() : []),
-        ...(onCall.came(receiver).some((came) => onCall.isHandover(came)) ? (["handover"] as const) : []),
-        // The text names both causes for one that stands beside another.
-        ...(onCall.isBeside(receiver, named.rotas) ? (["escalation"] as const) : []),
-      ]
-    case "handover":
-      if (knows >= severities.announced) return [special]
-      break
-    case "again":
-      return [...row.causes, knows === 0 ? "opened" : "worsened"]
-    case "step":
-      return knows < severities.announced && at > row.dueAt + CHORES
-        ? ["escalation", "worsened"]
-        : ["escalation"]
-    case "beside":
-      return ["escalation"]
-    default:
-  }
-  if (!onCall.isBeside(receiver, named.rotas))
-    return onCall.isBeside(receiver, row.rotas) ? [...byRule(), "escalation"] : byRule()
-  // One that waited before its receiver stood beside another, or whose receiver knows something, has either cause.
-  return knows > 0 || row.written < at - CHORES ? ["escalation", ...byRule()] : ["escalation"]
-}
-
 /** Whether something holds a row that is due. */
 const isHeld = (incident: Facts, row: Row, at: number): boolean => {
   const { isAcknowledged, severities, world } = incident
   const isMuted = world.isMuted(incident, at)
-  if (isMuted && !isAcknowledged) incident.dueUnder.add("mute")
-  if (isAcknowledged || isMuted || world.isQuiet(row.receiver, severities.announced, at)) {
-    row.isAtOnce = false
-    return true
-  }
-  if (row.isAtOnce || !world.isOut(at)) return false
-  incident.dueUnder.add("outage")
+  const isQuiet = world.isQuiet(row.receiver, severities.announced, at)
+  const isOut = !row.isAtOnce && !isQuiet && world.isOut(at)
+  if (isMuted || isOut) incident.noteDue(at)
+  if (!isAcknowledged && !isMuted && !isQuiet) return isOut
+  row.isAtOnce = false
   return true
 }
 
@@ -87,6 +43,19 @@ export const holdAgain = (incident: Facts, at: number): void => {
     row.freedAt = Infinity
     row.isAtOnce = false
     row.dueAt = Math.min(row.dueAt, at)
+  }
+}
+
+/** A row that is due in the last seconds of a turn may end with it. */
+export const endTurns = (incident: Facts, at: number): void => {
+  const names = incident.names()
+  for (const row of incident.rows.all) {
+    if (row.state !== "due" || row.event !== "firing") continue
+    const named = names.get(row.receiver)
+    if (!row.isAtOnce && named === undefined) row.isOptional = true
+    // One that the service has not evaluated yet is named by who has the turn now.
+    if (named !== undefined && row.freedAt + CHORES >= at) row.rotas = new Set([...row.rotas, ...named.rotas])
+    if (row.isOptional && row.readyAt + CHORES < at) row.state = "discarded"
   }
 }
 
@@ -109,13 +78,17 @@ export const free = (incident: Facts, at: number): void => {
     if (row.special === "reminder" && named.remind === undefined) row.isOptional = true
     row.rotas = new Set([...row.rotas, ...named.rotas])
     row.rank = incident.rank
+    row.states = incident.rank
     row.state = "due"
     row.freedAt = at
     row.readyAt = at
     incident.forced.delete(row.receiver)
     incident.eventOwed.delete(row.receiver)
     // A new row makes a retry before it due at once.
-    for (const older of rows.firings(row.receiver))
-      if (older.state === "retry") older.readyAt = Math.min(older.readyAt, at)
+    for (const older of rows.firings(row.receiver)) {
+      if (older.state !== "retry" || older.readyAt <= at) continue
+      older.readyAt = at
+      older.isOptional = row.isOptional
+    }
   }
 }

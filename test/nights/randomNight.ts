@@ -146,7 +146,7 @@ const pressed: fc.Arbitrary<ReadonlyArray<Step>> = fc
   ])
 
 /** Nights of an hour or two, which begin with a check that turns critical. */
-export const night: fc.Arbitrary<Story> = policy.chain((one) =>
+const night: fc.Arbitrary<Story> = policy.chain((one) =>
   fc
     .array(
       fc.oneof({ weight: 20, arbitrary: fc.tuple(timed(happening(one.rotas !== undefined))) }, pressed),
@@ -167,3 +167,10 @@ export const night: fc.Arbitrary<Story> = policy.chain((one) =>
       ],
     })),
 )
+
+/** The night of a number. */
+export const nightOf = (number: number): Story => {
+  const [story] = fc.sample(night, { numRuns: 1, seed: number })
+  if (story === undefined) throw new Error("fast-check drew no night")
+  return story
+}

@@ -43,18 +43,19 @@ const dueSteps = function* (incident: Facts, at: number): Generator<DueStep> {
 /** Writes the rows of later steps that are due. */
 export const pageSteps = (incident: Facts, at: number): void => {
   const { paged, rows } = incident
-  const due = Array.from(dueSteps(incident, at))
-  if (incident.isHeld(at)) {
-    if (due.length > 0) incident.noteDue(at)
-    return
-  }
-  for (const { isOptional, name, named, receiver } of due) {
-    paged.add(name)
+  const isHeld = incident.isHeld(at)
+  for (const { isOptional, name, named, receiver } of Array.from(dueSteps(incident, at))) {
     const attempts = rows.firings(receiver).map(({ lastAttempt = -Infinity }) => at - lastAttempt)
     const since = Math.min(...attempts)
     const held = rows.held(receiver)
     const isWaiting = held === undefined ? rows.isWaiting(receiver) : isOwed(incident, held, named)
-    if (isWaiting || since < LAST_MINUTE - CHORES) continue
+    // What waits, or began within a minute, stands for the step: nothing is due under a hold.
+    const isStoodFor = isWaiting || since < LAST_MINUTE - CHORES
+    if (isHeld && !isStoodFor) incident.noteDue(at)
+    if (isHeld) continue
+    paged.add(name)
+    if (held !== undefined) held.standsForStep = true
+    if (isStoodFor) continue
     const row = held ?? incident.write(at, receiver, { rotas: named.rotas })
     row.special = "step"
     row.dueAt = at
