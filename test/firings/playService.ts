@@ -28,9 +28,9 @@ const BETWEEN_HEARTBEATS = 60
 /** The pause of background work: two pieces that follow each other end within 15 s. */
 const PAUSE = Duration.seconds(7)
 /** For so many seconds after a change, no pause is longer. */
-const AWAKE = 22
+const AWAKE = 15
 /** Two service heartbeats this far apart are no outage. */
-const LONGEST_PAUSE = 60
+const LONGEST_PAUSE = 100
 const NAMES = ["chat", "pager", "mail"]
 
 /** Retries follow the schedule exactly. */
