@@ -37,7 +37,5 @@ export interface Facts {
   readonly isHeld: (at: number) => boolean
   /** Whom the routes name, if each member counts at most as a rank. */
   readonly names: (most?: number) => ReadonlyMap<string, Named>
-  /** Since when a later step has named a receiver. */
-  readonly namedSince: (step: string, isNamed: boolean, at: number) => number
   readonly write: (at: number, receiver: string, more: Partial<Row>) => Row
 }

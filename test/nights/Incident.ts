@@ -35,7 +35,6 @@ export class Incident implements Facts {
   #ack: { readonly until: number; readonly rank: number } | undefined
   #wasMuted = false
   #wasOut = false
-  readonly #named = new Map<string, number>()
 
   constructor(world: World, key: string, openedAt: number) {
     this.world = world
@@ -72,12 +71,6 @@ export class Incident implements Facts {
     })
   }
 
-  namedSince(step: string, isNamed: boolean, at: number): number {
-    if (!isNamed) this.#named.delete(step)
-    else if (!this.#named.has(step)) this.#named.set(step, at)
-    return this.#named.get(step) ?? Infinity
-  }
-
   write(at: number, receiver: string, more: Partial<Row>): Row {
     return this.rows.write(at, receiver, this.world.batch, { rank: this.rank, states: this.rank, ...more })
   }
@@ -89,8 +82,7 @@ export class Incident implements Facts {
     if (member.rank === 0) this.members.delete(name)
     else this.members.set(name, member)
     if (this.members.size === 0) return this.#resolve(at, member.isLoud, before)
-    const isWorse = member.rank > before || this.rank > this.severities.announced
-    if (member.isLoud && isWorse) this.#announce(at)
+    if (member.isLoud && member.rank > before) this.#announce(at)
     else if (this.rank < this.severities.announced) {
       this.severities.fall(this.rank, at)
       this.#forget(at)
@@ -130,7 +122,6 @@ export class Incident implements Facts {
     if (this.#ack !== undefined) this.#ack = { ...this.#ack, until: this.#ack.until + by }
     this.beginning = moved(this.beginning)
     for (const one of [this.severities, this.rows, this.onCall]) one.setBack(moved)
-    for (const [name, since] of this.#named) this.#named.set(name, moved(since))
     const paged = Array.from(this.paged, (name) => name.split(" "))
     this.paged.clear()
     for (const words of paged) {

@@ -9,6 +9,8 @@ interface Coming {
   at: number
   /** Whether it is owed a handover, unless it has had a firing since. */
   readonly isHandover: boolean
+  /** Whether the text leaves open that another one was notified through the rota. */
+  readonly isOpen: boolean
   /** Whether the incident named the rota, and the receiver through no other one. */
   readonly isNamed: boolean
   isGiven: boolean
@@ -55,12 +57,14 @@ export class OnCall {
         if (then?.has(receiver)) continue
         const wasElsewhere = Array.from(named).some((other) => before.get(other)?.has(receiver))
         const isNamed = named.has(rota) && !wasElsewhere
-        const wasNotified = this.#rows.all.some(
-          (row) => row.receiver !== receiver && row.rotas.has(rota) && row.firstAttempt !== undefined,
+        const tried = this.#rows.all.filter(
+          (row) => row.receiver !== receiver && row.firstAttempt !== undefined,
         )
+        const wasNotified = tried.some(({ rotas }) => rotas.has(rota))
         const coming = {
           at,
-          isHandover: isNamed && wasNotified,
+          isHandover: isNamed && (wasNotified || tried.some(({ earlierRotas }) => earlierRotas.has(rota))),
+          isOpen: !wasNotified,
           isNamed,
           isGiven: false,
         }

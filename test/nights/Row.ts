@@ -21,6 +21,8 @@ export interface Row {
   rank: number
   /** The rotas that name its receiver. */
   rotas: ReadonlySet<string>
+  /** The rotas through which it was named before, while it waited. */
+  earlierRotas: ReadonlySet<string>
   /** When it is due, while it is held. */
   dueAt: number
   /** When it became due. */
@@ -63,6 +65,7 @@ export class Rows {
       states: 0,
       rank: 0,
       rotas: new Set(),
+      earlierRotas: new Set(),
       dueAt: at,
       freedAt: Infinity,
       readyAt: Infinity,

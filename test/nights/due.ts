@@ -33,8 +33,11 @@ export const owe = (incident: Facts, at: number): void => {
       }
     }
     const isForcedAlone = isForced && !isBehind
+    // No severity that was announced names it: the text does not say when it is due.
+    const isUnstated = !isForcedAlone && due.at === Infinity
     incident.write(at, receiver, {
-      dueAt: isForcedAlone ? at : due.at,
+      dueAt: isForcedAlone || isUnstated ? at : due.at,
+      isOptional: isUnstated,
       rotas: named.rotas,
       isAtOnce: isForcedAlone || !due.isDelayed,
       ...(isForcedAlone && { special: "forced" as const }),
@@ -70,7 +73,7 @@ export const handOver = (incident: Facts, at: number): void => {
     const row = held ?? incident.write(at, receiver, { rotas: named.rotas })
     row.special = isBeside ? "beside" : "handover"
     row.dueAt = coming.at
-    row.isOptional = held === undefined && isTried
+    row.isOptional = coming.isOpen || (held === undefined && isTried)
   }
 }
 

@@ -52,9 +52,10 @@ export const endTurns = (incident: Facts, at: number): void => {
   for (const row of incident.rows.all) {
     if (row.state !== "due" || row.event !== "firing") continue
     const named = names.get(row.receiver)
-    if (!row.isAtOnce && named === undefined) row.isOptional = true
-    // One that the service has not evaluated yet is named by who has the turn now.
-    if (named !== undefined && row.freedAt + CHORES >= at) row.rotas = new Set([...row.rotas, ...named.rotas])
+    // The service may not have evaluated it yet.
+    const isNew = row.freedAt + CHORES >= at
+    if (!row.isAtOnce && isNew && named === undefined) row.isOptional = true
+    if (isNew && named !== undefined) row.rotas = new Set([...row.rotas, ...named.rotas])
     if (row.isOptional && row.readyAt + CHORES < at) row.state = "discarded"
   }
 }
@@ -76,7 +77,8 @@ export const free = (incident: Facts, at: number): void => {
     row.causes = causesOf(incident, row, at, named)
     // A reminder that waited has lost its route.
     if (row.special === "reminder" && named.remind === undefined) row.isOptional = true
-    row.rotas = new Set([...row.rotas, ...named.rotas])
+    row.earlierRotas = new Set([...row.earlierRotas, ...row.rotas])
+    row.rotas = named.rotas
     row.rank = incident.rank
     row.states = incident.rank
     row.state = "due"

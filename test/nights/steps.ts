@@ -9,8 +9,7 @@ interface DueStep {
   readonly receiver: string
   readonly named: Named
   readonly name: string
-  /** Whether its moment passed before its route named the receiver. */
-  readonly isOptional: boolean
+  readonly dueAt: number
 }
 
 const dueSteps = function* (incident: Facts, at: number): Generator<DueStep> {
@@ -22,7 +21,6 @@ const dueSteps = function* (incident: Facts, at: number): Generator<DueStep> {
     for (const delay of new Set(
       Array.from(delaysAt.values()).flatMap((delays) => Array.from(delays?.keys() ?? [])),
     )) {
-      const since = incident.namedSince(`${receiver} ${delay}`, named.later.has(delay), at)
       let last = -Infinity
       for (const rank of ranks) {
         const begins = Math.max(severities.reached.get(rank) ?? Infinity, incident.beginning)
@@ -33,8 +31,7 @@ const dueSteps = function* (incident: Facts, at: number): Generator<DueStep> {
         last = begins
         const name = `${receiver} ${delay} ${begins}`
         const due = begins + delay
-        if (due <= at && due >= came && !paged.has(name))
-          yield { receiver, named, name, isOptional: since > due }
+        if (due <= at && due >= came && !paged.has(name)) yield { receiver, named, name, dueAt: due }
       }
     }
   }
@@ -44,13 +41,13 @@ const dueSteps = function* (incident: Facts, at: number): Generator<DueStep> {
 export const pageSteps = (incident: Facts, at: number): void => {
   const { paged, rows } = incident
   const isHeld = incident.isHeld(at)
-  for (const { isOptional, name, named, receiver } of Array.from(dueSteps(incident, at))) {
-    const attempts = rows.firings(receiver).map(({ lastAttempt = -Infinity }) => at - lastAttempt)
-    const since = Math.min(...attempts)
+  for (const { dueAt, name, named, receiver } of Array.from(dueSteps(incident, at))) {
+    const attempts = rows.firings(receiver).map(({ lastAttempt = -Infinity }) => lastAttempt)
+    const last = Math.max(...attempts)
     const held = rows.held(receiver)
     const isWaiting = held === undefined ? rows.isWaiting(receiver) : isOwed(incident, held, named)
-    // What waits, or began within a minute, stands for the step: nothing is due under a hold.
-    const isStoodFor = isWaiting || since < LAST_MINUTE - CHORES
+    // What waits, or began less than a minute before or since, stands for the step: nothing is due under a hold.
+    const isStoodFor = isWaiting || last > dueAt - LAST_MINUTE + CHORES
     if (isHeld && !isStoodFor) incident.noteDue(at)
     if (isHeld) continue
     paged.add(name)
@@ -59,6 +56,6 @@ export const pageSteps = (incident: Facts, at: number): void => {
     const row = held ?? incident.write(at, receiver, { rotas: named.rotas })
     row.special = "step"
     row.dueAt = at
-    row.isOptional = isOptional || since < LAST_MINUTE || incident.pagedAhead.has(name)
+    row.isOptional = last > dueAt - LAST_MINUTE || incident.pagedAhead.has(name)
   }
 }
