@@ -184,7 +184,12 @@ export class Incident implements Facts {
 
   #forget(at: number): void {
     for (const { as, moment, rank } of this.severities.forget(at))
-      for (const row of this.rows.all) if (row.freedAt < moment && row.rank >= rank) row.rank = as
+      for (const row of this.rows.all) {
+        if (row.freedAt >= moment || row.rank < rank) continue
+        row.rank = as
+        if (row.freedAt + CHORES > moment && row.state !== "discarded")
+          this.openBecause = "a firing became due as its severity was forgotten"
+      }
   }
 
   #resolve(at: number, isLoud: boolean, rank: number): void {

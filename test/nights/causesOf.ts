@@ -48,7 +48,11 @@ export const causesOf = (incident: Facts, row: Row, at: number, named: Named): R
         : ["escalation"]
     default:
   }
-  const ruled = byRule(incident, row, named)
+  const ruled: ReadonlyArray<Cause> = [
+    ...byRule(incident, row, named),
+    // It may have been written as the acknowledgement ran out.
+    ...(incident.ranOutAt + CHORES > at ? (["ack_ran_out"] as const) : []),
+  ]
   if (!isBeside) return onCall.isBeside(receiver, row.rotas) ? [...ruled, "escalation"] : ruled
   // One that waited before its receiver stood beside another, or whose receiver knows something or is named otherwise
   // too, has either cause.

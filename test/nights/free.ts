@@ -4,7 +4,7 @@ import { CHORES, type Facts } from "./Facts.ts"
 import type { Row } from "./Row.ts"
 
 /** Rows that end when their receiver is no longer named. */
-const ENDING: ReadonlyArray<unknown> = ["ack_ran_out", "reminder", "forced"]
+const ENDING: ReadonlyArray<unknown> = ["ack_ran_out", "reminder", "forced", "step"]
 
 /** Whether the receiver of a held row is still owed it because it came on call. */
 export const isComing = ({ onCall }: Facts, { receiver, special }: Row, { rotas }: Named): boolean =>
@@ -54,7 +54,8 @@ export const endTurns = (incident: Facts, at: number): void => {
     const named = names.get(row.receiver)
     // The service may not have evaluated it yet.
     const isNew = row.freedAt + CHORES >= at
-    if (!row.isAtOnce && isNew && named === undefined) row.isOptional = true
+    const hasLeft = row.special === "handover" && named !== undefined && !isComing(incident, row, named)
+    if (isNew && ((!row.isAtOnce && named === undefined) || hasLeft)) row.isOptional = true
     if (isNew && named !== undefined) row.rotas = new Set([...row.rotas, ...named.rotas])
     if (row.isOptional && row.readyAt + CHORES < at) row.state = "discarded"
   }
