@@ -417,9 +417,17 @@ export class FiringModel {
       const late = Math.max(this.#late, LATENESS)
       if (wasDue) this.#begin(incident, ended < this.#now ? ended : this.#moment(late))
     }
-    for (const [, { held }] of reaches) {
+    const settled = this.#outage.to + SETTLING
+    for (const [receiver, { held }] of reaches) {
       if (held === undefined) continue
       const isUnder = this.#hasParents(incident, held) && held.parents.length > 0
+      // The last hold of one ended soon after an outage: it waits for that, also where its step begins again meanwhile.
+      const hasEnded = (wasDue && incident.muted === "no") || (held.isUnder === true && !isUnder)
+      const isFreed = hasEnded && Math.ceil(held.due) <= now && !this.#isHeld(incident, receiver, held)
+      if (isFreed && this.#outage.from <= now && now < settled) {
+        held.waitsUntil ??= settled
+        held.isUnder = true
+      }
       const isOfOutage = held.waitsUntil !== undefined && now < held.waitsUntil
       // One of an outage ends when it was to, also in another outage.
       const ended = held.waitsUntil ?? this.#moment(LATENESS)
@@ -521,7 +529,7 @@ export class FiringModel {
     const since = Math.ceil(this.#since.policy)
     const isEither = (due: number) => Math.ceil(due) < since && since <= Math.ceil(due) + lateOf(due)
     if (this.#on.pages && later.some(({ due }) => isEither(due))) this.#races()
-    return distinct(later).filter(({ due }) => Math.ceil(due) >= since)
+    return distinct(incident.reach(receiver), later).filter(({ due }) => Math.ceil(due) >= since)
   }
 
   /** When a later step notifies a receiver that knows as much; those that add nothing have notified. */
@@ -533,7 +541,7 @@ export class FiringModel {
     const added = adding(reach, later, this.#now)
     if (added === "uncertain") this.#races()
     else if (added !== undefined) return added
-    page(reach, later, this.#now)
+    page(reach, later, this.#now, true)
     return Infinity
   }
 
@@ -606,7 +614,7 @@ export class FiringModel {
     const freed = { rank, known: rank, cause, isAgain: reach.again, rotas, freeAt: this.#now }
     Object.assign(row, { ...freed, pagedBefore: reach.paged })
     Object.assign(reach, { held: undefined, rows: [...reach.rows, row], owedSince: undefined, again: false })
-    if (this.#on.pages) page(reach, this.#paging(incident, receiver), this.#now)
+    if (this.#on.pages) page(reach, naming.later, this.#now)
   }
 
   // Holds

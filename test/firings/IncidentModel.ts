@@ -57,6 +57,10 @@ export class Reach {
   again = false
   /** The beginning for which the step of each delay has notified. */
   paged: ReadonlyMap<number, number> = new Map()
+  /** The delays of those for which another firing stood. */
+  stood: ReadonlySet<number> = new Set()
+  /** The beginning for which it had, and whose step was to come once more as a clock was set back to `at`. */
+  over: ReadonlyMap<number, { readonly began: number; readonly at: number }> = new Map()
 
   get knows(): number {
     return Math.max(0, ...this.rows.map(({ known, state }) => (state === "discarded" ? 0 : known)))

@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
-import { acknowledge, type Case, disk, load, playCases } from "./playCases.ts"
-import { HOURLY, override } from "./caseRotas.ts"
+import { acknowledge, BOTH, type Case, disk, load, playCases } from "./playCases.ts"
+import { ALL, HOURLY, override } from "./caseRotas.ts"
 import type { Happening, Policy } from "./Story.ts"
 
 /** Steps whose moment is over before they name somebody, or comes once more; each by hand from the rules. */
@@ -329,6 +329,94 @@ const AFTER_HOLDS: Readonly<Record<string, Case>> = {
   },
 }
 
+/** Ends at second 820 and two minutes later. */
+const STOPS: Case["steps"][number] = [280, { step: "stops", lasts: 300 }]
+const NINE_MINUTES: Policy = { routes: [{ steps: [{ to: ["chat"] }, { after: 540, to: BOTH }] }] }
+const silence = (lasts: number): Happening => ({ step: "silence", match: ["check_id = disk"], lasts })
+const PAGED_BOTH = (at: number) => [
+  "20 chat firing opened critical",
+  `${at} chat firing escalation critical`,
+  `${at} pager firing escalation critical`,
+]
+
+/** A later step of second 560, at which no server runs. */
+const UNDER_BOTH: Readonly<Record<string, Case>> = {
+  "of a silence that ends before it": {
+    policy: NINE_MINUTES,
+    steps: [[20, disk("critical")], [220, silence(640)], STOPS],
+    expected: PAGED_BOTH(1_480),
+  },
+  "of a silence that ends while no server runs": {
+    policy: NINE_MINUTES,
+    steps: [[20, disk("critical")], [220, silence(400)], STOPS],
+    expected: PAGED_BOTH(1_480),
+  },
+  "of a silence that ends after it": {
+    policy: NINE_MINUTES,
+    steps: [[20, disk("critical")], [220, silence(1_240)], STOPS],
+    expected: PAGED_BOTH(2_020),
+  },
+  "of two silences that end before it": {
+    policy: NINE_MINUTES,
+    steps: [[20, disk("critical")], [220, silence(640)], [0, silence(680)], STOPS],
+    expected: PAGED_BOTH(1_480),
+  },
+  "of a silence that begins in the minutes after it": {
+    policy: NINE_MINUTES,
+    steps: [
+      [20, disk("critical")],
+      [500, { step: "stops", lasts: 300 }],
+      [340, silence(40)],
+    ],
+    expected: PAGED_BOTH(1_480),
+  },
+  "of a window": {
+    begins: "2031-02-01T08:26Z",
+    policy: { ...NINE_MINUTES, windows: [{ every: 1_800, for: 640, match: ["check_id = disk"] }] },
+    steps: [
+      [20, disk("critical")],
+      [500, { step: "stops", lasts: 300 }],
+    ],
+    expected: PAGED_BOTH(1_480),
+  },
+  "of a parent that ended shortly before it": {
+    receivers: ALL,
+    policy: {
+      dependencies: [{ parent: ["check_id = load"], child: ["check_id = disk"], equal: ["agent_id"] }],
+      routes: [
+        { match: ["check_id = load"], to: ["mail"] },
+        { match: ["check_id = disk"], steps: [{ to: ["chat"] }, { after: 420, to: BOTH }] },
+      ],
+    },
+    steps: [
+      [20, disk("critical")],
+      [220, load("critical", { key: "other" })],
+      [260, load("ok", { key: "other" })],
+      [20, { step: "stops", lasts: 300 }],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "240 mail firing opened critical",
+      "500 mail resolved critical",
+      ...PAGED_BOTH(1_360).slice(1),
+    ],
+  },
+  "of an acknowledgement": {
+    policy: NINE_MINUTES,
+    steps: [[20, disk("critical")], [220, acknowledge(640)], STOPS],
+    expected: [
+      "20 chat firing opened critical",
+      "940 chat firing ack_ran_out critical",
+      ...PAGED_BOTH(1_480).slice(1),
+    ],
+  },
+  "of an acknowledgement that is withdrawn in the minutes after it": {
+    policy: NINE_MINUTES,
+    steps: [[20, disk("critical")], [220, acknowledge(6_400)], STOPS, [340, { step: "withdraw", which: 0 }]],
+    expected: PAGED_BOTH(1_400),
+  },
+}
+
 const ONCE_MORE: Readonly<Record<string, Case>> = {
   "the moment of a step that paged comes once more": {
     policy: STEPS,
@@ -348,6 +436,76 @@ const ONCE_MORE: Readonly<Record<string, Case>> = {
       "20 chat firing opened critical",
       "920 pager firing escalation critical",
       "1880 pager firing escalation critical",
+    ],
+  },
+  "a firing that was held before its step began paged": {
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 420, to: ["pager"] }] }] },
+    steps: [
+      [20, disk("critical")],
+      [380, { step: "silence", match: ["check_id = disk"], lasts: 640 }],
+      [600, acknowledge(600)],
+      [1_040, { step: "clock_back", by: 180 }],
+    ],
+    expected: [
+      "20 chat firing opened critical",
+      "1600 chat firing ack_ran_out critical",
+      "2020 pager firing escalation critical",
+    ],
+  },
+  "one beside a receiver out of reach paged": {
+    policy: {
+      rotas: { primary: HOURLY },
+      routes: [{ steps: [{ to: ["mail"] }, { after: 300, to: ["primary"] }] }],
+    },
+    receivers: ALL,
+    steps: [
+      [20, { step: "answers", receiver: "chat", how: "refuses" }],
+      [0, disk("critical")],
+      [360, { step: "clock_back", by: 180 }],
+    ],
+    tail: 800,
+    expected: ["20 mail firing opened critical", "320 pager firing escalation critical"],
+  },
+  "the clock is set back twice": {
+    policy: STEPS,
+    steps: [
+      [20, disk("critical")],
+      [960, { step: "clock_back", by: 600 }],
+      [900, { step: "clock_back", by: 600 }],
+    ],
+    expected: ["20 chat firing opened critical", "920 pager firing escalation critical"],
+  },
+  "a step that paged is to come once more as it got worse before": {
+    policy: {
+      routes: [{ steps: [{ to: ["chat"] }, { after: 300, to: ["pager"] }, { after: 600, to: ["pager"] }] }],
+    },
+    steps: [
+      [20, disk("warning")],
+      [620, disk("critical")],
+      [360, { step: "clock_back", by: 390 }],
+    ],
+    expected: [
+      "20 chat firing opened warning",
+      "320 pager firing escalation warning",
+      "620 pager firing escalation warning",
+      "640 chat firing worsened critical",
+      "940 pager firing escalation critical",
+      "1300 pager firing escalation critical",
+      "1600 pager firing escalation critical",
+    ],
+  },
+  "a firing of a minute before stood for a step": {
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 900, to: ["chat"] }] }] },
+    receivers: ["chat"],
+    steps: [
+      [20, disk("warning")],
+      [860, disk("critical")],
+      [80, { step: "clock_back", by: 120 }],
+    ],
+    expected: [
+      "20 chat firing opened warning",
+      "880 chat firing worsened critical",
+      "1040 chat firing escalation critical",
     ],
   },
 }
@@ -490,6 +648,10 @@ describe("a reminder that waits, and a worsening", () => {
 
 describe("steps after a hold", () => {
   playCases(AFTER_HOLDS)
+})
+
+describe("steps that are due under an outage and the hold", () => {
+  playCases(UNDER_BOTH)
 })
 
 describe("steps after a clock was set back", () => {

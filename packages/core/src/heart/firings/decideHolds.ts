@@ -4,7 +4,7 @@ import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { acknowledgementFor, acknowledgementOf } from "../model/Acknowledgement.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isBelow } from "../model/MemberRecord.ts"
-import { isReplaced, type OutboxRecord } from "../model/OutboxRecord.ts"
+import { isReplaced, namesInForce, type OutboxRecord } from "../model/OutboxRecord.ts"
 import type { HoldName, StoredHold } from "../model/StoredHold.ts"
 import { type Hold, type Holds, momentOf, NO_HOLDS, quietSince, UNTIL_A_CHANGE } from "./Hold.ts"
 import { quietHolds, type QuietReceivers } from "./mutes.ts"
@@ -39,6 +39,9 @@ export interface HeldFacts {
   readonly reportsUntil?: Instant.Instant | undefined
 }
 
+/** Under these, a firing is not due yet, or not any more. */
+const NOT_YET: ReadonlySet<HoldName> = new Set(["after", "not_owed"])
+
 /** Decides what holds a firing (docs/rules.md#holds): when it is written, claimed, evaluated, or shown. */
 export const decideHolds = (
   { covering, dueUnder = [], incident, parents, quiet }: HoldFacts,
@@ -59,17 +62,25 @@ export const decideHolds = (
     ...byParents.inForce,
     ...(lacks === undefined ? [] : [{ by: lacks, until: UNTIL_A_CHANGE } as const]),
   ]
-  const outage = holdAfterOutage(others, row, reportsUntil, now)
   const isDue = after === undefined && lacks === undefined
+  // Steps that begin again as such a hold ends make it due later, and end no wait.
+  const hasEnded = row?.holds?.some(
+    (hold) => hold.wasDue === true && others.every(({ by }) => by !== hold.by),
+  )
+  const wasUnder = hasEnded === true || dueUnder.includes("outage")
+  const before = wasUnder ? others.filter(({ by }) => !NOT_YET.has(by)) : others
   // A row waits after an outage once, unless it is due at another moment.
-  const hasWaited = isDue || lacks === "notifications_off" ? outage.past : []
+  const isAnew = isDue && row !== undefined && namesInForce(row).some((by) => NOT_YET.has(by))
+  const outage = holdAfterOutage(before, isAnew ? undefined : row, reportsUntil, now)
   const known = row?.holds?.flatMap((hold) => (hold.wasDue === true ? hold.by : [])) ?? []
   const wasDue = ({ by }: Hold) => known.includes(by) || dueUnder.includes(by)
   return {
     inForce: [...others, ...outage.inForce].map((hold) =>
-      beginsSteps(hold) && (isDue || wasDue(hold)) ? { ...hold, wasDue: true } : hold,
+      beginsSteps(hold) && (isDue || wasDue(hold) || (wasUnder && hold.by === "outage"))
+        ? { ...hold, wasDue: true }
+        : hold,
     ),
-    past: [...byParents.past, ...hasWaited],
+    past: [...byParents.past, ...outage.past],
   }
 }
 

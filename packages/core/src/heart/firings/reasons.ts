@@ -6,7 +6,7 @@ import type { Reason } from "../model/Reason.ts"
 import type { FiringFacts } from "./FiringFacts.ts"
 import type { IncidentNaming } from "./nameReceivers.ts"
 import type { Situation } from "./situation.ts"
-import { stepBefore } from "./wants.ts"
+import { pagedBy, stepBefore } from "./steps.ts"
 
 /** The facts of a worsening. */
 export const worsenedFrom = (cause: FiringCause, was: Severity | undefined): Reason | undefined =>
@@ -34,8 +34,20 @@ export const comesLate = (
   return came !== undefined && (owedSince === undefined || owedSince < came.at)
 }
 
-/** The facts by which a message says why a firing comes: of several reasons, the first (docs/rules.md#why-a-message-comes). */
+/** The facts by which a message says why a firing comes, and for which steps it stands. */
 export const reasonOf = (
+  situation: Situation,
+  cause: FiringCause,
+  facts: FiringFacts,
+  now: Instant.Instant,
+): Reason | undefined => {
+  const why = statedReason(situation, cause, facts, now)
+  const paged = pagedBy(situation.moments, now)
+  return paged === undefined ? why : { ...why, paged }
+}
+
+/** Of several reasons, the first (docs/rules.md#why-a-message-comes). */
+const statedReason = (
   situation: Situation,
   cause: FiringCause,
   facts: FiringFacts,
@@ -56,7 +68,7 @@ export const reasonOf = (
   // The facts of its row count where the incident no longer shows it.
   if (cause === "worsened") return worsenedFrom(cause, held?.why?.was ?? known)
   if (cause === "escalation") {
-    const begun = stepBefore(situation, now)?.begun
+    const begun = stepBefore(situation.moments, now)?.begun
     return begun === undefined ? held?.why : { since: Number(begun) }
   }
   if (cause !== "ack_ran_out") return undefined

@@ -92,7 +92,8 @@ export const situationOf = (facts: FiringFacts, receiver: NotifierName, now: Ins
   const held = waiting.at(-1)
   const evaluated = waiting.findLast(isHeld)
   const row = held && { ...held, holds: evaluated?.holds, next_evaluation_at: evaluated?.next_evaluation_at }
-  const moments = naming && step && facts.hasRoutes ? stepsOf(incident, naming, receiver, now) : []
+  const stepFacts = naming && step && facts.hasRoutes ? { naming, receiver, firings: others } : undefined
+  const moments = stepFacts === undefined ? [] : stepsOf(incident, stepFacts, now)
   // A receiver that knows enough is owed a firing all the same when it comes on call.
   const mayTakeOver = step?.rotas !== undefined && known !== undefined && !isOwed
   const handover = mayTakeOver ? naming?.onCall?.handoverTo(receiver, step.rotas) : undefined

@@ -6,6 +6,7 @@ import { reachedAt, SEVERITIES } from "../model/Announced.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { isBelow } from "../model/MemberRecord.ts"
 import { holdsInForce, isHeld, namesInForce, type OutboxRecord } from "../model/OutboxRecord.ts"
+import type { Reason } from "../model/Reason.ts"
 import type { Naming } from "../policy/routing.ts"
 import { type Hold, momentOf } from "./Hold.ts"
 
@@ -32,14 +33,43 @@ export interface StepMoment {
   readonly rotas: ReadonlyArray<NotifierName> | undefined
 }
 
+interface StepFacts {
+  readonly naming: Naming
+  readonly receiver: NotifierName
+  /** Those for the receiver that nothing holds. */
+  readonly firings: ReadonlyArray<OutboxRecord>
+}
+
+/** The last step that is due. */
+export const stepBefore = (
+  moments: ReadonlyArray<StepMoment>,
+  now: Instant.Instant,
+): StepMoment | undefined =>
+  moments
+    .filter(({ at }) => at <= now)
+    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+    .at(-1)
+
+/** The steps that are due, as the firing keeps them that stands for them. */
+export const pagedBy = (moments: ReadonlyArray<StepMoment>, now: Instant.Instant): Reason["paged"] => {
+  const due = moments.filter(({ at }) => at <= now)
+  const until = Instant.latest(due.map(({ at }) => at))
+  return until && { begun: Array.from(new Set(due.map(({ begun }) => Number(begun)))), until: Number(until) }
+}
+
+/** Whether a firing stands for a step, also when a clock was set back and the moment of that comes once more. */
+export const standsFor = (
+  { why }: Pick<OutboxRecord, "why">,
+  { at, begun }: Pick<StepMoment, "at" | "begun">,
+): boolean => why?.paged !== undefined && why.paged.begun.includes(Number(begun)) && at <= why.paged.until
+
 /**
  * The moments of the later steps that name a receiver, as they stand: of each delay, one for each beginning that is not
  * before the moment of an earlier one.
  */
 export const stepsOf = (
   incident: IncidentRecord,
-  naming: Naming,
-  receiver: NotifierName,
+  { firings, naming, receiver }: StepFacts,
   now: Instant.Instant,
 ): ReadonlyArray<StepMoment> => {
   const { announced } = incident
@@ -55,7 +85,9 @@ export const stepsOf = (
       const millis = Duration.toMillis(delay)
       const before = moments.get(millis) ?? []
       const last = before.at(-1)
-      if (last === undefined || begun >= last.at)
+      // After a clock was set back, one that is to come once more has paged before this one began.
+      const isOver = firings.some((item) => item.age_starts_at <= begun && last && standsFor(item, last))
+      if (last === undefined || begun >= last.at || isOver)
         moments.set(millis, [
           ...before,
           { at: Instant.plus(begun, delay), begun, rotas: laterRotas?.get(millis) },

@@ -7,7 +7,7 @@ import type { FiringFacts } from "./FiringFacts.ts"
 import { momentOf } from "./Hold.ts"
 import { type Due, isFirst } from "./nameReceivers.ts"
 import type { Situation } from "./situation.ts"
-import { type StepMoment, stepsBeginAfter } from "./steps.ts"
+import { standsFor, stepBefore, type StepMoment, stepsBeginAfter } from "./steps.ts"
 
 /** The cause of a firing for a receiver that knows this much; with `due`, by a step. */
 export const causeFor = (known: Severity | undefined, due: Pick<Due, "isLater"> | undefined): FiringCause =>
@@ -44,7 +44,7 @@ export const wantOf = (situation: Situation, facts: FiringFacts, now: Instant.In
   const owed = isOwed ? owedTo(situation, must_send) : undefined
   const stays = isForced ? SENT_ANYWAY : must_send ? keptFor(situation, facts, now) : undefined
   const paged = timed("escalation", isStepDue(situation, facts, now))
-  const steps = paged && { ...paged, dueAt: stepBefore(situation, now)?.at }
+  const steps = paged && { ...paged, dueAt: stepBefore(situation.moments, now)?.at }
   const reminder = timed("reminder", (remindedAt(situation) ?? Instant.LATEST) <= now)
   // A step that is due pages a receiver whose own delay since a worsening is not over.
   const isToCome = known !== undefined && owed?.dueAt !== undefined && now < owed.dueAt
@@ -98,18 +98,8 @@ const keptFor = (
   const isToCome = delay !== undefined && begun !== undefined && now < Instant.plus(begun, delay)
   return isToCome
     ? undefined
-    : { cause: "escalation", must_send: true, dueAt: stepBefore(situation, now)?.at }
+    : { cause: "escalation", must_send: true, dueAt: stepBefore(situation.moments, now)?.at }
 }
-
-/** The last step that is due. */
-export const stepBefore = (
-  { moments }: Pick<Situation, "moments">,
-  now: Instant.Instant,
-): StepMoment | undefined =>
-  moments
-    .filter(({ at }) => at <= now)
-    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
-    .at(-1)
 
 /** An attempt that began so shortly before a step stands for it. */
 const JUST_BEFORE = Duration.minutes(1)
@@ -130,11 +120,7 @@ const isStepDue = (
   if (isBusy) return false
   const isMissed = (at: Instant.Instant) =>
     policySince <= at && (last === undefined || Instant.plus(last, JUST_BEFORE) <= at)
-  const hasPaged = ({ at, begun }: StepMoment) =>
-    others.some(
-      ({ cause, created_at, why }) =>
-        cause === "escalation" && why?.since === Number(begun) && created_at >= at,
-    )
+  const hasPaged = (step: StepMoment) => others.some((item) => standsFor(item, step))
   const isPresent = ({ at, rotas }: StepMoment) =>
     rotas === undefined || at >= (naming?.onCall?.hasBeenSince(receiver, rotas) ?? at)
   return moments.some(

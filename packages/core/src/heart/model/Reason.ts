@@ -12,4 +12,6 @@ export interface Reason {
   readonly by?: string
   /** Since when nobody acknowledged: when its steps began. Microseconds, as in the holds of its row. */
   readonly since?: number
+  /** The beginnings of the later steps that were due by then, and when the last of them was: none of them pages again. */
+  readonly paged?: { readonly begun: ReadonlyArray<number>; readonly until: number }
 }
