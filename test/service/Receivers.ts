@@ -261,7 +261,7 @@ export const makeReceivers = ({
     return {
       ...common,
       ...(sendsAll && { sendAll: sendAll(name, client) }),
-      ...(name === "messenger" && { sendDigest: sendDigest(name, client) }),
+      ...(name.startsWith("messenger") && { sendDigest: sendDigest(name, client) }),
       ...(name === "alert_router" && { resend: resend(client), ...(remembers && { remembers }) }),
     }
   }

@@ -7,6 +7,7 @@ import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
 import type { FloodMinuteRecord } from "../model/FloodMinuteRecord.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
 import { type OutboxRecord, OutboxTransitions } from "../model/OutboxRecord.ts"
+import { SERVICE_STOPPED } from "./recordResults.ts"
 
 /** So many messages of a minute come singly; then they are read together. */
 const MOST_SINGLY = 5
@@ -31,7 +32,15 @@ interface Chosen<Item> {
 interface Due {
   readonly row: Pick<
     OutboxRecord,
-    "event_type" | "id" | "is_backfill" | "next_attempt_at" | "rotas" | "severity" | "state"
+    | "event_type"
+    | "id"
+    | "is_backfill"
+    | "last_error"
+    | "next_attempt_at"
+    | "rotas"
+    | "severity"
+    | "state"
+    | "updated_at"
   >
   readonly incident: Pick<IncidentRecord, "announced">
 }
@@ -50,12 +59,18 @@ const haveWaited = (due: ReadonlyArray<Due>, { began_at, waits }: FloodMinute): 
   return waits && due.some(({ row: { next_attempt_at: at } }) => at === undefined || at <= end)
 }
 
+/** Whether one that waited for a further attempt became due because another one of its incident did, behind it. */
+const isHastened = ({ last_error, next_attempt_at, updated_at }: Due["row"]): boolean =>
+  next_attempt_at === updated_at && last_error !== SERVICE_STOPPED
+
 /** Those of a message about several that failed, which are due again at one moment. */
 const triedTogether = <Item extends Due>(
   due: ReadonlyArray<Item>,
   before: FloodMinute | undefined,
 ): ReadonlyArray<Item> => {
-  const tried = due.filter(({ row }) => row.state === "retry" && before?.singly.includes(row.id) !== true)
+  const tried = due.filter(
+    ({ row }) => row.state === "retry" && !isHastened(row) && before?.singly.includes(row.id) !== true,
+  )
   const byTime = Map.groupBy(tried, ({ row }) => row.next_attempt_at)
   return Array.from(byTime.values()).flatMap((some) => (some.length > 1 ? some : []))
 }

@@ -11,6 +11,7 @@ import {
   gathered,
   MOST_IN_DIGEST,
 } from "../../../src/heart/notifications/floods.ts"
+import { SERVICE_STOPPED } from "../../../src/heart/notifications/recordResults.ts"
 
 const START = Instant.fromMillis(1_769_848_200_000)
 const after = (seconds: number) => Instant.plus(START, Duration.seconds(seconds))
@@ -23,6 +24,8 @@ interface Item {
     readonly is_backfill: boolean
     readonly rotas: ReadonlyArray<string> | undefined
     readonly next_attempt_at: Instant.Instant | undefined
+    readonly updated_at: Instant.Instant
+    readonly last_error: string | undefined
     readonly state: OutboxState
   }
   readonly incident: { readonly announced: Severity | undefined }
@@ -49,6 +52,8 @@ const items = (
       is_backfill: byTurn,
       rotas: byTurn ? ["primary"] : undefined,
       next_attempt_at: dueAt,
+      updated_at: START,
+      last_error: undefined,
       state,
     },
     incident: { announced },
@@ -119,6 +124,17 @@ describe("a flood (docs/rules.md#floods)", () => {
     }))
     const again = chooseInFlood([...failed, ...items(3)] as ReadonlyArray<Item>, flood, after(5))
     assert.deepStrictEqual([again.singly.length, again.together.length, again.waiting.length], [5, 0, 1])
+  })
+
+  it("takes those in retry singly that what came behind them made due", () => {
+    const failed = items(2, "warning", { dueAt: after(70), state: "retry" })
+    const isTogether = (updated_at: Instant.Instant, last_error: string | undefined) => {
+      const due = failed.map(({ incident, row }) => ({ incident, row: { ...row, last_error, updated_at } }))
+      return chooseInFlood(due, [], after(70)).together.length
+    }
+    assert.strictEqual(isTogether(after(70), "answered 503"), 0)
+    assert.strictEqual(isTogether(after(10), "answered 503"), 2)
+    assert.strictEqual(isTogether(after(70), SERVICE_STOPPED), 2)
   })
 
   it("lets one of many pass at once that became more severe together", () => {
