@@ -23,6 +23,8 @@ export interface Facts {
   readonly ranOutAt: number
   /** Since when something is due under a hold, since it began. */
   readonly dueUnder: Map<"mute" | "outage", number>
+  /** For whom a later step alone has been due under them: the service keeps a held row. */
+  readonly waitsUnder: Set<string>
   /** Notes that something is due under a silence or an outage. */
   readonly noteDue: (at: number) => void
   /** Who is owed a firing because a worsening ended an acknowledgement. */

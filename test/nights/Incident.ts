@@ -26,6 +26,7 @@ export class Incident implements Facts {
   /** When an acknowledgement ran out last. */
   ranOutAt = -Infinity
   readonly dueUnder = new Map<"mute" | "outage", number>()
+  readonly waitsUnder = new Set<string>()
   /** The text leaves open what follows from here. */
   openBecause: string | undefined
   readonly forced = new Set<string>()
@@ -275,6 +276,7 @@ export class Incident implements Facts {
     }
     if (!isMuted) this.dueUnder.delete("mute")
     if (!isOut) this.dueUnder.delete("outage")
+    if (!isMuted && !isOut) this.waitsUnder.clear()
     this.#wasMuted = isMuted
     this.#wasOut = isOut
   }

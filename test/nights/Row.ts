@@ -38,8 +38,8 @@ export interface Row {
   wasRepaired: boolean
   /** Whether the text leaves open that it is written. */
   isOptional: boolean
-  /** Whether a later step was due while it waited. */
-  standsForStep: boolean
+  /** The steps that it stands for: they were due while it waited, or it is theirs. */
+  steps: ReadonlyArray<string>
   /** Whether no outage holds it: it has no delay, and nothing else held it. */
   isAtOnce: boolean
 }
@@ -76,7 +76,7 @@ export class Rows {
       lastEnd: undefined,
       wasRepaired: false,
       isOptional: false,
-      standsForStep: false,
+      steps: [],
       isAtOnce: false,
       ...more,
     }

@@ -18,7 +18,7 @@ const byRule = (incident: Facts, { receiver, written }: Row, named: Named): Read
 /** The causes that a row may have that becomes due now. */
 export const causesOf = (incident: Facts, row: Row, at: number, named: Named): ReadonlyArray<Cause> => {
   const { onCall, rows, severities, world } = incident
-  const { receiver, special, standsForStep } = row
+  const { receiver, special, steps } = row
   const knows = rows.knows(receiver)
   const isBeside = onCall.isBeside(receiver, named.rotas)
   const whileBeside = isBeside ? (["escalation"] as const) : []
@@ -34,7 +34,7 @@ export const causesOf = (incident: Facts, row: Row, at: number, named: Named): R
         ...(mayFollow ? byRule(incident, row, named) : []),
         ...(onCall.came(receiver).some((came) => onCall.isHandover(came)) ? (["handover"] as const) : []),
         // The text names both causes for one that stands beside another, and for a reminder that waits as a step is due.
-        ...(standsForStep ? (["escalation"] as const) : whileBeside),
+        ...(steps.length > 0 ? (["escalation"] as const) : whileBeside),
       ]
     case "handover":
     case "beside":
@@ -43,9 +43,14 @@ export const causesOf = (incident: Facts, row: Row, at: number, named: Named): R
     case "again":
       return [...row.causes, knows === 0 ? "opened" : "worsened"]
     case "step":
-      return knows < severities.announced && at > row.dueAt + CHORES
-        ? ["escalation", "worsened"]
-        : ["escalation"]
+      return [
+        "escalation",
+        ...(knows < severities.announced && at > row.dueAt + CHORES ? (["worsened"] as const) : []),
+        // Both are due.
+        ...((rows.lastAttempt(receiver) ?? at) + (named.remind ?? Infinity) <= at
+          ? (["reminder"] as const)
+          : []),
+      ]
     default:
   }
   const ruled: ReadonlyArray<Cause> = [

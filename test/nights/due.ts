@@ -29,6 +29,7 @@ export const owe = (incident: Facts, at: number): void => {
       if (due.at > at) continue
       if (incident.isHeld(at)) {
         incident.noteDue(at)
+        incident.waitsUnder.add(receiver)
         continue
       }
     }
@@ -39,7 +40,7 @@ export const owe = (incident: Facts, at: number): void => {
       dueAt: isForcedAlone || isUnstated ? at : due.at,
       isOptional: isUnstated,
       rotas: named.rotas,
-      isAtOnce: isForcedAlone || !due.isDelayed,
+      isAtOnce: isForcedAlone || (!due.isDelayed && !incident.waitsUnder.has(receiver)),
       ...(isForcedAlone && { special: "forced" as const }),
     })
   }
@@ -59,7 +60,11 @@ export const handOver = (incident: Facts, at: number): void => {
     // What became due at the same moment may have either cause.
     for (const row of rows.firings(receiver))
       if (row.state === "due" && row.id === undefined && row.freedAt + CHORES >= at)
-        row.causes = [...row.causes, isBeside ? "escalation" : "handover"]
+        row.causes = [
+          ...row.causes,
+          isBeside ? "escalation" : "handover",
+          rows.firings(receiver).length === 1 ? "opened" : "worsened",
+        ]
     const held = rows.held(receiver)
     // One that was tried keeps its cause. A held row beside it takes this one: the text leaves open whether there is one.
     const isTried = rows.firings(receiver).some(({ state }) => state === "retry")
@@ -73,7 +78,7 @@ export const handOver = (incident: Facts, at: number): void => {
     const row = held ?? incident.write(at, receiver, { rotas: named.rotas })
     row.special = isBeside ? "beside" : "handover"
     row.dueAt = coming.at
-    row.isOptional = coming.isOpen || (held === undefined && isTried)
+    row.isOptional ||= coming.isOpen || (held === undefined && isTried)
   }
 }
 
@@ -88,7 +93,8 @@ export const remind = (incident: Facts, at: number): void => {
     const held = rows.held(receiver)
     const isUnderWay = rows.firings(receiver).some(({ state }) => ["due", "sending", "retry"].includes(state))
     if (isUnderWay || knows === 0) continue
-    if (held !== undefined && isOwed(incident, held, named)) continue
+    const beginsAnew = held?.special === "step" && held.dueAt > at
+    if (held !== undefined && !beginsAnew && isOwed(incident, held, named)) continue
     // The service reminds nobody whom a later step is about to tell more.
     const isOptional = first === undefined && knows < severities.announced
     const name = `${receiver} reminded after ${last}`

@@ -71,7 +71,10 @@ export const free = (incident: Facts, at: number): void => {
     if (row.state !== "held" || (world.isEvent && row.batch !== world.batch)) continue
     const named = names.get(row.receiver)
     if (named === undefined) {
-      if (ENDING.includes(row.special)) row.state = "discarded"
+      if (!ENDING.includes(row.special)) continue
+      row.state = "discarded"
+      // Its steps page once a route names the receiver again.
+      if (row.special === "step") for (const step of row.steps) incident.paged.delete(step)
       continue
     }
     if (row.dueAt > at || !isOwed(incident, row, named) || isHeld(incident, row, at)) continue

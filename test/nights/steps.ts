@@ -51,10 +51,11 @@ export const pageSteps = (incident: Facts, at: number): void => {
     if (isHeld && !isStoodFor) incident.noteDue(at)
     if (isHeld) continue
     paged.add(name)
-    if (held !== undefined) held.standsForStep = true
+    if (held !== undefined) held.steps = [...held.steps, name]
     if (isStoodFor) continue
     const row = held ?? incident.write(at, receiver, { rotas: named.rotas })
     row.special = "step"
+    row.steps = [...row.steps, name]
     row.dueAt = at
     row.isOptional = last > dueAt - LAST_MINUTE || incident.pagedAhead.has(name)
   }
