@@ -95,6 +95,20 @@ describe("the details of messages", () => {
     }),
   )
 
+  it.effect("are not those of a check that has another status by then: it is not late", () =>
+    Effect.gen(function* () {
+      const { after, disk, faults, shown } = yield* open()
+      faults.lastResultsTake = "1 second"
+      yield* disk.turns("critical", { output: "disk is full" })
+      yield* disk.turns("ok", { output: "disk has room" })
+      yield* after("1 minute")
+      assert.deepStrictEqual(shown(), [
+        ["firing", undefined],
+        ["resolved", undefined],
+      ])
+    }),
+  )
+
   it.effect("never keep a message back: without them after 2 s, or an error", () =>
     Effect.gen(function* () {
       const { after, agent, disk, faults, shown } = yield* open()

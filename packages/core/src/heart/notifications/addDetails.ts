@@ -1,8 +1,11 @@
 import type { IncidentId } from "@tocsin/contract/formats/Identifiers"
 import { Duration, Effect, Exit, Struct } from "effect"
-import type { MemberCheck } from "../../kernel/model/LastResult.ts"
+import type { LastResult, MemberCheck } from "../../kernel/model/LastResult.ts"
 import { Storage } from "../../kernel/ports/Storage.ts"
+import type { LoudMember } from "../../kernel/unitOfWork/Search.ts"
 import type { AgentRecord } from "../model/AgentRecord.ts"
+import { isOfLate } from "../model/IncidentRecord.ts"
+import { severityOf } from "../model/MemberRecord.ts"
 import type { ClaimedItem } from "./claimOutbox.ts"
 import { openerTitles } from "./incidentTitles.ts"
 import { decideDetails } from "./messageDetails.ts"
@@ -16,6 +19,12 @@ const checkOf = ({ worst }: ClaimedItem): MemberCheck | undefined => {
   const member = Struct.pick(worst.member, ["incident_id", "agent_id", "check_id", "change_seq"])
   return { ...member, registration_id: worst.agent.registration_id }
 }
+
+/** Whether a check has another status than the message states, and is not late: what it says by now is of that. */
+const hasMovedOn = (item: ClaimedItem, { member }: LoudMember, { status }: LastResult): boolean =>
+  severityOf(status) !== member.severity &&
+  !isOfLate(item.notification.incident) &&
+  member.summary?.startsWith("late: ") !== true
 
 /** Gives claimed notifications their details, by one read for all of them (docs/rules.md#details). */
 export const addDetails = Effect.fnUntraced(function* (items: ReadonlyArray<ClaimedItem>) {
@@ -34,7 +43,7 @@ export const addDetails = Effect.fnUntraced(function* (items: ReadonlyArray<Clai
   return items.map((item): ClaimedItem => {
     const { notification, worst } = item
     const result = found.get(notification.incident.id)
-    if (worst === undefined || result === undefined) return item
+    if (worst === undefined || result === undefined || hasMovedOn(item, worst, result)) return item
     return {
       ...item,
       notification: { ...notification, details: decideDetails(worst, result, notification.runbook) },
