@@ -92,7 +92,7 @@ describe("a call", () => {
             event({ ...left, status: "critical" }),
           )
           const { gather, text } = yield* Queue.take(calls)
-          assert.match(text, /Tocsin: 3 incidents are firing\. The worst: .* Press 1 to acknowledge all 3\.$/)
+          assert.match(text, /Tocsin: 3 incidents are firing\. critical\. .* Press 1 to acknowledge all 3\.$/)
           const address = (gather?.["action"] ?? "").replace(PUBLIC, `http://127.0.0.1:${port}`)
           yield* push(agent, event({ ...worse, status: "critical" }))
           const { body } = yield* operate("GET", "/api/v1/incidents?check_id=known")

@@ -70,10 +70,10 @@ describe("the title of a check", () => {
       yield* titles()
       yield* disk.turns("ok")
       yield* after("1 minute")
-      assert.deepStrictEqual(messages().map(subjectOf), [
-        "CRITICAL: Disk of the shop: full",
-        "RESOLVED: a/disk: ok again after 1 min",
-      ])
+      assert.deepStrictEqual(
+        messages().map((one) => subjectOf(one)),
+        ["CRITICAL: Disk of the shop: full", "RESOLVED: a/disk: ok again after 1 min"],
+      )
       const [text = ""] = messages().map((one) =>
         incidentText(one, { limit: 10_000, escape: (given) => given }),
       )
@@ -82,7 +82,12 @@ describe("the title of a check", () => {
       yield* disk.turns("critical", { key: "site" })
       yield* titles("Disk of the shop")
       yield* after("1 minute")
-      assert.strictEqual(messages().map(subjectOf).at(-1), "CRITICAL: site")
+      assert.strictEqual(
+        messages()
+          .map((one) => subjectOf(one))
+          .at(-1),
+        "CRITICAL: site",
+      )
     }),
   )
 

@@ -1,13 +1,7 @@
 import { plain, type TextMedium } from "@tocsin/core/heart/notifications/cutText"
 import { digestText } from "@tocsin/core/heart/notifications/digestText"
-import {
-  acknowledgedIn,
-  lineOf,
-  notRecoveredIn,
-  testText,
-} from "@tocsin/core/heart/notifications/incidentText"
+import { acknowledgedIn, notOkIn, subjectOf, testText } from "@tocsin/core/heart/notifications/incidentText"
 import { septetsOf, withoutMarks } from "@tocsin/core/heart/notifications/phoneLetters"
-import { readerTexts } from "@tocsin/core/heart/notifications/readerTexts"
 import { sharedWhy } from "@tocsin/core/heart/notifications/whyText"
 import type { ChatMessage } from "../text/ChatMessage.ts"
 import { basic, form, type Service, type ServiceKeys } from "./Service.ts"
@@ -107,19 +101,18 @@ const unmarkedName = (name: string): string =>
 const written = (
   message: Exclude<ChatMessage, { readonly about: "test" }>,
   nameOf: NonNullable<TextMedium["nameOf"]>,
+  limit: number,
 ): string => {
   const why = sharedWhy(message.notifications, "brief")
   if (message.about === "digest") {
-    const { firing } = readerTexts(message.notifications[0] ?? {}, "brief").words.notification
-    const limit = septetsOf(firing.other) === undefined ? MOST.units : MOST.septets
     const medium = { ...MEDIUM, limit, nameOf, hasWhy: true } as const
     return smsText(digestText(message.notifications, medium), undefined, { why })
   }
   const [notification] = message.notifications
   const { acknowledge, incident } = notification.links ?? {}
   const medium = { nameOf, form: "brief" } as const
-  const state = acknowledgedIn(notification, "brief") ?? notRecoveredIn(notification, medium)
-  return smsText(lineOf(notification, medium), acknowledge?.url ?? incident, {
+  const state = acknowledgedIn(notification, "brief") ?? notOkIn(notification, medium)
+  return smsText(subjectOf(notification, medium), acknowledge?.url ?? incident, {
     why,
     state,
   })
@@ -128,10 +121,8 @@ const written = (
 /** Names lose their marks only where the whole message is then of letters that take the least room. */
 const textOf = (message: ChatMessage): string => {
   if (message.about === "test") return smsText(testText(message, "brief"), undefined)
-  const text = written(message, shortName)
-  if (septetsOf(text) !== undefined) return text
-  const unmarked = written(message, unmarkedName)
-  return septetsOf(unmarked) === undefined ? text : unmarked
+  const texts = [shortName, unmarkedName].map((nameOf) => written(message, nameOf, MOST.septets))
+  return texts.find((text) => septetsOf(text) !== undefined) ?? written(message, shortName, MOST.units)
 }
 
 const MESSAGING_SERVICE = /^MG[0-9a-f]{32}$/

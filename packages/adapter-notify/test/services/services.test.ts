@@ -437,6 +437,14 @@ describe("the types of receivers", () => {
           "Tocsin: critical, but resolved by now. web-1/disk. /var is 97 % full.",
         ],
         [
+          send({
+            ...firing,
+            tz: "Europe/Berlin",
+            summary: "late: nothing since 2026-01-30 02:03:00 CET, expected by 2026-01-31 09:30:00 CET",
+          }),
+          "Tocsin: critical. web-1/disk. late: nothing since 02:03 CET on January 30, expected by 09:30 CET.",
+        ],
+        [
           send({ ...resolved, links: { ...links, acknowledge: undefined } }),
           "Tocsin: resolved. web-1/disk. ok again after 12 minutes 10 seconds.",
         ],
@@ -459,7 +467,7 @@ describe("the types of receivers", () => {
         "critical. web-1/disk. /var is 97 % full. warning. web-1/disk. /var is 97 % full. warning. storage <rack 4> & others. /var is 97 % full."
       assert.strictEqual(
         call.text,
-        saying(`Tocsin: 3 incidents are firing. The worst: ${worst} Press 1 to acknowledge all 3.`),
+        saying(`Tocsin: 3 incidents are firing. ${worst} Press 1 to acknowledge all 3.`),
       )
       assert.strictEqual(call.gather?.["action"], `${links.acknowledge.url}/call`)
       yield* sendDigest?.(Array.from({ length: 11 }, () => ({ ...firing, links }))) ?? Effect.void

@@ -60,7 +60,43 @@ describe("an acknowledged incident that goes out all the same", () => {
 
   it("says it in a call, by the zone of its reader", () => {
     const said = spokenText([{ ...acknowledged, tz: "Europe/Berlin", summary: "down" }])
-    assert.include(said, "down. Acknowledged by dora until 2026-01-31 10:35 CET.")
+    assert.include(said, "down. Acknowledged by dora until 10:35 CET.")
+    const german = spokenText([{ ...acknowledged, tz: "Europe/Berlin", lang: "de" }])
+    assert.include(german, "Bestätigt von dora bis 10:35 MEZ.")
+    const later = { ...acknowledgement, until: at("2026-02-01T09:35:00Z") }
+    const tomorrow = spokenText([{ ...firing, acknowledgement: later, tz: "Europe/Berlin", lang: "de" }])
+    assert.include(tomorrow, "bis 1. Februar um 10:35 MEZ.")
+  })
+})
+
+describe("a digest to a phone", () => {
+  it("counts kinds only where some incidents have no line", () => {
+    const two = [called("Shop"), { ...called("Mail"), severity: "warning" as const }]
+    assert.strictEqual(messageOf(...two), "2 incidents are firing\nCRITICAL: Shop: down\nWARNING: Mail: down")
+    const many = messageOf(...Array.from({ length: 21 }, (_, n) => called(`Shop ${n}`)))
+    assert.match(many, /^21 incidents are firing, critical: 21\n/)
+  })
+
+  it("cuts no summary where all of them fit", () => {
+    const long = "y".repeat(300)
+    assert.include(messageOf(called("Shop"), called("Mail", long)), `CRITICAL: Mail: ${long}`)
+  })
+
+  it("counts kinds of ends, of which its lines say less", () => {
+    const moved = {
+      ...resolved.incident,
+      resolution: { reason: "moved", to: IncidentKey.make("site") },
+    } as const
+    assert.strictEqual(
+      messageOf(resolved, { ...resolved, incident: moved }),
+      "2 incidents are closed, still not ok: 1, ok again: 1\nRESOLVED: web-1/disk: moved to site\nRESOLVED: web-1/disk: ok again after 12 min 10 s",
+    )
+  })
+
+  it("ends with how many are left out, in letters that take the most room too", () => {
+    const many = messageOf(...Array.from({ length: 9 }, (_, n) => called(`Ночное резервирование ${n}`)))
+    assert.isAtMost(many.length, 201)
+    assert.match(many, /\n\.\.\. and \d more$/)
   })
 })
 
@@ -85,5 +121,13 @@ describe("an incident that has moved", () => {
   it("loses marks of the name that would cost the room of the message", () => {
     assert.isDefined(septetsOf(messageOf(movedTo("zálohování"))))
     assert.include(messageOf(movedTo("ночь á")), "ночь á")
+  })
+
+  it("is said to be over where its firing comes late, and that it is not ok", () => {
+    const late = { ...movedTo("site"), event_type: "firing" } as const
+    assert.strictEqual(
+      messageOf(late),
+      `CRITICAL: web-1/disk (closed by now: moved to site): /var is 97 % full\nStill not ok: it is part of the incident site now\n${links.incident}`,
+    )
   })
 })

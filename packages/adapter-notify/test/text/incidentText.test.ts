@@ -187,28 +187,35 @@ describe("the text of a notification", () => {
   })
 
   it("says so where a firing comes late, after the resolution", () => {
-    const late = text({ ...resolved, event_type: "firing" })
-    assert.include(late, "CRITICAL: web-1/disk\n")
-    assert.include(late, "(12 min 10 s): resolved by now\n")
+    const late: DeliveryAttempt = { ...resolved, event_type: "firing" }
+    assert.deepStrictEqual(text(late).split("\n").slice(0, 3), [
+      "CRITICAL: web-1/disk (resolved by now)",
+      "/var is 97 % full",
+      "From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
+    ])
+    assert.strictEqual(subjectOf(late), "CRITICAL: web-1/disk (resolved by now): /var is 97 % full")
   })
 
   it("says how its incident ended where a firing comes late, and that was no recovery", () => {
     const gone = { ...resolved.incident, resolution: { reason: "deleted", by: "ann" } } as const
     const late = { ...firing, incident: gone }
-    assert.deepStrictEqual(text(late).split("\n").slice(0, 5), [
-      "CRITICAL: web-1/disk",
+    assert.deepStrictEqual(text(late).split("\n").slice(0, 4), [
+      "CRITICAL: web-1/disk (closed by now: deleted by ann)",
       "/var is 97 % full",
-      "Closed by now: deleted by ann",
       "It had not recovered",
       "From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
     ])
+    assert.strictEqual(
+      subjectOf(late),
+      "CRITICAL: web-1/disk (closed by now: deleted by ann): /var is 97 % full",
+    )
     assert.deepStrictEqual(digestText([late, firing], telegramMedium).split("\n").slice(3), [
-      "CRITICAL: web-1/disk (deleted by ann): /var is 97 % full",
+      "CRITICAL: web-1/disk (closed by now: deleted by ann): /var is 97 % full",
       "↳ It had not recovered · From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
     ])
     assert.strictEqual(
       spokenText([late]),
-      "Tocsin: critical. web-1/disk. /var is 97 % full. Closed by now: deleted by ann.",
+      "Tocsin: critical, but closed by now. web-1/disk. /var is 97 % full. deleted by ann. It had not recovered.",
     )
   })
 
@@ -442,15 +449,31 @@ describe("a digest", () => {
     assert.strictEqual(
       digestText([ended, ...many(1), shared], telegramMedium),
       [
-        "3 incidents fired, 1 of them closed by now, warning: 2",
+        "3 incidents fired, warning: 2, resolved by now: 1",
         "WARNING: web-1/disk: low",
         "↳ Since 2026-01-31 08:30:00 UTC",
         "WARNING: storage <rack 4> & others: /var is 97 % full",
         "↳ Since 2026-01-31 08:30:00 UTC · 5 checks are not ok",
         "CRITICAL: web-1/disk (resolved by now): /var is 97 % full",
-        "↳ From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s): resolved by now",
+        "↳ From 2026-01-31 08:30:00 UTC to 2026-01-31 08:42:10 UTC (12 min 10 s)",
       ].join("\n"),
     )
+    const gone = { ...ended.incident, resolution: { reason: "withdrawn" } } as const
+    const [head] = digestText([{ ...ended, incident: gone }, ended, firing], plain).split("\n")
+    assert.strictEqual(head, "3 incidents fired, critical: 1, closed by now: 2")
+    assert.match(spokenText([ended, firing]), /^Tocsin: 2 incidents fired\. resolved by now: 1\. critical\./)
+  })
+
+  it("counts kinds only in room that no line needs, but where some incidents have no line", () => {
+    const three = many(3, "warning", "x".repeat(60))
+    const whole = "3 incidents are firing, warning: 3"
+    const room = digestText(three, { ...plain, hasNoLinks: true })
+    assert.strictEqual(room.split("\n")[0], whole)
+    const tight = digestText(three, { ...plain, hasNoLinks: true, limit: room.length - 1 })
+    assert.strictEqual(tight, room.replace(", warning: 3", ""))
+    assert.strictEqual(digestText(three, { ...plain, hasNoLinks: true, limit: room.length }), room)
+    const unlisted = { ...plain, hasNoLinks: true, limit: 70, form: "brief" } as const
+    assert.match(digestText(three, unlisted), /^3 incidents are firing, warning: 3\n.*\n… and 2 more$/)
   })
 
   it("of resolutions, has those first that are no recovery", () => {
@@ -482,21 +505,24 @@ describe("a digest", () => {
       ended({ reason: "reported", status: "critical" }),
     ]
     const [title, ...lines] = digestText(ends, { ...plain, hasNoLinks: true }).split("\n")
-    assert.strictEqual(title, "6 incidents are closed, still not ok: 2, no recovery seen: 2, ok again: 1")
+    assert.strictEqual(title, "6 incidents are closed, still not ok: 2, no recovery seen: 3, ok again: 1")
     assert.deepStrictEqual(
       lines.map((line) => line.replace("RESOLVED: web-1/disk", "")),
       [
         ": moved to site",
         ": reported critical after 12 min 10 s",
         ": resolved by ben",
+        ": /var is 97 % full",
         ": deleted by ann",
         ": ok again after 12 min 10 s",
-        ": /var is 97 % full",
       ],
     )
-    assert.match(
+    assert.strictEqual(
       spokenText(ends),
-      /^Tocsin: 6 incidents are closed\. still not ok: 2\. no recovery seen: 2\. ok again: 1\. The worst: resolved\./,
+      "Tocsin: 6 incidents are closed. still not ok: 2. no recovery seen: 3. ok again: 1. " +
+        "web-1/disk. moved to site. Still not ok: it is part of the incident site now. " +
+        "web-1/disk. reported critical after 12 minutes 10 seconds. Still not ok: no longer late, but critical now. " +
+        "web-1/disk. resolved by ben. By hand: no result says that it is ok.",
     )
     const [all] = digestText([resolved, ended(undefined)], plain).split("\n")
     assert.strictEqual(all, "2 incidents are resolved")

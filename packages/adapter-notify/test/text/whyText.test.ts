@@ -58,7 +58,7 @@ const CASES: ReadonlyArray<readonly [DeliveryAttempt, string, string, string]> =
     handover,
     "On call for primary since 2026-11-09 09:00 CET",
     "On call for primary since 09:00",
-    "On call for primary since 2026-11-09 09:00 CET",
+    "On call for primary since 09:00 CET on November 9",
   ],
   [
     ranOut,

@@ -57,8 +57,7 @@ export const cs = {
   notification: {
     statuses: { ok: "v pořádku", warning: "varování", critical: "kritický stav", unknown: "neznámý stav" },
     over: "{title} (mezitím vyřešeno)",
-    ended_as: "{title} ({ending})",
-    closed_by_now: "Mezitím uzavřeno: {ending}",
+    ended_as: "{title} (mezitím uzavřeno: {ending})",
     test: "TEST: Tocsin vás zde zastihne. Nic se neděje.",
     why: {
       not_reached: "Nepodařilo se zastihnout: {names}",
@@ -71,7 +70,6 @@ export const cs = {
     acknowledged: "Potvrdil(a): {name}, do: {time}",
     since: "Od: {time}",
     span: "Od: {from}, do: {to} ({length})",
-    span_over: "Od: {from}, do: {to} ({length}), mezitím vyřešeno",
     members: {
       one: "{n} kontrola není v pořádku",
       few: "{n} kontroly nejsou v pořádku",
@@ -133,12 +131,8 @@ export const cs = {
       many: "{n} vyřešeného výpadku",
       other: "{n} vyřešených výpadků",
     },
-    fired: {
-      one: "{n} výpadek, mezitím uzavřeno: {over}",
-      few: "{n} výpadky, mezitím uzavřeno: {over}",
-      many: "{n} výpadku, mezitím uzavřeno: {over}",
-      other: "{n} výpadků, mezitím uzavřeno: {over}",
-    },
+    fired: { one: "{n} výpadek", few: "{n} výpadky", many: "{n} výpadku", other: "{n} výpadků" },
+    over_as: { closed: "mezitím uzavřeno", resolved: "mezitím vyřešeno" },
     state_since: "{status} od: {time}",
     took: "doba kontroly: {length}",
     since_and_took: "{status} od: {time}, doba kontroly: {length}",
@@ -148,6 +142,7 @@ export const cs = {
   },
   call: {
     over: "{status}, mezitím vyřešeno",
+    closed: "{status}, mezitím uzavřeno",
     resolved: "vyřešeno",
     instant: "méně než sekunda",
     worst: "Nejzávažnější: {said}",

@@ -47,8 +47,7 @@ export const de = {
   notification: {
     statuses: { ok: "in Ordnung", warning: "Warnung", critical: "kritisch", unknown: "unbekannt" },
     over: "{title} (inzwischen behoben)",
-    ended_as: "{title} ({ending})",
-    closed_by_now: "Inzwischen abgeschlossen: {ending}",
+    ended_as: "{title} (inzwischen abgeschlossen: {ending})",
     test: "TEST: Tocsin erreicht Sie hier. Es ist nichts passiert.",
     why: {
       not_reached: "Nicht erreicht: {names}",
@@ -61,7 +60,6 @@ export const de = {
     acknowledged: "Bestätigt von {name} bis {time}",
     since: "Seit {time}",
     span: "Von {from} bis {to} ({length})",
-    span_over: "Von {from} bis {to} ({length}), inzwischen behoben",
     members: {
       one: "{n} Prüfung ist nicht in Ordnung",
       other: "{n} Prüfungen sind nicht in Ordnung",
@@ -100,10 +98,8 @@ export const de = {
       recovered: "wieder in Ordnung",
     },
     resolved: { one: "{n} Störung ist behoben", other: "{n} Störungen sind behoben" },
-    fired: {
-      one: "{n} Störung, davon inzwischen abgeschlossen: {over}",
-      other: "{n} Störungen, davon inzwischen abgeschlossen: {over}",
-    },
+    fired: { one: "{n} Störung", other: "{n} Störungen" },
+    over_as: { closed: "inzwischen abgeschlossen", resolved: "inzwischen behoben" },
     state_since: "{status} seit {time}",
     took: "Dauer der Prüfung: {length}",
     since_and_took: "{status} seit {time}, Dauer der Prüfung: {length}",
@@ -113,6 +109,7 @@ export const de = {
   },
   call: {
     over: "{status}, inzwischen behoben",
+    closed: "{status}, inzwischen abgeschlossen",
     resolved: "behoben",
     instant: "weniger als eine Sekunde",
     worst: "Am schwersten: {said}",

@@ -56,9 +56,7 @@ export const en = {
     statuses: { ok: "ok", warning: "warning", critical: "critical", unknown: "unknown" },
     over: "{title} (resolved by now)",
     /** The same, where its check is not known to be ok. */
-    ended_as: "{title} ({ending})",
-    /** Of a single firing that goes out after such an end. */
-    closed_by_now: "Closed by now: {ending}",
+    ended_as: "{title} (closed by now: {ending})",
     /** Notifications of browsers have the word before the colon as their title. */
     test: "TEST: Tocsin reaches you here. Nothing is wrong.",
     /** Lengths are short, and a voice says them in words. */
@@ -73,7 +71,6 @@ export const en = {
     acknowledged: "Acknowledged by {name} until {time}",
     since: "Since {time}",
     span: "From {from} to {to} ({length})",
-    span_over: "From {from} to {to} ({length}): resolved by now",
     members: { one: "{n} check is not ok", other: "{n} checks are not ok" },
     late: { one: "{n} check is late", other: "{n} checks are late" },
     agent: "Agent: {name}",
@@ -107,10 +104,9 @@ export const en = {
     closed: { one: "{n} incident is closed", other: "{n} incidents are closed" },
     closed_as: { still: "still not ok", unseen: "no recovery seen", recovered: "ok again" },
     resolved: { one: "{n} incident is resolved", other: "{n} incidents are resolved" },
-    fired: {
-      one: "{n} incident fired, {over} of them closed by now",
-      other: "{n} incidents fired, {over} of them closed by now",
-    },
+    fired: { one: "{n} incident fired", other: "{n} incidents fired" },
+    /** Of firings that go out after their incidents have ended, each before its number. */
+    over_as: { closed: "closed by now", resolved: "resolved by now" },
     state_since: "{status} since {time}",
     took: "the check took {length}",
     since_and_took: "{status} since {time}, the check took {length}",
@@ -121,6 +117,7 @@ export const en = {
   /** The words of a voice beside a message, and after a key. */
   call: {
     over: "{status}, but resolved by now",
+    closed: "{status}, but closed by now",
     resolved: "resolved",
     instant: "less than a second",
     worst: "The worst: {said}",

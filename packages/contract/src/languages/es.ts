@@ -51,8 +51,7 @@ export const es = {
   notification: {
     statuses: { ok: "normal", warning: "advertencia", critical: "crítico", unknown: "desconocido" },
     over: "{title} (ya resuelto)",
-    ended_as: "{title} ({ending})",
-    closed_by_now: "Ya cerrado: {ending}",
+    ended_as: "{title} (ya cerrado: {ending})",
     test: "PRUEBA: Tocsin le avisa aquí. No hay ningún problema.",
     why: {
       not_reached: "No se pudo contactar con {names}",
@@ -65,7 +64,6 @@ export const es = {
     acknowledged: "Confirmado por {name} hasta: {time}",
     since: "Desde: {time}",
     span: "Desde: {from}. Hasta: {to} ({length})",
-    span_over: "Desde: {from}. Hasta: {to} ({length}), ya resuelto",
     members: {
       one: "{n} comprobación con problemas",
       many: "{n} de comprobaciones con problemas",
@@ -121,11 +119,8 @@ export const es = {
       many: "{n} de incidentes resueltos",
       other: "{n} incidentes resueltos",
     },
-    fired: {
-      one: "{n} incidente. Ya cerrados: {over}",
-      many: "{n} de incidentes. Ya cerrados: {over}",
-      other: "{n} incidentes. Ya cerrados: {over}",
-    },
+    fired: { one: "{n} incidente", many: "{n} de incidentes", other: "{n} incidentes" },
+    over_as: { closed: "ya cerrados", resolved: "ya resueltos" },
     state_since: "{status} desde: {time}",
     took: "duración de la comprobación: {length}",
     since_and_took: "{status} desde: {time}. Duración de la comprobación: {length}",
@@ -135,6 +130,7 @@ export const es = {
   },
   call: {
     over: "{status}, pero ya resuelto",
+    closed: "{status}, pero ya cerrado",
     resolved: "resuelto",
     instant: "menos de un segundo",
     worst: "Lo más grave: {said}",

@@ -51,8 +51,7 @@ export const fr = {
   notification: {
     statuses: { ok: "normal", warning: "avertissement", critical: "critique", unknown: "inconnu" },
     over: "{title} (résolu depuis)",
-    ended_as: "{title} ({ending})",
-    closed_by_now: "Clos depuis : {ending}",
+    ended_as: "{title} (clos depuis : {ending})",
     test: "TEST : Tocsin vous joint ici. Tout va bien.",
     why: {
       not_reached: "Impossible de joindre {names}",
@@ -65,7 +64,6 @@ export const fr = {
     acknowledged: "Acquitté par {name} jusqu’à : {time}",
     since: "Depuis le {time}",
     span: "Du {from} au {to} ({length})",
-    span_over: "Du {from} au {to} ({length}), résolu depuis",
     members: {
       one: "{n} contrôle en défaut",
       many: "{n} de contrôles en défaut",
@@ -117,11 +115,8 @@ export const fr = {
       many: "{n} d’incidents résolus",
       other: "{n} incidents résolus",
     },
-    fired: {
-      one: "{n} incident, dont clos depuis : {over}",
-      many: "{n} d’incidents, dont clos depuis : {over}",
-      other: "{n} incidents, dont clos depuis : {over}",
-    },
+    fired: { one: "{n} incident", many: "{n} d’incidents", other: "{n} incidents" },
+    over_as: { closed: "clos depuis", resolved: "résolus depuis" },
     state_since: "{status} depuis le {time}",
     took: "durée du contrôle : {length}",
     since_and_took: "{status} depuis le {time}, durée du contrôle : {length}",
@@ -131,6 +126,7 @@ export const fr = {
   },
   call: {
     over: "{status}, mais résolu depuis",
+    closed: "{status}, mais clos depuis",
     resolved: "résolu",
     instant: "moins d’une seconde",
     worst: "Le plus grave : {said}",

@@ -51,8 +51,7 @@ export const it = {
   notification: {
     statuses: { ok: "regolare", warning: "avviso", critical: "critico", unknown: "sconosciuto" },
     over: "{title} (nel frattempo risolto)",
-    ended_as: "{title} ({ending})",
-    closed_by_now: "Nel frattempo chiuso: {ending}",
+    ended_as: "{title} (nel frattempo chiuso: {ending})",
     test: "PROVA: Tocsin la raggiunge qui. Non è successo nulla.",
     why: {
       not_reached: "Non raggiunto: {names}",
@@ -65,7 +64,6 @@ export const it = {
     acknowledged: "Confermato da {name} fino a: {time}",
     since: "Dal {time}",
     span: "Dal {from} al {to} ({length})",
-    span_over: "Dal {from} al {to} ({length}), nel frattempo risolto",
     members: {
       one: "{n} controllo non regolare",
       many: "{n} di controlli non regolari",
@@ -117,11 +115,8 @@ export const it = {
       many: "{n} di incidenti risolti",
       other: "{n} incidenti risolti",
     },
-    fired: {
-      one: "{n} incidente, di cui nel frattempo chiusi: {over}",
-      many: "{n} di incidenti, di cui nel frattempo chiusi: {over}",
-      other: "{n} incidenti, di cui nel frattempo chiusi: {over}",
-    },
+    fired: { one: "{n} incidente", many: "{n} di incidenti", other: "{n} incidenti" },
+    over_as: { closed: "nel frattempo chiusi", resolved: "nel frattempo risolti" },
     state_since: "{status} dal {time}",
     took: "durata del controllo: {length}",
     since_and_took: "{status} dal {time}, durata del controllo: {length}",
@@ -131,6 +126,7 @@ export const it = {
   },
   call: {
     over: "{status}, ma nel frattempo risolto",
+    closed: "{status}, ma nel frattempo chiuso",
     resolved: "risolto",
     instant: "meno di un secondo",
     worst: "Il più grave: {said}",

@@ -47,8 +47,7 @@ export const ja = {
   notification: {
     statuses: { ok: "正常", warning: "警告", critical: "重大", unknown: "不明" },
     over: "{title}（その後解決）",
-    ended_as: "{title}（{ending}）",
-    closed_by_now: "その後終了：{ending}",
+    ended_as: "{title}（その後終了：{ending}）",
     test: "テスト：Tocsin からの通知はここに届きます。問題は起きていません。",
     why: {
       not_reached: "連絡できませんでした：{names}",
@@ -61,7 +60,6 @@ export const ja = {
     acknowledged: "確認済み：{name}、{time} まで",
     since: "発生：{time}",
     span: "{from} から {to} まで（{length}）",
-    span_over: "{from} から {to} まで（{length}）、その後解決",
     members: { other: "異常のある監視項目：{n}件" },
     late: { other: "報告が遅れている監視項目：{n}件" },
     agent: "エージェント：{name}",
@@ -93,7 +91,8 @@ export const ja = {
     closed: { other: "{n}件の障害が終了" },
     closed_as: { still: "異常が継続", unseen: "復帰を未確認", recovered: "正常に復帰" },
     resolved: { other: "{n}件の障害が解決" },
-    fired: { other: "{n}件の障害が発生、うち{over}件はその後終了" },
+    fired: { other: "{n}件の障害が発生" },
+    over_as: { closed: "その後終了", resolved: "その後解決" },
     state_since: "{status}：{time} から",
     took: "チェックの所要時間：{length}",
     since_and_took: "{status}（{time} から）。チェックの所要時間：{length}",
@@ -103,6 +102,7 @@ export const ja = {
   },
   call: {
     over: "{status}、その後解決",
+    closed: "{status}、その後終了",
     resolved: "解決",
     instant: "1秒未満",
     worst: "最も深刻なもの：{said}",

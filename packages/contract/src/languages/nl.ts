@@ -47,8 +47,7 @@ export const nl = {
   notification: {
     statuses: { ok: "in orde", warning: "waarschuwing", critical: "kritiek", unknown: "onbekend" },
     over: "{title} (inmiddels opgelost)",
-    ended_as: "{title} ({ending})",
-    closed_by_now: "Inmiddels afgesloten: {ending}",
+    ended_as: "{title} (inmiddels afgesloten: {ending})",
     test: "TEST: Tocsin bereikt u hier. Er is niets aan de hand.",
     why: {
       not_reached: "Niet bereikt: {names}",
@@ -61,7 +60,6 @@ export const nl = {
     acknowledged: "Bevestigd door {name} tot {time}",
     since: "Sinds {time}",
     span: "Van {from} tot {to} ({length})",
-    span_over: "Van {from} tot {to} ({length}), inmiddels opgelost",
     members: { one: "{n} controle is niet in orde", other: "{n} controles zijn niet in orde" },
     late: { one: "{n} controle is te laat", other: "{n} controles zijn te laat" },
     agent: "Agent: {name}",
@@ -93,10 +91,8 @@ export const nl = {
     closed: { one: "{n} afgesloten storing", other: "{n} afgesloten storingen" },
     closed_as: { still: "nog steeds niet in orde", unseen: "geen herstel gezien", recovered: "weer in orde" },
     resolved: { one: "{n} opgeloste storing", other: "{n} opgeloste storingen" },
-    fired: {
-      one: "{n} storing, waarvan inmiddels afgesloten: {over}",
-      other: "{n} storingen, waarvan inmiddels afgesloten: {over}",
-    },
+    fired: { one: "{n} storing", other: "{n} storingen" },
+    over_as: { closed: "inmiddels afgesloten", resolved: "inmiddels opgelost" },
     state_since: "{status} sinds {time}",
     took: "duur van de controle: {length}",
     since_and_took: "{status} sinds {time}, duur van de controle: {length}",
@@ -106,6 +102,7 @@ export const nl = {
   },
   call: {
     over: "{status}, maar inmiddels opgelost",
+    closed: "{status}, maar inmiddels afgesloten",
     resolved: "opgelost",
     instant: "minder dan een seconde",
     worst: "Ernstigste: {said}",

@@ -62,8 +62,7 @@ export const pl = {
       unknown: "stan nieznany",
     },
     over: "{title} (już rozwiązano)",
-    ended_as: "{title} ({ending})",
-    closed_by_now: "Już zamknięto: {ending}",
+    ended_as: "{title} (już zamknięto: {ending})",
     test: "TEST: Tutaj docierają powiadomienia z Tocsin. Nic się nie stało.",
     why: {
       not_reached: "Nie udało się dotrzeć do: {names}",
@@ -76,7 +75,6 @@ export const pl = {
     acknowledged: "Potwierdzone przez: {name}, do: {time}",
     since: "Od: {time}",
     span: "Od: {from}, do: {to} ({length})",
-    span_over: "Od: {from}, do: {to} ({length}), już rozwiązano",
     members: {
       one: "{n} kontrola z problemem",
       few: "{n} kontrole z problemem",
@@ -138,12 +136,8 @@ export const pl = {
       many: "{n} rozwiązanych awarii",
       other: "{n} rozwiązanej awarii",
     },
-    fired: {
-      one: "{n} awaria, już zamknięte: {over}",
-      few: "{n} awarie, już zamknięte: {over}",
-      many: "{n} awarii, już zamknięte: {over}",
-      other: "{n} awarii, już zamknięte: {over}",
-    },
+    fired: { one: "{n} awaria", few: "{n} awarie", many: "{n} awarii", other: "{n} awarii" },
+    over_as: { closed: "już zamknięte", resolved: "już rozwiązane" },
     state_since: "{status} od: {time}",
     took: "czas sprawdzenia: {length}",
     since_and_took: "{status} od: {time}, czas sprawdzenia: {length}",
@@ -153,6 +147,7 @@ export const pl = {
   },
   call: {
     over: "{status}, ale już rozwiązano",
+    closed: "{status}, ale już zamknięto",
     resolved: "rozwiązano",
     instant: "mniej niż sekunda",
     worst: "Najpoważniejsze: {said}",

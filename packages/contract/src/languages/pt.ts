@@ -52,8 +52,7 @@ export const pt = {
   notification: {
     statuses: { ok: "normal", warning: "aviso", critical: "crítico", unknown: "desconhecido" },
     over: "{title} (já resolvido)",
-    ended_as: "{title} ({ending})",
-    closed_by_now: "Já encerrado: {ending}",
+    ended_as: "{title} (já encerrado: {ending})",
     test: "TESTE: Você recebe aqui os avisos do Tocsin. Não há nada de errado.",
     why: {
       not_reached: "Não foi possível contatar {names}",
@@ -66,7 +65,6 @@ export const pt = {
     acknowledged: "Confirmado por {name} até: {time}",
     since: "Desde: {time}",
     span: "De: {from}. Até: {to} ({length})",
-    span_over: "De: {from}. Até: {to} ({length}), já resolvido",
     members: {
       one: "{n} verificação com problema",
       many: "{n} de verificações com problema",
@@ -122,11 +120,8 @@ export const pt = {
       many: "{n} de incidentes resolvidos",
       other: "{n} incidentes resolvidos",
     },
-    fired: {
-      one: "{n} incidente. Já encerrados: {over}",
-      many: "{n} de incidentes. Já encerrados: {over}",
-      other: "{n} incidentes. Já encerrados: {over}",
-    },
+    fired: { one: "{n} incidente", many: "{n} de incidentes", other: "{n} incidentes" },
+    over_as: { closed: "já encerrados", resolved: "já resolvidos" },
     state_since: "{status} desde: {time}",
     took: "duração da verificação: {length}",
     since_and_took: "{status} desde: {time}. Duração da verificação: {length}",
@@ -136,6 +131,7 @@ export const pt = {
   },
   call: {
     over: "{status}, mas já resolvido",
+    closed: "{status}, mas já encerrado",
     resolved: "resolvido",
     instant: "menos de um segundo",
     worst: "O mais grave: {said}",

@@ -47,8 +47,7 @@ export const sv = {
   notification: {
     statuses: { ok: "normalt", warning: "varning", critical: "kritiskt", unknown: "okänt" },
     over: "{title} (redan löst)",
-    ended_as: "{title} ({ending})",
-    closed_by_now: "Redan avslutad: {ending}",
+    ended_as: "{title} (redan avslutad: {ending})",
     test: "TEST: Tocsin når dig här. Inget är fel.",
     why: {
       not_reached: "Kunde inte nå {names}",
@@ -61,7 +60,6 @@ export const sv = {
     acknowledged: "Kvitterat av {name} till {time}",
     since: "Sedan {time}",
     span: "Från {from} till {to} ({length})",
-    span_over: "Från {from} till {to} ({length}), redan löst",
     members: { one: "{n} kontroll är inte normal", other: "{n} kontroller är inte normala" },
     late: { one: "{n} kontroll är försenad", other: "{n} kontroller är försenade" },
     agent: "Agent: {name}",
@@ -97,10 +95,8 @@ export const sv = {
       recovered: "normalt igen",
     },
     resolved: { one: "{n} löst störning", other: "{n} lösta störningar" },
-    fired: {
-      one: "{n} störning, varav redan avslutade: {over}",
-      other: "{n} störningar, varav redan avslutade: {over}",
-    },
+    fired: { one: "{n} störning", other: "{n} störningar" },
+    over_as: { closed: "redan avslutade", resolved: "redan lösta" },
     state_since: "{status} sedan {time}",
     took: "kontrollen tog {length}",
     since_and_took: "{status} sedan {time}, kontrollen tog {length}",
@@ -110,6 +106,7 @@ export const sv = {
   },
   call: {
     over: "{status}, men redan löst",
+    closed: "{status}, men redan avslutat",
     resolved: "löst",
     instant: "mindre än en sekund",
     worst: "Allvarligast: {said}",

@@ -47,8 +47,7 @@ export const zh = {
   notification: {
     statuses: { ok: "正常", warning: "警告", critical: "严重", unknown: "未知" },
     over: "{title}（现已解决）",
-    ended_as: "{title}（{ending}）",
-    closed_by_now: "现已关闭：{ending}",
+    ended_as: "{title}（现已关闭：{ending}）",
     test: "测试：Tocsin 可以在此通知您。没有发生问题。",
     why: {
       not_reached: "无法联系 {names}",
@@ -61,7 +60,6 @@ export const zh = {
     acknowledged: "已由 {name} 确认，有效至 {time}",
     since: "始于 {time}",
     span: "{from} 至 {to}（{length}）",
-    span_over: "{from} 至 {to}（{length}），现已解决",
     members: { other: "{n} 项检查异常" },
     late: { other: "{n} 项检查逾期" },
     agent: "代理程序：{name}",
@@ -93,7 +91,8 @@ export const zh = {
     closed: { other: "{n} 个故障已关闭" },
     closed_as: { still: "仍然异常", unseen: "未确认恢复", recovered: "已恢复正常" },
     resolved: { other: "{n} 个故障已解决" },
-    fired: { other: "{n} 个故障，其中 {over} 个现已关闭" },
+    fired: { other: "{n} 个故障" },
+    over_as: { closed: "现已关闭", resolved: "现已解决" },
     state_since: "{status}，始于 {time}",
     took: "检查用时{length}",
     since_and_took: "{status}，始于 {time}，检查用时{length}",
@@ -103,6 +102,7 @@ export const zh = {
   },
   call: {
     over: "{status}，现已解决",
+    closed: "{status}，现已关闭",
     resolved: "已解决",
     instant: "不到一秒",
     worst: "最严重的是：{said}",

@@ -8,16 +8,15 @@ import { cutText, plain } from "../../heart/notifications/cutText.ts"
 import { digestHead, worstFirst } from "../../heart/notifications/digestText.ts"
 import {
   acknowledgedIn,
-  closedIn,
   endedIn,
   endingIn,
   headlineIn,
   isOver,
-  notRecoveredIn,
+  notOkIn,
   testText,
   whereText,
 } from "../../heart/notifications/incidentText.ts"
-import { type Reader, readerTexts } from "../../heart/notifications/readerTexts.ts"
+import { type Reader, readerTexts, saidTimes } from "../../heart/notifications/readerTexts.ts"
 import { sharedWhy } from "../../heart/notifications/whyText.ts"
 
 /** Incidents that a call about several says, which one can keep in mind. */
@@ -34,7 +33,8 @@ const stateOf = (notification: DeliveryAttempt): string => {
   const { call, notification: words } = readerTexts(notification).words
   if (event_type === "resolved") return call.resolved
   const status = words.statuses[severity]
-  return isOver(notification) && endedIn(notification) === undefined ? fill(call.over, { status }) : status
+  if (!isOver(notification)) return status
+  return fill(endedIn(notification) === undefined ? call.over : call.closed, { status })
 }
 
 /** The name of an incident as a voice says it. */
@@ -44,33 +44,43 @@ export const spokenName = ({ incident, title }: DeliveryAttempt): string =>
 /** How a line is said: a name is no longer than that of the incident. */
 const SPOKEN = { form: "spoken", nameOf: (name: string) => cutText(name, MOST_OF_KEY) } as const
 
-const aboutOne = (notification: DeliveryAttempt): string =>
-  [
-    stateOf(notification),
-    spokenName(notification),
-    endingIn(notification, SPOKEN) ?? cutText(headlineIn(notification), MOST_OF_HEADLINE),
-    closedIn(notification, SPOKEN) ?? "",
-    notRecoveredIn(notification, SPOKEN) ?? acknowledgedIn(notification, "spoken") ?? "",
-  ]
-    .filter((text) => text !== "")
-    .map((text) => sentence(text, readerTexts(notification).words.call))
-    .join(" ")
-    .trim()
+/** Of a late check, the headline has times of ours. */
+const spokenHeadline = (notification: DeliveryAttempt): string => {
+  const { due_at, tz } = notification
+  const line = headlineIn(notification)
+  return cutText(line.startsWith("late: ") ? saidTimes(line, due_at, tz) : line, MOST_OF_HEADLINE)
+}
+
+/** Sentences about an incident behind its state. */
+const aboutOne = (notification: DeliveryAttempt): ReadonlyArray<string> => [
+  spokenName(notification),
+  endingIn(notification, SPOKEN) ?? spokenHeadline(notification),
+  endedIn(notification, SPOKEN) ?? "",
+  notOkIn(notification, SPOKEN) ?? acknowledgedIn(notification, "spoken") ?? "",
+]
 
 /** A message as a voice says it: a test if it is about nothing (docs/rules.md#phones). */
 export const spokenText = (notifications: ReadonlyArray<DeliveryAttempt>, reader: Reader = {}): string => {
   const [worst] = worstFirst(notifications)
   if (worst === undefined) return testText(reader)
   const { call } = readerTexts(worst).words
+  const sentences = (...texts: ReadonlyArray<string>): string =>
+    texts
+      .filter((text) => text !== "")
+      .map((text) => sentence(text, call))
+      .join(" ")
+      .trim()
   const why = sharedWhy(notifications, "spoken")
   const first = why === undefined ? "Tocsin:" : `Tocsin: ${sentence(why, call)}`
-  if (notifications.length === 1) return `${first} ${aboutOne(worst)}`
+  if (notifications.length === 1) return `${first} ${sentences(stateOf(worst), ...aboutOne(worst))}`
+  const { count, kinds, over } = digestHead(notifications, "spoken")
   const shown = worstFirst(notifications).slice(0, notifications.length > MOST_WITH_KEY ? 1 : MOST_SAID)
-  const said = shown.map(aboutOne).join(" ")
-  const [count, ...kinds] = digestHead(notifications, "spoken")
-  // The worst of a digest of firings say their severities.
-  const head = [count, ...(worst.event_type === "resolved" ? kinds : [])]
-  return `${first} ${head.map((part) => sentence(part, call)).join(" ")} ${fill(call.worst, { said })}`
+  // All of them are resolved, and none is worse than another.
+  if (worst.event_type === "resolved")
+    return `${first} ${sentences(count, ...kinds, ...shown.flatMap(aboutOne))}`
+  const said = shown.map((one) => sentences(stateOf(one), ...aboutOne(one))).join(" ")
+  const isAll = shown.length === notifications.length
+  return `${first} ${sentences(count, ...over)} ${isAll ? said : fill(call.worst, { said })}`
 }
 
 /** Who acknowledged, in a sentence: by a link, the receiver of a message. */

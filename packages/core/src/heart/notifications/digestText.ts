@@ -4,7 +4,7 @@ import { fill } from "@tocsin/contract/languages/Words"
 import { cutText, type TextMedium } from "./cutText.ts"
 import {
   checkIn,
-  closedIn,
+  endedIn,
   isOver,
   lineTitleOf,
   linksOf,
@@ -58,11 +58,7 @@ const BELOW = "↳ "
 /** Where, and since when; of a resolution where, and that its check is not ok. */
 const factsOf = (notification: DeliveryAttempt): string => {
   const isFiring = notification.event_type === "firing"
-  // Its line says how it ended.
-  const closed = closedIn(notification)
-  const facts = isFiring
-    ? listFacts(notification).filter((fact) => fact !== closed)
-    : [notRecoveredIn(notification), checkIn(notification)]
+  const facts = isFiring ? listFacts(notification) : [notRecoveredIn(notification), checkIn(notification)]
   return facts.filter((fact) => fact !== undefined).join(SEPARATOR)
 }
 
@@ -88,35 +84,33 @@ interface DigestEntry {
   readonly link: NamedLink | undefined
 }
 
-/**
- * Several notifications of one type, the most severe first and incidents that have resolved since last. Those that do
- * not fit are counted: only summaries are cut, because places that are cut read alike.
- */
-export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: TextMedium) => {
-  const { limit, escape, form } = medium
-  const why = sharedWhy(notifications)
-  const total = notifications.length
-  const { counted, words } = readerTexts(notifications[0] ?? {}, form)
-  const shown = worstFirst(notifications).slice(0, total > MOST_LINES ? MOST_LINES - 1 : MOST_LINES)
-  const titles = shown.map((notification) => escape(lineTitleOf(notification, medium)))
-  const head = digestHead(notifications, form)
-  const more = () =>
-    titles.length < total ? counted(words.notification.more, total - titles.length) : undefined
-  const textOf = (title: string, lines: ReadonlyArray<string>): string =>
-    withWhy([title, ...lines, ...[more() ?? []].flat()], why, medium)
-  while (titles.length > 1 && textOf(head[0], titles).length > limit) titles.pop()
-  // The kinds give way to the lines.
-  const whole = head.join(COMMAS[notifications[0]?.lang ?? "en"] ?? ", ")
-  const title = textOf(whole, titles).length <= limit ? whole : head[0]
-  const fitting = shown.slice(0, titles.length)
-  const links = linksFor(fitting, limit - textOf(title, titles).length, medium)
+/** The room of the lines of a digest. */
+interface LineRoom {
+  readonly medium: TextMedium
+  /** Beside their titles. */
+  readonly room: number
+  readonly titles: ReadonlyArray<string>
+  /** Whether facts may stand below them. */
+  readonly hasFacts: boolean
+}
+
+/** The lines of the incidents that have one. */
+const entriesOf = (
+  fitting: ReadonlyArray<DeliveryAttempt>,
+  { hasFacts, medium, room: most, titles }: LineRoom,
+) => {
+  const { escape } = medium
+  const links = linksFor(fitting, most, medium)
   const ends = links.map((link) => (link === undefined ? "" : ` ${link.url}`))
-  const left = limit - textOf(title, titles).length - ends.join("").length
-  const facts = total > MOST_LINKED ? [] : factsFor(fitting, left, medium)
+  const left = most - ends.join("").length
+  const facts = hasFacts ? factsFor(fitting, left, medium) : []
   const below = facts.map((fact) => (fact === "" ? "" : `\n${BELOW}${fact}`))
-  const room = Math.floor((left - below.join("").length) / titles.length)
+  const summaries = fitting.map((notification) => withSummary("", notification, medium))
+  const spare = left - below.join("").length
+  const isWhole = escape(summaries.join("")).length <= spare
+  const room = isWhole ? spare : Math.floor(spare / titles.length)
   const lineOf = (notification: DeliveryAttempt, index: number): string => {
-    const [name = "", summary] = [titles[index], withSummary("", notification, medium)]
+    const [name = "", summary = ""] = [titles[index], summaries[index]]
     if (room < 0) return cutText(lineTitleOf(notification, medium), { limit: name.length + room, escape })
     const isCut = room < Math.min(SHORTEST_SUMMARY, escape(summary).length)
     return isCut ? name : `${name}${cutText(summary, { limit: room, escape })}`
@@ -128,29 +122,71 @@ export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: 
     facts: facts[index] ?? "",
     check: checkIn(notification),
   }))
-  const lines = entries.map(({ line }, index) => line + (ends[index] ?? "") + (below[index] ?? ""))
-  return { title, entries, more: more(), text: textOf(title, lines) }
+  return {
+    entries,
+    lines: entries.map(({ line }, index) => line + (ends[index] ?? "") + (below[index] ?? "")),
+  }
+}
+
+/** A digest as a medium has it. */
+interface Digest {
+  readonly title: string
+  readonly entries: ReadonlyArray<DigestEntry>
+  readonly more: string | undefined
+  readonly text: string
+}
+
+/**
+ * Several notifications of one type, the most severe first and incidents that have resolved since last. Those that do
+ * not fit are counted: only summaries are cut, because places that are cut read alike.
+ */
+export const digestOf = (notifications: ReadonlyArray<DeliveryAttempt>, medium: TextMedium): Digest => {
+  const { limit, escape, form } = medium
+  const why = sharedWhy(notifications)
+  const total = notifications.length
+  const { counted, words } = readerTexts(notifications[0] ?? {}, form)
+  const shown = worstFirst(notifications).slice(0, total > MOST_LINES ? MOST_LINES - 1 : MOST_LINES)
+  const titles = shown.map((notification) => escape(lineTitleOf(notification, medium)))
+  const more = () =>
+    titles.length < total ? counted(words.notification.more, total - titles.length) : undefined
+  const textOf = (title: string, lines: ReadonlyArray<string>): string =>
+    withWhy([title, ...lines, ...[more() ?? []].flat()], why, medium)
+  const { count, kinds, over } = digestHead(notifications, form)
+  const joined = (...parts: ReadonlyArray<string>) =>
+    parts.join(COMMAS[notifications[0]?.lang ?? "en"] ?? ", ")
+  const [short, whole] = [joined(count, ...over), joined(count, ...kinds, ...over)]
+  while (titles.length > 1 && textOf(short, titles).length > limit) titles.pop()
+  const fitting = shown.slice(0, titles.length)
+  const digestWith = (title: string, room: number): Digest => {
+    const { entries, lines } = entriesOf(fitting, { medium, room, titles, hasFacts: total <= MOST_LINKED })
+    return { title, entries, more: more(), text: textOf(title, lines) }
+  }
+  const roomBeside = (title: string): number => limit - textOf(title, titles).length
+  // The line of a firing begins with its kind: where each has one, kinds take no room of lines, and none of a phone.
+  if (titles.length < total || notifications.every(({ event_type }) => event_type === "resolved")) {
+    const title = roomBeside(whole) >= 0 ? whole : short
+    return digestWith(title, roomBeside(title))
+  }
+  const found = digestWith(short, roomBeside(short))
+  const hasRoom = form !== "brief" && found.text.length + whole.length - short.length <= limit
+  return hasRoom ? digestWith(whole, roomBeside(short)) : found
 }
 
 /** Several notifications of one type as one text: how many, then a line for each. */
 export const digestText = (notifications: ReadonlyArray<DeliveryAttempt>, medium: TextMedium): string =>
   digestOf(notifications, medium).text
 
-/** The kinds of ends, worst first; one that an earlier version resolved has none. */
+/** The kinds of ends, worst first. */
 const ENDS = ["still", "unseen", "recovered"] as const
 
-/** How its incident ended: its check is still not ok, no result says that it is ok, or one does. */
-const endOf = (notification: DeliveryAttempt): (typeof ENDS)[number] | undefined => {
-  const reason = notification.incident.resolution?.reason
-  if (notification.event_type === "firing" || reason === undefined) return undefined
-  if (notRecoveredIn(notification) === undefined) return "recovered"
-  return reason === "reported" || reason === "moved" ? "still" : "unseen"
+/** How its incident ended: its check is still not ok, no result is known that says that it is ok, or one is. */
+const endOf = ({ incident: { resolution } }: DeliveryAttempt): (typeof ENDS)[number] => {
+  if (resolution?.reason === "recovered") return "recovered"
+  return resolution?.reason === "reported" || resolution?.reason === "moved" ? "still" : "unseen"
 }
 
-const rankOf = (notification: DeliveryAttempt): number => {
-  const end = endOf(notification)
-  return end === undefined ? ENDS.length : ENDS.indexOf(end)
-}
+const rankOf = (notification: DeliveryAttempt): number =>
+  notification.event_type === "firing" ? 0 : ENDS.indexOf(endOf(notification))
 
 /** Severe ones first, and last firings whose incident has resolved; resolutions by the kind of their end. */
 export const worstFirst = (notifications: ReadonlyArray<DeliveryAttempt>): ReadonlyArray<DeliveryAttempt> =>
@@ -176,22 +212,21 @@ const kindsOf = <Kind extends string>(
     return n === 0 ? [] : [fill(labelled, { name: nameOf(kind), value: n })]
   })
 
-/** How many there are, and how many of each kind, worst first: parts of one line. */
-export const digestHead = (
-  notifications: ReadonlyArray<DeliveryAttempt>,
-  form?: TextForm,
-): readonly [string, ...ReadonlyArray<string>] => {
+/** How many there are, how many of each kind, worst first, and how many are over by now: parts of one line. */
+export const digestHead = (notifications: ReadonlyArray<DeliveryAttempt>, form?: TextForm) => {
   const total = notifications.length
   const { counted, words } = readerTexts(notifications[0] ?? {}, form)
-  const { closed, closed_as, fired, firing, labelled, resolved, statuses } = words.notification
+  const { closed, closed_as, fired, firing, labelled, over_as, resolved, statuses } = words.notification
   if (notifications.every(({ event_type }) => event_type === "resolved")) {
-    const ends = notifications.map(endOf)
-    if (!ends.some((end) => end === "still" || end === "unseen")) return [counted(resolved, total)]
-    return [counted(closed, total), ...kindsOf(ENDS, ends, (end) => closed_as[end], labelled)]
+    const isRecovery = !notifications.some((one) => notRecoveredIn(one) !== undefined)
+    const kinds = kindsOf(ENDS, notifications.map(endOf), (end) => closed_as[end], labelled)
+    return { count: counted(isRecovery ? resolved : closed, total), kinds: isRecovery ? [] : kinds, over: [] }
   }
   const open = notifications.filter((notification) => !isOver(notification))
-  const over = total - open.length
-  const title = over === 0 ? counted(firing, total) : fill(counted(fired, total), { over })
   const severities = open.map(({ severity }) => severity)
-  return [title, ...kindsOf(SEVERITIES, severities, (severity) => statuses[severity], labelled)]
+  const kinds = kindsOf(SEVERITIES, severities, (severity) => statuses[severity], labelled)
+  const value = total - open.length
+  if (value === 0) return { count: counted(firing, total), kinds, over: [] }
+  const name = notifications.some((one) => endedIn(one) !== undefined) ? over_as.closed : over_as.resolved
+  return { count: counted(fired, total), kinds, over: [fill(labelled, { name, value })] }
 }

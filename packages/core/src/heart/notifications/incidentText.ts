@@ -68,7 +68,7 @@ const howEnded = (notification: DeliveryAttempt, { form, nameOf }: Written = {})
 }
 
 /** That its check is not ok, or only a person says it is, though the incident ended; absent where it is. */
-const notOkText = (notification: DeliveryAttempt, { form, nameOf }: Written = {}): string | undefined =>
+export const notOkIn = (notification: DeliveryAttempt, { form, nameOf }: Written = {}): string | undefined =>
   notRecoveredText(
     notification.incident.resolution,
     readerTexts(notification, form).words.notification,
@@ -83,24 +83,15 @@ export const endingIn = (notification: DeliveryAttempt, written?: Written): stri
 
 /** How the incident of a firing ended before that went out, where its check is not known to be ok. */
 export const endedIn = (notification: DeliveryAttempt, written?: Written): string | undefined =>
-  isFiring(notification) && notOkText(notification) !== undefined
-    ? howEnded(notification, written)
-    : undefined
-
-/** The same as a sentence, where no line says it. */
-export const closedIn = (notification: DeliveryAttempt, written: Written = {}): string | undefined => {
-  const ending = endedIn(notification, written)
-  const { closed_by_now } = readerTexts(notification, written.form).words.notification
-  return ending === undefined ? undefined : fill(closed_by_now, { ending })
-}
+  isFiring(notification) && notOkIn(notification) !== undefined ? howEnded(notification, written) : undefined
 
 const timeOf = (notification: DeliveryAttempt): string => {
   const { opened_at, resolved_at } = notification.incident
   const texts = readerTexts(notification)
-  const { since, span, span_over } = texts.words.notification
+  const { since, span } = texts.words.notification
   const from = texts.time(opened_at, "second")
   if (resolved_at === undefined) return fill(since, { time: from })
-  return fill(isFiring(notification) && endedIn(notification) === undefined ? span_over : span, {
+  return fill(span, {
     from,
     to: texts.time(resolved_at, "second"),
     length: texts.length(secondsOf(opened_at, resolved_at)),
@@ -112,16 +103,16 @@ export const acknowledgedIn = (
   notification: DeliveryAttempt,
   form: TextForm = "written",
 ): string | undefined => {
-  const { acknowledgement, event_type } = notification
+  const { acknowledgement, due_at, event_type } = notification
   if (event_type !== "firing" || acknowledgement === undefined) return undefined
   const { time, words } = readerTexts(notification, form)
-  const until = time(acknowledgement.until, form === "written" ? "second" : "minute")
+  const until = time(acknowledgement.until, form === "written" ? "second" : "minute", due_at)
   return fill(words.notification.acknowledged, { name: acknowledgement.by, time: until })
 }
 
 /** That a resolved incident's check is not ok, or only a person says it is; absent for a firing, and where it is. */
 export const notRecoveredIn = (notification: DeliveryAttempt, written?: Written): string | undefined =>
-  isFiring(notification) ? undefined : notOkText(notification, written)
+  isFiring(notification) ? undefined : notOkIn(notification, written)
 
 /** Its check or silent agent, where the name of the incident is not that. */
 export const checkIn = (notification: DeliveryAttempt): string | undefined => {
@@ -131,7 +122,7 @@ export const checkIn = (notification: DeliveryAttempt): string | undefined => {
   return name === undefined ? undefined : fill(isSilence ? agent : check, { name })
 }
 
-/** Who acknowledged it, how it ended meanwhile, its check or agent, since when, and how many checks are in it. */
+/** Who acknowledged it, whether its check is not ok though it ended, that or its agent, since when, and how many checks. */
 export const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> => {
   const { event_type, incident } = notification
   const { counted, words } = readerTexts(notification)
@@ -140,10 +131,9 @@ export const listFacts = (notification: DeliveryAttempt): ReadonlyArray<string> 
   const count = isLate ? late : members
   // The headline of one late check has its times.
   const hasTimes = event_type === "firing" && isLate && incident.members === 1
-  const closed = closedIn(notification)
   return [
     ...[acknowledgedIn(notification) ?? []].flat(),
-    ...(closed === undefined ? [] : [closed, notOkText(notification) ?? []].flat()),
+    ...(event_type === "firing" ? [notOkIn(notification) ?? []].flat() : []),
     ...[checkIn(notification) ?? []].flat(),
     ...(hasTimes ? [] : [timeOf(notification)]),
     ...(event_type === "firing" && incident.members > 1 ? [counted(count, incident.members)] : []),
@@ -219,7 +209,7 @@ export const incidentLines = (notification: DeliveryAttempt) => {
   // A link leads to the incident; without one, its ID is how to find it.
   const id = fill(words.labelled, { name: page.kinds.incident, value: incident.id })
   return {
-    title: titleOf(notification),
+    title: lineTitleOf(notification),
     ending: endingLines(notification),
     headline: headlineIn(notification),
     facts: [...listFacts(notification), ...(links === undefined ? [id] : [])],
@@ -267,18 +257,15 @@ export const withSummary = (title: string, notification: DeliveryAttempt, medium
     : fill(readerTexts(notification, medium.form).words.notification.labelled, { name: title, value: line })
 }
 
-/** A notification in one line, the same at each attempt: the summary names the check of an incident that checks share. */
-export const subjectOf = (notification: DeliveryAttempt): string =>
-  withSummary(titleOf(notification), notification)
-
-/** The same, as it is now: a firing whose incident has resolved says so. */
-export const lineOf = (notification: DeliveryAttempt, medium: Written = {}): string =>
-  withSummary(lineTitleOf(notification, medium), notification, medium)
-
-export const lineTitleOf = (notification: DeliveryAttempt, medium: Written): string => {
+/** Its title, and of a firing whose incident has ended that it is over by now. */
+export const lineTitleOf = (notification: DeliveryAttempt, medium: Written = {}): string => {
   const title = titleOf(notification, medium)
   const { ended_as, over } = readerTexts(notification, medium.form).words.notification
   const ending = endedIn(notification, medium)
   if (ending !== undefined) return fill(ended_as, { title, ending })
   return isOver(notification) ? fill(over, { title }) : title
 }
+
+/** A notification in one line: the summary names the check of an incident that checks share. */
+export const subjectOf = (notification: DeliveryAttempt, medium: Written = {}): string =>
+  withSummary(lineTitleOf(notification, medium), notification, medium)

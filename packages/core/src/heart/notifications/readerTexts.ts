@@ -21,8 +21,8 @@ type Precision = "second" | "minute"
 /** The words of a reader, and how times, lengths, counts and names read among them. */
 export interface ReaderTexts {
   readonly words: AnyWords
-  /** A moment; `brief` without day and zone. */
-  readonly time: (at: Instant.Instant, precision: Precision) => string
+  /** A moment; `brief` without day and zone, `spoken` without seconds and year, and without the day of `today`. */
+  readonly time: (at: Instant.Instant, precision: Precision, today?: Instant.Instant) => string
   /** A length in its two largest units. */
   readonly length: (seconds: number) => string
   readonly names: (names: ReadonlyArray<string>) => string
@@ -48,10 +48,33 @@ const englishPart =
     return `${count} ${UNITS[unit]}${count === 1 ? "" : "s"}`
   }
 
+const dayOf = (at: Instant.Instant | undefined, tz: string | undefined): string =>
+  at === undefined ? "" : zonedText(at, tz).slice(0, "2026-01-31".length)
+
+const MONTH_DAY = new Intl.DateTimeFormat("en-US", { month: "long", day: "numeric", timeZone: "UTC" })
+
+/** The times of a text, as {@link zonedText} writes them. */
+const WRITTEN = /(\d{4}-\d\d-\d\d) (\d\d:\d\d)(?::\d\d)? ([A-Z][A-Z\d+:-]*)/g
+
+/** A text whose times are said, without the day of `today` in a zone: `03:00 UTC on November 30`. */
+export const saidTimes = (
+  text: string,
+  today: Instant.Instant | undefined,
+  tz: string | undefined,
+): string => {
+  const said = dayOf(today, tz)
+  return text.replaceAll(WRITTEN, (_whole, day: string, clock: string, zone: string) => {
+    const at = Instant.parse(`${day}T00:00:00Z`)
+    const on = day === said || at === undefined ? "" : ` on ${MONTH_DAY.format(Instant.toMillis(at))}`
+    return `${clock} ${zone}${on}`
+  })
+}
+
 const inEnglish = (tz: string | undefined, form: TextForm): ReaderTexts => ({
   words: wordsOf("en"),
-  time: (at, precision) => {
+  time: (at, precision, today) => {
     const text = zonedText(at, tz, precision)
+    if (form === "spoken") return saidTimes(text, today, tz)
     return form === "brief" ? (text.split(" ")[1] ?? "") : text
   },
   length: (seconds) =>
@@ -62,8 +85,16 @@ const inEnglish = (tz: string | undefined, form: TextForm): ReaderTexts => ({
   took: (seconds) => numberText(seconds, "s"),
 })
 
-const MINUTES = { hour: "2-digit", minute: "2-digit" } as const
 const DAYS = { day: "numeric", month: "short", year: "numeric", timeZoneName: "short" } as const
+
+/** The parts of a time beside hours and minutes. */
+const TIMES = {
+  second: { ...DAYS, second: "2-digit" },
+  minute: DAYS,
+  brief: {},
+  today: { timeZoneName: "short" },
+  spoken: { day: "numeric", month: "long", timeZoneName: "short" },
+} as const
 
 const unmarked = (text: string): string => Array.from(text, withoutMarks).join("")
 
@@ -84,12 +115,8 @@ const inLanguage = (lang: Language, tz: string | undefined, form: TextForm): Rea
   const locale = localeOf(lang)
   const timeZone = timeZoneOf(tz ?? "UTC")?.name ?? "UTC"
   const formats = kept(
-    (precision: Precision) =>
-      new Intl.DateTimeFormat(locale, {
-        timeZone,
-        ...MINUTES,
-        ...(form !== "brief" && { ...DAYS, ...(precision === "second" && { second: "2-digit" }) }),
-      }),
+    (shape: keyof typeof TIMES) =>
+      new Intl.DateTimeFormat(locale, { timeZone, hour: "2-digit", minute: "2-digit", ...TIMES[shape] }),
   )
   const numbers = kept(
     (unit: string) =>
@@ -110,7 +137,11 @@ const inLanguage = (lang: Language, tz: string | undefined, form: TextForm): Rea
     get words() {
       return isUnmarked ? unmarkedWords(wordsOf(lang)) : wordsOf(lang)
     },
-    time: (at, precision) => shown(formats(precision).format(Instant.toMillis(at))),
+    time: (at, precision, today) => {
+      const isToday = form === "spoken" && dayOf(at, timeZone) === dayOf(today, timeZone)
+      const shape = isToday ? "today" : form === "written" ? precision : form
+      return shown(formats(shape).format(Instant.toMillis(at)))
+    },
     length: (seconds) => {
       const said = largestUnits(seconds, 2).map(({ count, unit }) => numbers(unit).format(count))
       if (said.length > 0) return length(parts.format(said))

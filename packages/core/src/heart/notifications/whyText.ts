@@ -18,7 +18,7 @@ const secondsOf = (from: Instant.Instant, to: Instant.Instant): number => {
  * (docs/rules.md#why-a-message-comes).
  */
 export const whyText = (notification: DeliveryAttempt, form?: TextForm): string | undefined => {
-  const { age_starts_at, cause, event_type, incident, reason = {} } = notification
+  const { age_starts_at, cause, due_at, event_type, incident, reason = {} } = notification
   if (event_type !== "firing") return undefined
   const { length, names, time, words } = readerTexts(notification, form)
   const { statuses, why } = words.notification
@@ -26,7 +26,7 @@ export const whyText = (notification: DeliveryAttempt, form?: TextForm): string 
   const lasted = (from: Instant.Instant) => ({ length: length(secondsOf(from, age_starts_at)) })
   if (beside !== undefined) return fill(why.not_reached, { names: names(beside) })
   if (rota !== undefined && since !== undefined)
-    return fill(why.on_call, { rota, time: time(momentOf(since), "minute") })
+    return fill(why.on_call, { rota, time: time(momentOf(since), "minute", due_at) })
   if (cause === "worsened" && was !== undefined) return fill(why.worse, { status: statuses[was] })
   if (cause === "escalation" && since !== undefined) return fill(why.unacknowledged, lasted(momentOf(since)))
   if (cause === "reminder") return fill(why.reminder, lasted(incident.opened_at))
