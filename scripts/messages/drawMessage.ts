@@ -39,8 +39,18 @@ interface Look {
 
 const LIGHT: Look = { ground: "#fff", ink: "#1d2228", link: "#0b57d0" }
 
-const page = ({ ground, ink, link }: Look, html: string): string =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><style>
+/** A message as HTML, and the look of what is around it. */
+interface Drawn {
+  readonly look: Look
+  readonly html: string
+}
+
+const page = (look: Look, html: string): Drawn => ({ look, html })
+
+/** A document with messages below each other. */
+const sheetOf = (drawn: ReadonlyArray<Drawn>): string => {
+  const { ground, ink, link } = drawn[0]?.look ?? LIGHT
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><style>
   body { margin: 0; padding: 14px 16px; font: 15px/1.45 system-ui, sans-serif; background: ${ground}; color: ${ink} }
   p { margin: 0; overflow-wrap: anywhere } p:empty { height: .7em } a { color: ${link} } h1 { font-size: 15px; margin: 0 0 2px }
   .post { display: flex; gap: 10px } .post > i { flex: none; width: 36px; height: 36px; border-radius: 6px; color: #fff;
@@ -51,10 +61,12 @@ const page = ({ ground, ink, link }: Look, html: string): string =>
   dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; margin: 8px 0 0; font-size: 13px }
   dt { opacity: .7 } dd { margin: 0; overflow-wrap: anywhere }
   .pill { display: inline-block; margin: 0 4px 4px 0; padding: 1px 8px; border-radius: 4px; background: #8883; font-size: 13px }
-  </style>${html}</html>`
+  .message + .message { margin-top: 16px }
+  </style>${drawn.map(({ html }) => `<div class="message">${html}</div>`).join("")}</html>`
+}
 
 /** A message of a program in a chat. */
-const post = (look: Look, text: string, above = ""): string =>
+const post = (look: Look, text: string, above = ""): Drawn =>
   page(
     look,
     `${above}<div class="post"><i style="background:${look.avatar ?? "#7a4a12"}">T</i><div><b>Tocsin</b> ${
@@ -63,7 +75,7 @@ const post = (look: Look, text: string, above = ""): string =>
   )
 
 /** A message on a phone. */
-const bubble = (text: string, ground: string, ink: string): string =>
+const bubble = (text: string, ground: string, ink: string): Drawn =>
   page(
     { ...LIGHT, link: ink },
     `<div class="card" style="background:${ground};color:${ink};border:0">${lines(text)}</div>`,
@@ -75,7 +87,7 @@ const fields = (entries: ReadonlyArray<readonly [string, unknown]>): string =>
 const buttons = (labels: ReadonlyArray<unknown>): string =>
   labels.map((label) => `<a class="button">${escapeHtml(String(label))}</a>`).join("")
 
-const card = (html: string, look: Look = LIGHT): string => page(look, `<div class="card">${html}</div>`)
+const card = (html: string, look: Look = LIGHT): Drawn => page(look, `<div class="card">${html}</div>`)
 
 const pill = (text: unknown, colour: string): string =>
   `<span class="pill" style="background:${colour};color:#fff">${escapeHtml(String(text))}</span>`
@@ -93,7 +105,7 @@ const TAGS: Body = {
   grey_exclamation: "❕",
 }
 
-const adaptiveCard = ({ attachments }: Body): string => {
+const adaptiveCard = ({ attachments }: Body): Drawn => {
   const { actions, body } = object(list(attachments)[0]?.["content"])
   const texts = list(body).map(({ inlines, separator }) => {
     const { color, text, weight } = object(list(inlines)[0])
@@ -103,7 +115,7 @@ const adaptiveCard = ({ attachments }: Body): string => {
   return card(texts.join("") + buttons(list(actions).map(({ title }) => title)))
 }
 
-const alertOf = (labels: Body, annotations: Body): string =>
+const alertOf = (labels: Body, annotations: Body): Drawn =>
   card(
     Object.entries(labels)
       .map(([name, value]) => `<span class="pill">${escapeHtml(`${name}="${String(value)}"`)}</span>`)
@@ -111,7 +123,7 @@ const alertOf = (labels: Body, annotations: Body): string =>
   )
 
 /** How each service shows a request's body: its texts as they came, read by its own rules for markup. */
-const drawings: Readonly<Record<Service, (body: Body) => string>> = {
+const drawings: Readonly<Record<Service, (body: Body) => Drawn>> = {
   slack: ({ text }) => post({ ...LIGHT, link: "#1264a3", badge: "APP" }, fromEntities(String(text))),
   telegram: ({ text }) =>
     page(
@@ -152,36 +164,39 @@ const drawings: Readonly<Record<Service, (body: Body) => string>> = {
     card(
       `<h1>${escapeHtml(String(title))} <small>${escapeHtml(String(type))}</small></h1>${lines(String(body))}`,
     ),
-  pagerduty: ({ dedup_key, links, payload }) => {
+  pagerduty: ({ dedup_key, event_action, links, payload }) => {
     const { custom_details, severity, source, summary } = object(payload)
     return card(
       `<h1>${escapeHtml(String(summary))}</h1>${fields([
+        ["Action", event_action],
         ["Severity", severity],
         ["Source", source],
         ["Alert key", dedup_key],
-        [
-          "Links",
-          list(links)
-            .map(({ href, text }) => `${String(text)}: ${String(href)}`)
-            .join("\n"),
-        ],
+        ...list(links).map(({ href, text }) => [String(text), href] as const),
         ...Object.entries(object(custom_details)),
       ])}`,
     )
   },
-  opsgenie: ({ alias, description, message, priority, source }) =>
-    card(
-      `<h1>${pill(priority, "#b01d1d")} ${escapeHtml(String(message))}</h1>${fields([
-        ["Alias", alias],
-        ["Source", source],
-        ["Description", description],
-      ])}`,
-    ),
+  opsgenie: ({ alias, description, message, note, priority, source }) =>
+    note === undefined
+      ? card(
+          `<h1>${pill(priority, "#b01d1d")} ${escapeHtml(String(message))}</h1>${fields([
+            ["Alias", alias],
+            ["Source", source],
+            ["Description", description],
+          ])}`,
+        )
+      : card(`<h1>${pill("closed", "#237b4b")}</h1>${lines(String(note))}`),
   alert_router: (body) => {
     const { annotations, labels } = object(list(body)[0])
     return alertOf(object(labels), object(annotations))
   },
 }
 
-/** A page with a message, as the service of a request shows it. */
-export const drawMessage = (service: Service, body: string): string => drawings[service](bodyOf(body))
+/** A page with messages, as the service of their requests shows them. */
+export const drawMessages = (service: Service, bodies: ReadonlyArray<string>): string =>
+  sheetOf(bodies.map((body) => drawings[service](bodyOf(body))))
+
+/** A page with mails below each other. */
+export const drawMails = (mails: ReadonlyArray<string>): string =>
+  sheetOf(mails.map((mail) => page(LIGHT, /<body[^>]*>(.*)<\/body>/s.exec(mail)?.[1] ?? mail)))
