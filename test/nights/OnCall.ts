@@ -87,8 +87,10 @@ export class OnCall {
   }
 
   isHandover({ coming: { at, isHandover }, receiver }: Came): boolean {
+    const rows = this.#rows.firings(receiver)
     return (
-      isHandover && !this.#rows.firings(receiver).some(({ lastAttempt = -Infinity }) => lastAttempt >= at)
+      isHandover &&
+      !rows.some(({ lastAttempt = -Infinity, lastEnd = -Infinity }) => Math.max(lastAttempt, lastEnd) >= at)
     )
   }
 
