@@ -124,7 +124,7 @@ export class FloodModel {
     const { ends } = minute
     if (due.length === 0) return []
     if (now >= ends && minute.sent.size > 0) {
-      // What waited, and what came behind it, goes out together.
+      // Firings that waited, and those behind them, go out together.
       if (minute.state === "gathering" && due.some((row) => row.due <= ends)) return apart(due)
       this.#move(minute, "ends")
       minute.sent.clear()

@@ -1,6 +1,6 @@
 import { drawsOf, type Draws } from "../system/Draws.ts"
 
-/** What happens in a story about floods, so long after what happened before it. */
+/** A move of a story about floods, so long after the one before it. */
 export type FloodStep = { readonly wait: number } & (
   | { readonly step: "reports"; readonly results: ReadonlyArray<Reported> }
   /** Of the receivers, one is down or takes messages again. */

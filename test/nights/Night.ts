@@ -111,7 +111,7 @@ export class Night {
     for (const [{ key }, row] of this.#ready()) {
       let from = row.readyAt
       for (const { from: down, to } of this.#world.outages) if (down <= from + CHORES && from < to) from = to
-      // What a clock that was set back moved counts from the moment at which the service noticed.
+      // A moment that a clock set back has moved counts from when the service noticed.
       if (from + (this.#isSetBack ? 2 : 1) * CHORES >= at) continue
       const late = `${wordsOf(row)} of ${key} is ready since ${row.readyAt}, and no attempt began until ${at}`
       throw new Verdict("differs", late)

@@ -57,7 +57,7 @@ export const handOver = (incident: Facts, at: number): void => {
     // One that knows less is owed a firing as any receiver is.
     if (rows.knows(receiver) < incident.severities.announced) continue
     const isBeside = onCall.isBeside(receiver, named.rotas)
-    // What became due at the same moment may have either cause.
+    // A firing that became due at the same moment may have either cause.
     for (const row of rows.firings(receiver))
       if (row.state === "due" && row.id === undefined && row.freedAt + CHORES >= at)
         row.causes = [

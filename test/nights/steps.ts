@@ -46,7 +46,7 @@ export const pageSteps = (incident: Facts, at: number): void => {
     const last = Math.max(...attempts)
     const held = rows.held(receiver)
     const isWaiting = held === undefined ? rows.isWaiting(receiver) : isOwed(incident, held, named)
-    // What waits, or began less than a minute before or since, stands for the step: nothing is due under a hold.
+    // A row that waits, or began less than a minute before or since, stands for the step: nothing is due under a hold.
     const isStoodFor = isWaiting || last > dueAt - LAST_MINUTE + CHORES
     if (isHeld && !isStoodFor) incident.noteDue(at)
     if (isHeld) continue
