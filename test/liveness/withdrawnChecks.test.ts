@@ -4,14 +4,12 @@ import { CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import { reportReplica } from "@tocsin/core/heart/replicas/reportReplica"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
-import { propertyRuns } from "@tocsin/testing/propertyRuns"
 import { keyOf } from "@tocsin/testing/samples"
 import { signedBy } from "@tocsin/testing/signedBy"
-import { Arbitrary, Duration, Effect, Result } from "effect"
-import { oneOf, weighted } from "../properties/arbitraries.ts"
+import { Duration, Effect, Result } from "effect"
 import { AGENT } from "../service/agents.ts"
 import { settled } from "../service/settled.ts"
-import { openIncidents, openTimeline } from "../service/Timeline.ts"
+import { openTimeline } from "../service/Timeline.ts"
 
 /** The agent `a`, whose lists and results may be of another moment than now. Lists go to a server that stays. */
 const open = Effect.fnUntraced(function* () {
@@ -117,6 +115,26 @@ describe("a check that its agent no longer lists", () => {
     }),
   )
 
+  it.effect("comes back by its first result, and is then kept, and withdrawn by the next list", () =>
+    Effect.gen(function* () {
+      const { alive, counts, incidents, lists, reports, row } = yield* open()
+      yield* lists(["new"])
+      yield* alive(1)
+      yield* lists([])
+      yield* alive(3)
+      yield* reports("new", "critical")
+      yield* incidents.areOpen("a/new")
+      // Longer than the history, after which withdrawn checks are deleted.
+      yield* alive(65)
+      yield* incidents.areOpen("a/new")
+      assert.isDefined(row("new"))
+      yield* lists([])
+      yield* alive(3)
+      yield* incidents.areOpen()
+      assert.deepInclude(yield* counts, { critical: 0, withdrawn: 1 })
+    }),
+  )
+
   it.effect("is not withdrawn while an older server runs, beside which lists are refused", () =>
     Effect.gen(function* () {
       const { front, lists } = yield* open()
@@ -153,150 +171,5 @@ describe("a check that its agent no longer lists", () => {
         [{ reason: "withdrawn", of: "check" }],
       )
     }),
-  )
-})
-
-const CHECKS = ["x", "y", "z"] as const
-type Name = (typeof CHECKS)[number]
-const LISTS: ReadonlyArray<ReadonlyArray<Name>> = [[], ["x"], ["y", "z"], ["x", "y"], ["x", "y", "z"]]
-
-/** Seconds between two steps: no look falls on one, whatever began with another. */
-const STEP = 50
-const WITHDRAWN_AFTER = 120
-
-/** The sentences of docs/rules.md#withdrawn-checks about one agent, in seconds, as plainly as they stand there. */
-class NaiveAgent {
-  newest: number | undefined
-  listed: ReadonlyArray<Name> = []
-  readonly had = new Set<Name>()
-  readonly leavingAt = new Map<Name, number>()
-  readonly withdrawn = new Set<Name>()
-  readonly observed = new Map<Name, number>()
-  readonly status = new Map<Name, CheckStatus>()
-  readonly failing = new Set<Name>()
-
-  takesList(ids: ReadonlyArray<Name>, madeAt: number, now: number): void {
-    const before = this.newest
-    const asOf = Math.min(madeAt, now)
-    if (before !== undefined && asOf < before) return
-    this.newest = asOf
-    this.listed = ids
-    for (const id of ids) {
-      this.had.add(id)
-      this.leavingAt.delete(id)
-      this.withdrawn.delete(id)
-    }
-    for (const id of this.had) {
-      if (ids.includes(id) || this.withdrawn.has(id)) continue
-      const isWaiting = this.leavingAt.has(id) && (this.observed.get(id) ?? -Infinity) < (before ?? 0)
-      if (!isWaiting) this.leavingAt.set(id, now + WITHDRAWN_AFTER)
-    }
-  }
-
-  passes(now: number): void {
-    for (const [id, at] of this.leavingAt) {
-      if (at > now) continue
-      this.leavingAt.delete(id)
-      if ((this.observed.get(id) ?? -Infinity) >= (this.newest ?? 0)) continue
-      this.withdrawn.add(id)
-      this.failing.delete(id)
-    }
-  }
-
-  reports(id: Name, status: CheckStatus, observedAt: number): void {
-    if (observedAt < (this.observed.get(id) ?? -Infinity)) return
-    const isBefore = this.newest !== undefined && observedAt < this.newest
-    const isOld = isBefore && this.had.has(id) && !this.listed.includes(id)
-    if (!isOld) this.withdrawn.delete(id)
-    this.observed.set(id, observedAt)
-    this.status.set(id, status)
-    if (status === "ok") this.failing.delete(id)
-    else if (!isOld) this.failing.add(id)
-  }
-
-  view() {
-    const reported = CHECKS.filter((id) => this.status.has(id))
-    return {
-      withdrawn: reported.filter((id) => this.withdrawn.has(id)),
-      failing: reported.filter((id) => this.failing.has(id)),
-      ok: reported.filter((id) => !this.withdrawn.has(id) && this.status.get(id) === "ok").length,
-      critical: reported.filter((id) => !this.withdrawn.has(id) && this.status.get(id) === "critical").length,
-    }
-  }
-}
-
-const lag = oneOf(0, 0, 10, 60, 110, 170, -30)
-const result = Arbitrary.all({
-  check: oneOf(...CHECKS),
-  status: oneOf("ok" as const, "critical" as const),
-  lag,
-})
-const step = weighted<
-  | { readonly list: ReadonlyArray<Name>; readonly lag: number }
-  | { readonly check: Name; readonly status: CheckStatus; readonly lag: number }
-  | {
-      readonly spooled: ReadonlyArray<{
-        readonly check: Name
-        readonly status: CheckStatus
-        readonly lag: number
-      }>
-    }
-  | "waits"
-  | "restarts"
->(
-  [2, Arbitrary.all({ list: oneOf(...LISTS), lag })],
-  [3, result],
-  [1, Arbitrary.all({ spooled: Arbitrary.array(result, { minLength: 2, maxLength: 5 }) })],
-  [2, Arbitrary.Constant("waits" as const)],
-  [1, Arbitrary.Constant("restarts" as const)],
-)
-
-describe("withdrawing", () => {
-  it.effect.prop(
-    "follows its sentences, whatever lists and results come in which order, also spooled ones and over restarts",
-    { steps: Arbitrary.array(step, { minLength: 3, maxLength: 25 }) },
-    ({ steps }) =>
-      Effect.gen(function* () {
-        const { after, agent, ago, counts, front, isDownFor, lists, reports, row } = yield* open()
-        const model = new NaiveAgent()
-        let now = 1_000
-        for (const each of steps) {
-          if (each === "waits") {
-            yield* agent().heartbeats
-            yield* after(Duration.seconds(STEP))
-            now += STEP
-            model.passes(now)
-          } else if (each === "restarts") {
-            const before = yield* Instant.now
-            yield* isDownFor(Duration.seconds(STEP))
-            now += Instant.secondsBetween(before, yield* Instant.now)
-            model.passes(now)
-          } else if ("spooled" in each) {
-            const results = yield* Effect.forEach(each.spooled, ({ lag: seconds, ...one }) =>
-              Effect.map(ago(seconds), (observedAt) => ({ ...one, observedAt })),
-            )
-            yield* agent().reports(...results)
-            for (const one of each.spooled) model.reports(one.check, one.status, now - one.lag)
-          } else if ("list" in each) {
-            yield* lists(each.list, each.lag)
-            model.takesList(each.list, now - each.lag, now)
-          } else {
-            yield* reports(each.check, each.status, each.lag)
-            model.reports(each.check, each.status, now - each.lag)
-          }
-          const { failing, withdrawn, ...expected } = model.view()
-          assert.deepStrictEqual(
-            CHECKS.filter((id) => row(id)?.withdrawn_at !== undefined),
-            withdrawn,
-          )
-          const keys = (yield* openIncidents(front)).map(({ incident_key }) => String(incident_key))
-          assert.sameMembers(
-            keys,
-            failing.map((id) => `a/${id}`),
-          )
-          assert.deepInclude(yield* counts, { ...expected, withdrawn: withdrawn.length })
-        }
-      }),
-    { arbitrary: { runs: propertyRuns(400) } },
   )
 })

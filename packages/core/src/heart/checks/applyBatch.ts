@@ -126,6 +126,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
   const openIncidents: Array<IncidentRef> = []
   const expectations: Array<CheckRef> = []
   const labels: Array<CheckRef> = []
+  const listed: Array<CheckRef> = []
   const { freshness, routesReadAgents } = input.incidents.policy()
   const names = new CheckCursor(agent)
   for (const event of events) {
@@ -142,6 +143,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
     const mayBeOverdue = check === undefined || check.overdue_incident_id !== undefined
     const ref = { agent_id, registration_id, check_id: event.check_id }
     if (mayBeOverdue) expectations.push(ref)
+    if (check === undefined && agent.listed_as_of !== undefined) listed.push(ref)
     if (isRouted || (mayBeOverdue && freshness.count > 0)) labels.push(ref)
     if (isChange && event.event_id !== undefined) event_ids.push(event.event_id)
     if (check?.incident_id !== undefined && (isStatusChange || hasNewHeadline(check, event))) {
@@ -158,7 +160,7 @@ const likelyNeeded = ({ unit, agent, input }: BatchContext): RowRequest | undefi
   return missingRows(unit, {
     history: { agent_id, event_ids },
     incidents,
-    rows: { check_label: labels, expectation: expectations, incident_member: members },
+    rows: { check_label: labels, expectation: expectations, incident_member: members, listed_check: listed },
     openIncidents,
   })
 }

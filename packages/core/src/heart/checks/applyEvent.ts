@@ -66,9 +66,9 @@ export const applyEvent = (
   const { event_id } = event
   if (event_id !== undefined && context.isRepeated(event_id)) return "known_event"
   if (check === undefined)
-    return isBefore(context.agent, event)
-      ? ofUnlisted(context, check, event)
-      : endingOverdue(context, event, change(context, check, event))
+    return context.agent.listed_as_of === undefined
+      ? endingOverdue(context, event, change(context, check, event))
+      : ofUnlisted(context, check, event)
   if (event.observed_at < check.last_observed_at) return "late"
   // Independent of `observed_at`: after a clock reset, the check still knows the events it saw
   // before (docs/rules.md#clocks-in-the-future).
@@ -112,7 +112,8 @@ function* ofUnlisted(
   const { agent_id, registration_id } = agent
   const listed = yield* loadRow(unit, "listed_check", { agent_id, registration_id, check_id: event.check_id })
   const isOld = isBefore(agent, event) && listed !== undefined && listed.state !== "listed"
-  if (!isOld && check?.withdrawn_at !== undefined && listed !== undefined) bringBack(unit, listed, "reported")
+  // One that never reported has no row that says when it was withdrawn.
+  if (!isOld && listed?.state === "withdrawn") bringBack(unit, listed, "reported")
   const old = isOld ? { isWithdrawn: listed.state === "withdrawn" } : undefined
   const outcome =
     check === undefined
