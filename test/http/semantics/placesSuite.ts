@@ -24,9 +24,8 @@ import { AGENT, contradicting, type Found, pathsOf, SHOWN, walkCalls } from "./s
 
 const line = (name: string) => ({ name, id: name, match: [`check_id = ${name}`] })
 const lines = Object.keys(SHOWN).map(line)
-const policy = Result.getOrThrow(
-  readPolicy({ pages: { jobs: { title: "Jobs", groups: [{ title: "All", lines }] } } }, []),
-)
+const PAGES = { pages: { jobs: { title: "Jobs", groups: [{ title: "All", lines }] } } }
+const policy = Result.getOrThrow(readPolicy(PAGES, []))
 
 /** The state of each line to readers without a login. A withdrawn check is on none. */
 const LINE_STATES: Readonly<Record<string, string>> = {
@@ -38,6 +37,39 @@ const LINE_STATES: Readonly<Record<string, string>> = {
   never: "down",
   nightly: "down",
 }
+
+/** The availability of each line, in percent: a late or failing check is not available, a withdrawn one nothing. */
+const LINE_AVAILABILITY: Readonly<Record<string, number | null>> = {
+  backup: 0,
+  gone: null,
+  held: 0,
+  load: 100,
+  mild: 0,
+  never: 0,
+  nightly: 0,
+}
+
+interface ShownLine {
+  readonly id: string
+  readonly state: string
+  readonly availability: number | null
+  readonly days: ReadonlyArray<{ readonly state: string }>
+}
+interface ShownPage {
+  readonly groups: ReadonlyArray<{ readonly lines: ReadonlyArray<ShownLine> }>
+}
+interface CheckedLine {
+  readonly line: string
+  readonly checks: ReadonlyArray<Found>
+}
+
+const statesOf = (shown: ReadonlyArray<ShownLine>) =>
+  Object.fromEntries(shown.map(({ id, state }) => [id, state]))
+
+/** The lines of the public page, as its readers get them. */
+const shownLines = Effect.map(call("GET", "/status/jobs.json"), ({ body }) =>
+  (body as ShownPage).groups.flatMap(({ lines: each }) => each),
+)
 
 /** The values of checks in each family of `/metrics/checks`. */
 const CHECK_FAMILIES: Readonly<Record<string, Readonly<Record<string, number>>>> = {
@@ -149,6 +181,8 @@ export const placesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
         Effect.provideService(Clock.Clock, clock),
         Effect.orDie,
       )
+    // A page that found its checks before the withdrawal shows them for minutes.
+    assert.strictEqual(statesOf(yield* shownLines)["gone"], "down")
     clock.advance("2 minutes")
     const input = { agentId, checkIds: listed, outageEnd: undefined, incidents }
     yield* transact(storage, evaluateListed(input, undefined)).pipe(
@@ -214,16 +248,49 @@ export const placesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           assert.deepStrictEqual(Object.fromEntries(values), CHECK_FAMILIES[name], name)
         }
 
-        const page = (yield* call("GET", "/status/jobs.json")).body as {
-          readonly groups: ReadonlyArray<{ readonly lines: ReadonlyArray<Found> }>
+        for (const state of Object.keys(states)) {
+          const { body } = yield* operate("GET", `/ops/v1/checks?state=${state}&limit=100`)
+          const listed = (body as Items).items.map(({ check_id }) => String(check_id)).toSorted()
+          const expected = Object.keys(SHOWN).filter((id) => SHOWN[id] === state)
+          assert.deepStrictEqual(listed, expected.toSorted(), state)
         }
-        const shown = page.groups[0]?.lines.map(({ id, state }) => [String(id), String(state)] as const)
-        assert.deepStrictEqual(Object.fromEntries(shown ?? []), LINE_STATES)
+
+        const checked = (yield* operate("POST", "/ops/v1/policy/check", { body: JSON.stringify(PAGES) })).body
+        const shownBy = (checked as { readonly lines: ReadonlyArray<CheckedLine> }).lines.map((each) => [
+          String(each.line),
+          each.checks.map(({ check_id }) => String(check_id)),
+        ])
+        assert.deepStrictEqual(
+          Object.fromEntries(shownBy),
+          Object.fromEntries(Object.keys(SHOWN).map((id) => [id, id === "gone" ? [] : [id]])),
+        )
+
+        assert.deepStrictEqual(statesOf(yield* shownLines), LINE_STATES)
         for (const [id, state] of Object.entries(LINE_STATES))
           assert.include((yield* call("GET", `/status/jobs/${id}.svg`)).text, state.replace("_", " "), id)
 
         const { clock } = yield* Tocsin
         clock.advance("1 hour")
+        const later = yield* shownLines
+        assert.deepStrictEqual(statesOf(later), LINE_STATES)
+        // The bars of the present day, of which the page knows the whole hour by now.
+        for (const { availability, days, id } of later) {
+          assert.strictEqual(days.at(-1)?.state, LINE_STATES[id], id)
+          assert.strictEqual(availability, LINE_AVAILABILITY[id], id)
+        }
+        const html = (yield* call("GET", "/status/jobs")).text
+        const rows = html.match(/<li><div class="row">.*?<\/div>/gs) ?? []
+        const words = rows.map((row) =>
+          row
+            .replace(/<[^>]*>/g, " ")
+            .trim()
+            .split(/\s+/)
+            .slice(0, 2),
+        )
+        assert.deepStrictEqual(
+          Object.fromEntries(words.map(([id, word]) => [id, word?.toLowerCase()])),
+          Object.fromEntries(Object.entries(LINE_STATES).map(([id, state]) => [id, state.split("_")[0]])),
+        )
         const { body: availability } = yield* operate("GET", "/ops/v1/availability")
         const { items } = availability as Items
         assert.deepStrictEqual(
@@ -234,6 +301,8 @@ export const placesSuite = <Place>(subject: StorageUnderTest<Place>): void => {
           const state = SHOWN[String(check_id)]
           assert.strictEqual((seconds as Found)["late"] === 0, state !== "late", String(check_id))
           assert.strictEqual(percent === 100, state === "ok", String(check_id))
+          // From the first failure to the withdrawal, and nothing from then on.
+          if (state === "withdrawn") assert.strictEqual((seconds as Found)["critical"], 300)
         }
         const span = "from=2026-03-01T12:00:00Z&to=2026-03-01T13:00:00Z"
         const { body: report } = yield* operate("GET", `/ops/v1/report?${span}`)
