@@ -31,7 +31,32 @@ describe("the headline of a message", () => {
     assert.strictEqual(cutHeadline("CRITICAL - ", "critical"), "CRITICAL - ")
     assert.strictEqual(cutHeadline("[WARNING] disk – 3 %", "warning"), "disk – 3 %")
     assert.strictEqual(cutHeadline("HTTP OK — fine", "ok"), "fine")
-    assert.strictEqual(cutHeadline("A B C D CRITICAL - full", "critical"), "A B C D CRITICAL - full")
-    assert.strictEqual(cutHeadline("it is CRITICAL: full", "critical"), "it is CRITICAL: full")
+  })
+
+  it("loses at most three words before the status, each with one space, and a separator with one behind it", () => {
+    const leaving = (line: string) => cutHeadline(line, "critical")
+    for (const words of ["", "A ", "A B ", "A B C ", "HTTP_2 WEB-1.X 443 "])
+      for (const separator of [": ", " : ", " - ", "- ", " \u2013 ", "\u2014   "])
+        assert.strictEqual(leaving(`${words}CRITICAL${separator}full`), "full", words + separator)
+    for (const line of [
+      "A B C D CRITICAL - full",
+      "A  B CRITICAL - full",
+      " CRITICAL - full",
+      "it is CRITICAL: full",
+      "Ä CRITICAL: full",
+      "ACRITICAL: full",
+      "CRITICAL full",
+      "CRITICAL  - full",
+      "CRITICAL -full",
+      "CRITICAL:full",
+      "CRITICAL, full",
+      "critical: full",
+      "[CRITICAL]full",
+      "[CRITICAL]: full",
+      "A [CRITICAL] full",
+    ])
+      assert.strictEqual(leaving(line), line)
+    assert.strictEqual(leaving("[CRITICAL] [CRITICAL] full"), "[CRITICAL] full")
+    assert.strictEqual(leaving("[CRITICAL]  "), "[CRITICAL]  ")
   })
 })
