@@ -84,7 +84,7 @@ const explainsLogs = Effect.fnUntraced(function* (replica: Replica) {
   const explains = (check_id: string) =>
     explainOperations(
       { commits: replica.commits, storage, rules: defaultRules, sha256: String, policy: NO_POLICY },
-      logReasons({ storage }),
+      (ref, hasReported) => (hasReported ? Effect.succeed([]) : logReasons({ storage })(ref)),
     ).explain({
       agent_id: CRON,
       check_id: CheckId.make(check_id),

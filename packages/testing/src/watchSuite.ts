@@ -3,6 +3,7 @@ import { AgentId, CheckId } from "@tocsin/contract/formats/Identifiers"
 import * as Instant from "@tocsin/contract/formats/Instant"
 import type { CheckStatus } from "@tocsin/contract/formats/Status"
 import { USUAL_FAILS, USUAL_FROM } from "@tocsin/contract/watches/places"
+import { pauseReasons } from "@tocsin/core/features/watches/pauseReasons"
 import { type ProbeResult, recordProbes } from "@tocsin/core/features/watches/recordProbes"
 import { followPolicyWatches } from "@tocsin/core/features/watches/watchDecisions"
 import { Duration, Effect } from "effect"
@@ -84,8 +85,18 @@ const lives = Effect.fnUntraced(function* (replica: Replica) {
   const paused = yield* replica.watches.pause(name, { for: Duration.hours(1) })
   assert.isTrue(paused.is_paused)
   assert.isUndefined(yield* expected)
+  const said = Effect.gen(function* () {
+    const { registration_id } = (yield* replica.storage.agent(WATCHES)) ?? assert.fail("no agent")
+    const reasons = pauseReasons({ rules: { watchAgent: WATCHES }, storage: replica.storage })
+    return yield* reasons({ agent_id: WATCHES, registration_id, check_id: name })
+  })
+  assert.match((yield* said).join(), /^Its watch is paused until [-\d]{10} [:\d]{8} UTC: nothing probes it/)
   assert.strictEqual(yield* probed(replica, name, "critical"), 1)
   assert.isFalse((yield* replica.watches.pause(name, { for: Duration.zero })).is_paused)
+  assert.deepStrictEqual(yield* said, [])
+  yield* replica.watches.change(name, { is_paused: true })
+  assert.match((yield* said).join(), /^Its watch is paused until it is resumed: /)
+  yield* replica.watches.change(name, { is_paused: false })
   assert.strictEqual(yield* expected, 360_000)
 
   assert.deepStrictEqual(yield* replica.watches.remove(name), { count: 1 })

@@ -59,7 +59,8 @@ const explain = Effect.fnUntraced(function* (storage: Storage["Service"], subjec
         : [
             `Its agent no longer runs it, so it was withdrawn at ${Instant.momentText(check.withdrawn_at)}. A new result brings it back.`,
           ]),
-      ...(newest?.reasons ?? more),
+      ...more,
+      ...(newest?.reasons ?? []),
       ...(shown.state === "late" ? [] : expected),
       ...(shownAgent.status === "alive"
         ? []
@@ -113,10 +114,10 @@ const explainNewest = Effect.fnUntraced(function* (storage: Storage["Service"], 
   }
 })
 
-/** One check with all that is stored of it, in sentences; `reasonsOf` has those of a feature. */
+/** One check with all that is stored of it, in sentences; `reasonsOf` has those of features. */
 export const explainOperations = (
   { rules, storage, ...ports }: HoldingPorts & Pick<OperationPorts, "rules">,
-  reasonsOf: (ref: CheckRef) => Effect.Effect<ReadonlyArray<string>, StorageError>,
+  reasonsOf: (ref: CheckRef, hasReported: boolean) => Effect.Effect<ReadonlyArray<string>, StorageError>,
 ) => ({
   explain: Effect.fn("Operations.explain")(function* (name: CheckName) {
     const agent = yield* storage.agent(name.agent_id)
@@ -124,7 +125,7 @@ export const explainOperations = (
     const check = yield* storage.check(name.agent_id, name.check_id)
     const ref = { ...name, registration_id: agent.registration_id }
     const [expectation] = yield* storage.rows("expectation", [ref])
-    const more = check === undefined ? yield* reasonsOf(ref) : []
+    const more = yield* reasonsOf(ref, check !== undefined)
     if (check === undefined && expectation === undefined && more.length === 0)
       return yield* noSuch("check_of_agent")
     const [label] = yield* storage.rows("check_label", [ref])
