@@ -12,7 +12,7 @@ import type { Ids } from "@tocsin/core/kernel/ports/Ids"
 import { type Notifier, refusedHere } from "@tocsin/core/heart/notifications/Notifiers"
 import type { FollowedPolicy, PolicySource, ReceiverChange } from "@tocsin/core/heart/usecases/PolicySource"
 import type { OpenedSecrets } from "@tocsin/core/heart/policy/namedSecrets"
-import { Effect, type Scope } from "effect"
+import { Effect, Result, type Scope } from "effect"
 import type { PostingOptions } from "./http/HttpPost.ts"
 import { policyReceivers, unavailableBy } from "./policyReceivers.ts"
 
@@ -37,7 +37,7 @@ export interface StoredPolicyOptions {
   /** The notifiers of a policy's receivers, absent if it defines none, and those outside it. */
   readonly withOutsiders: (
     made: ReadonlyMap<NotifierName, Notifier> | undefined,
-  ) => Effect.Effect<ReadonlyMap<NotifierName, Notifier>, never, Ids | Scope.Scope>
+  ) => Effect.Effect<ReadonlyMap<NotifierName, Notifier>, { readonly message: string }, Ids | Scope.Scope>
   /** Whether it sends notifications, and logs what it cannot use. */
   readonly sends: boolean
 }
@@ -89,7 +89,12 @@ export const storedPolicySource = Effect.fnUntraced(function* ({
           ...unavailable.values(),
           ...lacked.map((name) => `${name}: ${LACKED}`),
         ])
-        return { made: yield* withOutsiders(document.receivers && made), unavailable }
+        const all = yield* Effect.result(withOutsiders(document.receivers && made))
+        if (Result.isSuccess(all)) return { made: all.success, unavailable }
+        const { message } = all.failure
+        yield* warn(Effect.logWarning(UNAVAILABLE), [message])
+        const others = receiversGiven(document, outside()).map((name) => [name, message] as const)
+        return { made, unavailable: new Map([...unavailable, ...others]) }
       }).pipe(Effect.provideContext(context)),
     test: (document, stored, bind) =>
       Effect.gen(function* () {

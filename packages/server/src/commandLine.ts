@@ -115,6 +115,7 @@ type OwnError = Exclude<CommandError, CliError.CliError | CommandFailure>
 const EXIT_OF: { readonly [Tag in OwnError["_tag"]]: ExitName } = {
   BadPolicy: "usage",
   BadSettings: "usage",
+  BrokenInstall: "failed",
   BrokenPipe: "ok",
   CopyDiffers: "failed",
   OutputFailure: "failed",

@@ -7,6 +7,7 @@ import type { Receiver } from "@tocsin/contract/receivers/Receiver"
 import type { NotifierName } from "@tocsin/contract/formats/Status"
 import { type Notifier, Notifiers, type WatchdogReceiver } from "@tocsin/core/heart/notifications/Notifiers"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { brokenInstall } from "./BrokenInstall.ts"
 import { enabledNotifiers } from "./rules.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { publicUrlIn } from "./features/settings/publicUrlIn.ts"
@@ -24,7 +25,7 @@ export const postingOf = (settings: Settings) => ({
 
 /**
  * The receivers of a policy that defines none, each named by its type, or else its kind. An invalid setting was
- * reported before: here it is a defect, as is a part of the program that cannot be loaded.
+ * reported before: here it is a defect.
  */
 const receiversOfSettings = Effect.fnUntraced(function* (settings: Settings) {
   const enabled: ReadonlySet<string> = new Set(enabledNotifiers(settings))
@@ -32,7 +33,11 @@ const receiversOfSettings = Effect.fnUntraced(function* (settings: Settings) {
   for (const [definition, secrets] of definable(settings)) {
     const name = ("type" in definition ? definition.type : undefined) ?? definition.kind
     if (!enabled.has(name)) continue
-    made.set(name, yield* Effect.orDie(makeReceiver(definition, secrets, postingOf(settings))))
+    const notifier = yield* makeReceiver(definition, secrets, postingOf(settings)).pipe(
+      Effect.catchTag("BadNotifierSetting", Effect.die),
+      Effect.mapError(brokenInstall(`the part of Tocsin for the receiver ${name}`)),
+    )
+    made.set(name, notifier)
   }
   return made
 })

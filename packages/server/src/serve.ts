@@ -7,6 +7,7 @@ import type { StorageError } from "@tocsin/core/kernel/ports/Storage"
 import { ProgramModule } from "./threads/askThread.ts"
 import { Cause, Deferred, Effect, Exit, Layer, Option, Result } from "effect"
 import { EXIT_CODES } from "./CommandFailure.ts"
+import { brokenInstall } from "./BrokenInstall.ts"
 import { errorCode } from "./errorCode.ts"
 import { loadExtensions } from "./extensions/loadExtensions.ts"
 import { observabilityLayer } from "./logging.ts"
@@ -112,6 +113,8 @@ const warnOfUnknownSettings = Effect.suspend(() =>
   Effect.forEach(doubtfulSettings(process.env), ({ message }) => Effect.logWarning(message)),
 )
 
+const loadAllKinds = Effect.mapError(loadKinds, brokenInstall("a part of Tocsin"))
+
 /** Fails once the storage is lost, so that a service manager starts the server again. */
 const endLost = (lost: Deferred.Deferred<never, StorageError>): Effect.Effect<never, StorageError> =>
   Effect.tapError(Deferred.await(lost), (failure) => {
@@ -142,7 +145,9 @@ export const serve = async (module: string): Promise<void> => {
   const lost = Deferred.makeUnsafe<never, StorageError>()
   const provided = service(settings.success, (failure) => void Deferred.doneUnsafe(lost, failure))
   const running = notices.pipe(Layer.provide(provided))
-  const launched = Effect.andThen(Effect.andThen(warnOfUnknownSettings, loadKinds), Layer.launch(running))
+  const launched = Effect.andThen(warnOfUnknownSettings, loadAllKinds).pipe(
+    Effect.andThen(Layer.launch(running)),
+  )
   const main = Effect.provide(Effect.raceFirst(Effect.tapCause(launched, report), endLost(lost)), [
     observabilityLayer(settings.success, process.stderr.isTTY === true),
     Layer.succeed(ProgramModule, module),

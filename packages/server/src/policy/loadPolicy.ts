@@ -13,6 +13,7 @@ import { isOfLacked } from "@tocsin/core/heart/policy/readPolicy"
 import type { Ids } from "@tocsin/core/kernel/ports/Ids"
 import type { Notifier } from "@tocsin/core/heart/notifications/Notifiers"
 import { Effect, Result, Schema, type Scope } from "effect"
+import type { BrokenInstall } from "../BrokenInstall.ts"
 import { postingOf, withOutsiders } from "../notifiers.ts"
 import { policyNotifiers } from "../rules.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -129,7 +130,7 @@ const openGiven = Effect.fnUntraced(function* (
  */
 export const loadPolicy = Effect.fnUntraced(function* (
   settings: Settings,
-): Effect.fn.Return<LoadedPolicy, BadPolicy, Scope.Scope | Ids> {
+): Effect.fn.Return<LoadedPolicy, BadPolicy | BrokenInstall, Scope.Scope | Ids> {
   const { SERVICE_POLICY_FILE: file } = settings
   if (file === undefined) {
     return { document: {}, receivers: yield* withOutsiders(settings, undefined) }

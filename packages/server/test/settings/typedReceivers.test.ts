@@ -140,7 +140,8 @@ describe("receivers of types", () => {
       assert.strictEqual(yield* senderOf({ mail }, ofFile), "File <file@example.org>")
       const { SERVICE_POLICY_FILE } = environment
       writeFileSync(file, JSON.stringify({ receivers: { mails } }))
-      const { issues } = yield* Effect.flip(loadPolicy(settingsOf({ SERVICE_POLICY_FILE })))
+      const refused = yield* Effect.flip(loadPolicy(settingsOf({ SERVICE_POLICY_FILE })))
+      const issues = refused._tag === "BadPolicy" ? refused.issues : assert.fail(refused.message)
       assert.deepStrictEqual(
         issues.map(({ path }) => path),
         ["receivers.mails"],

@@ -168,8 +168,12 @@ export const examineReceivers = Effect.fnUntraced(
   ): Effect.fn.Return<ExaminedReceivers, never, Ids | Scope.Scope> {
     const loaded = yield* Effect.result(loadPolicy(settings))
     if (Result.isFailure(loaded)) {
-      const { lines } = loaded.failure
-      const findings = lines.map((line) => failed("policy", `${line}; see docs/policy.md`, "failed"))
+      const { failure } = loaded
+      const { message } = failure
+      const findings =
+        failure._tag === "BadPolicy"
+          ? failure.lines.map((line) => failed("policy", `${line}; see docs/policy.md`, "failed"))
+          : [failed("receivers", message, "failed")]
       return { document: {}, findings, names: [], source: "this shell's settings" }
     }
     const policy =
