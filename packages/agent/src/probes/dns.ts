@@ -131,13 +131,13 @@ export const dns = probe(
       // Asked for an alias, the resolver answers with the name itself where there is none.
       const hasNone = type === "CNAME" && found.every((one) => plainName(one) === plainName(name))
       if (found.length === 0 || hasNone) return critical(lacking)
-      const refusal = REFUSALS[type]
-      if (refusal !== undefined && expect.length === 0 && found.every((one) => one.endsWith(" .")))
-        return critical(`${asked} ${found.join(", ")}: ${refusal}`)
+      const refusal = found.every((one) => one.endsWith(" .")) ? REFUSALS[type] : undefined
+      const answer = refusal === undefined ? found.join(", ") : `${refusal} (${found.join(", ")})`
+      if (refusal !== undefined && expect.length === 0) return critical(`${asked}: ${answer}`)
       const known = new Set(found.map((one) => comparable(one, type)))
       const isFound = (one: string) => known.has(one) || known.has(comparable(unquoted(one), type))
       const missing = expect.filter((one) => !isFound(one))
-      const lacks = `${asked} lacks ${missing.join(", ")}: ${found.join(", ")}`
+      const lacks = `${asked} lacks ${missing.join(", ")}: ${answer}`
       const words = `${asked} ${found.join(", ")} in ${secondsText(seconds)}`
       return missing.length === 0
         ? figure(timeOf(seconds, times, words))

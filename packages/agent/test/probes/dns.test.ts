@@ -114,7 +114,12 @@ describe("the dns probe", () => {
     const none = await askFor([[type, data]], { type })
     assert.deepStrictEqual(
       [none.status, none.output],
-      ["critical", `DNS CRITICAL - a.example ${type} ${expect}: the domain ${refusal}`],
+      ["critical", `DNS CRITICAL - a.example ${type}: the domain ${refusal} (${expect})`],
+    )
+    const another = await askFor([[type, data]], { type, expect: "10 other.example" })
+    assert.strictEqual(
+      another.output.split(" | ")[0],
+      `DNS CRITICAL - a.example ${type} lacks 10 other.example: the domain ${refusal} (${expect})`,
     )
     assert.strictEqual((await askFor([[type, data], PLAIN[type]], { type })).status, "ok")
     const wanted = await askFor([[type, data]], { type, expect })
