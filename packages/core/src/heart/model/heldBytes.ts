@@ -14,13 +14,16 @@ const FORMER = 150
 const bytesOfAgent = (agent: AgentRecord): number => {
   const { agent_id, declared_title, former_processes = [], given_title, hostname, labels = {}, title } = agent
   let bytes = ROW
-  for (const text of [agent_id, hostname, title, given_title, declared_title]) bytes += textBytes(text)
+  for (const text of [agent_id, hostname, title, given_title, declared_title, agent.process])
+    bytes += textBytes(text)
   for (const former of former_processes) bytes += FORMER + textBytes(former.hostname)
   for (const [name, value] of Object.entries(labels)) bytes += textBytes(name) + textBytes(value)
   return bytes
 }
 
-const hasSameTitles = (before: AgentRecord, agent: AgentRecord): boolean =>
+const hasSameTexts = (before: AgentRecord, agent: AgentRecord): boolean =>
+  before.hostname === agent.hostname &&
+  before.process === agent.process &&
   before.title === agent.title &&
   before.given_title === agent.given_title &&
   before.declared_title === agent.declared_title
@@ -28,8 +31,7 @@ const hasSameTitles = (before: AgentRecord, agent: AgentRecord): boolean =>
 /** How many bytes more an agent takes than before. Its texts, which hardly ever change, are looked at only then. */
 export const bytesAdded = (before: AgentRecord | undefined, agent: AgentRecord): number => {
   if (before === undefined) return bytesOfAgent(agent)
-  const isSame =
-    before.labels === agent.labels && before.hostname === agent.hostname && hasSameTitles(before, agent)
+  const isSame = before.labels === agent.labels && hasSameTexts(before, agent)
   if (isSame && before.former_processes === agent.former_processes) return 0
   return bytesOfAgent(agent) - bytesOfAgent(before)
 }
@@ -38,5 +40,8 @@ export const bytesAdded = (before: AgentRecord | undefined, agent: AgentRecord):
 const EVENT_ID = 112
 
 /** The same of a check, and of its place among those of its agent. */
-export const bytesOfCheck = ({ check_id, incident_key, seen_event_ids, summary }: CheckRecord): number =>
-  ROW + textBytes(check_id) + textBytes(incident_key) + textBytes(summary) + EVENT_ID * seen_event_ids.length
+export const bytesOfCheck = (check: CheckRecord): number => {
+  const { check_id, declaration, incident_key, seen_event_ids, summary } = check
+  const texts = textBytes(check_id) + textBytes(declaration) + textBytes(incident_key) + textBytes(summary)
+  return ROW + texts + EVENT_ID * seen_event_ids.length
+}
