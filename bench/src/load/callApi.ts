@@ -11,7 +11,7 @@ interface Call {
 }
 
 /** Whether the caller sent more than it may, so far. */
-export const isLimited = ({ message }: BenchFailure): boolean => message.includes(" was answered with 429 ")
+export const isLimited = ({ status }: BenchFailure): boolean => status === 429
 
 /** Calls Tocsin's API, and returns the text of its answer. Any other status than 2xx is a failure. */
 export const callApi = ({ body, method, path, port, token }: Call): Effect.Effect<string, BenchFailure> =>
@@ -23,8 +23,9 @@ export const callApi = ({ body, method, path, port, token }: Call): Effect.Effec
         ...(body !== undefined && { body }),
       })
       const text = await response.text()
-      if (!response.ok) throw new Error(`${path} was answered with ${response.status} ${text}`)
+      const { ok, status } = response
+      if (!ok) throw new BenchFailure({ message: `${path} was answered with ${status} ${text}`, status })
       return text
     },
-    catch: (cause) => new BenchFailure({ message: String(cause) }),
+    catch: (cause) => (cause instanceof BenchFailure ? cause : new BenchFailure({ message: String(cause) })),
   })

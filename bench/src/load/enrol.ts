@@ -27,8 +27,8 @@ const variables = (index: number) => {
   return { agentId: agentId(index), time: time ?? "", micros: micros ?? "", idPrefix: idPrefix ?? "" }
 }
 
-/** A server takes a mebibyte a second of keys that are not accepted. */
-const taken = { schedule: Schedule.spaced("1 second"), while: isLimited }
+/** A server takes a mebibyte a second of keys that are not accepted: a hundred thousand take some minutes. */
+const WHILE_LIMITED = { schedule: Schedule.spaced("1 second"), while: isLimited, times: 600 }
 
 /** Registers the agents and accepts them. */
 export const admit = Effect.fnUntraced(function* (
@@ -37,7 +37,7 @@ export const admit = Effect.fnUntraced(function* (
   first?: number,
 ) {
   const beat = (key: string, index: number) =>
-    Effect.retry(post(port, "/api/v1/heartbeat", key, heartbeatBody(variables(index))), taken)
+    Effect.retry(post(port, "/api/v1/heartbeat", key, heartbeatBody(variables(index))), WHILE_LIMITED)
   yield* each(keys, beat, first)
   yield* post(port, "/api/v1/agents/admission/accept-all", token)
 })

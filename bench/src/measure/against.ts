@@ -20,7 +20,7 @@ import { failureOf, newKeys, type Place, sampleOf, type Subject, subject } from 
 const MOST = 1.1
 
 /** Rows of history are up to 90 days old. Agents that send nothing stay well: a hundred thousand take minutes to admit. */
-const KEEPING_ALL = {
+const UNCHANGING = {
   SERVICE_RETENTION_HISTORY: "400d",
   SERVICE_STALE_AFTER: "6d",
   SERVICE_DEAD_AFTER: "7d",
@@ -120,7 +120,7 @@ const withMany = Effect.fnUntraced(function* (
   { name, of, storage }: GrowthCase,
   count: number,
 ) {
-  const setting = of === "routes" ? routesSetting(yield* bench.folder, count) : KEEPING_ALL
+  const setting = of === "routes" ? routesSetting(yield* bench.folder, count) : UNCHANGING
   const fill = of === "history" ? fillHistory(bench, count) : undefined
   const made = yield* subject(bench, storage, setting, bench.main, fill)
   const first = bench.measures.agents
