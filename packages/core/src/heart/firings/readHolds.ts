@@ -4,34 +4,15 @@ import { Duration } from "effect"
 import { loneCommandOf, type LoneDecision } from "../../kernel/unitOfWork/Decision.ts"
 import { find } from "../../kernel/unitOfWork/Search.ts"
 import type { IncidentRecord } from "../model/IncidentRecord.ts"
-import {
-  holdsInForce,
-  inOrder,
-  isFiring,
-  type OutboxRecord,
-  isUnended,
-  wasSent,
-} from "../model/OutboxRecord.ts"
+import { holdsInForce, inOrder, isFiring, type OutboxRecord, wasSent } from "../model/OutboxRecord.ts"
 import type { HoldName } from "../model/StoredHold.ts"
 import type { SilenceRecord } from "../model/SilenceRecord.ts"
 import type { FoundRunbook } from "@tocsin/contract/policy/PolicyDocument"
 import type { IncidentTimeline } from "../../kernel/ports/Storage.ts"
 import { gatherDue, gatherFacts, type FiringOptions, type Gathered } from "./gatherFacts.ts"
 import { EVALUATED_TOGETHER, firstPiece } from "./loudMembers.ts"
-import {
-  mayBeHeld,
-  type Hold,
-  lastEnd,
-  momentOf,
-  NO_HOLDS,
-  UNTIL_A_CHANGE,
-  waitingUnderHolds,
-} from "./Hold.ts"
-import type { FiringCause, NotifierName } from "@tocsin/contract/formats/Status"
-import { soonOf } from "../model/IncidentRecord.ts"
-import { decideFor } from "./decideFor.ts"
-import type { FiringFacts } from "./FiringFacts.ts"
-import { beginsSteps, holdEnded } from "./steps.ts"
+import { mayBeHeld, type Hold, lastEnd, momentOf, UNTIL_A_CHANGE } from "./Hold.ts"
+import { type NextFiring, nextFirings } from "./nextFirings.ts"
 
 /** The holds of a firing, and their end; without an end, until its incident changes. */
 export interface HeldBy {
@@ -178,121 +159,4 @@ const heldBy = (holds: ReadonlyArray<Hold>): HeldBy | undefined => {
   if (holds.length === 0) return undefined
   const until = lastEnd(holds)
   return { held_by: holds.map(({ by }) => by), held_until: until === UNTIL_A_CHANGE ? undefined : until }
-}
-
-/** The firing that a receiver gets next, as things stand. */
-export interface NextFiring {
-  readonly receiver: NotifierName
-  /**
-   * Its cause when it is due. An acknowledgement that holds it makes it `ack_ran_out` only by its expiry. Absent
-   * for firings of versions without causes.
-   */
-  readonly cause: FiringCause | undefined
-  /** When it is due; absent if it is due now. */
-  readonly due: Instant.Instant | undefined
-  /** Its holds when it is due: all but `after`, whose end is that time. */
-  readonly holds: ReadonlyArray<Hold>
-}
-
-/**
- * Whom an open incident notifies next, by the evaluations to come (docs/rules.md#evaluation): the first
- * firing of each receiver of the policy that is sent or held if nothing else happens, in the order in which they
- * are to be sent. Of a receiver that did not take a firing, that is its next attempt.
- */
-export const nextFirings = (
-  facts: FiringFacts,
-  { factsAt, onDue }: Pick<Gathered, "factsAt" | "onDue">,
-  now: Instant.Instant,
-): ReadonlyArray<NextFiring> => {
-  const { firings, incident, naming, receivers } = facts
-  if (incident.state !== "open") return []
-  // Steps to come are foreseen, and that holds end under which something is due.
-  const ends = firings
-    .filter(({ receiver }) => receivers.has(receiver))
-    .map((item) => holdEnded(item, [], UNTIL_A_CHANGE))
-    .filter((at) => at !== UNTIL_A_CHANGE)
-  const steps_began_at = Instant.latest([incident.steps_began_at, ...ends])
-  const foreseen = {
-    ...facts,
-    incident: { ...incident, steps_began_at, next_evaluation_at: soonOf(incident, now) },
-  }
-  const nextOf = (receiver: NotifierName): NextFiring | undefined => {
-    const onItsWay = nextAttempt(firings, receiver)
-    if (onItsWay !== undefined) {
-      const { cause, next_attempt_at: due } = onItsWay
-      return {
-        receiver,
-        cause,
-        due: due && due > now ? due : undefined,
-        holds: onDue(incident, onItsWay).inForce,
-      }
-    }
-    let looks = 0
-    let then: FiringFacts = foreseen
-    for (let at: Instant.Instant | undefined = now; at !== undefined && looks < MOST_LOOKS; looks++) {
-      if (at !== now) then = factsAt(then, at)
-      const step = lookAt(receiver, then, at)
-      if (step.found !== undefined) return { receiver, ...step.found, due: at > now ? at : undefined }
-      then = { ...then, incident: { ...then.incident, steps_began_at: step.begun } }
-      at = step.next
-    }
-    return undefined
-  }
-  const changesAt = naming?.onCall?.nextChange
-  const named = [
-    ...(naming?.named.keys() ?? []),
-    ...(changesAt === undefined ? [] : (factsAt(facts, changesAt).naming?.named.keys() ?? [])),
-    ...firings.filter(isUnended).map((item) => item.receiver),
-  ]
-  const sentAt = ({ due = now, holds }: NextFiring) =>
-    Instant.max(due, holds.length === 0 ? now : lastEnd(holds))
-  return Array.from(new Set(named))
-    .filter((receiver) => receivers.has(receiver))
-    .toSorted((a, b) => (a < b ? -1 : 1))
-    .flatMap((receiver) => nextOf(receiver) ?? [])
-    .toSorted((a, b) => (sentAt(a) < sentAt(b) ? -1 : sentAt(a) > sentAt(b) ? 1 : 0))
-}
-
-/** Who is on call may change for ever without a firing for a receiver. */
-const MOST_LOOKS = 20
-
-/** The firing for a receiver, among those that wait under no holds, that is attempted next. */
-const nextAttempt = (
-  firings: ReadonlyArray<OutboxRecord>,
-  receiver: NotifierName,
-): OutboxRecord | undefined => {
-  const waiting = waitingUnderHolds(firings, receiver)
-  return firings
-    .filter((item) => item.receiver === receiver && isUnended(item) && !waiting.includes(item))
-    .toSorted(inOrder)[0]
-}
-
-interface Look {
-  readonly found?: Pick<NextFiring, "cause" | "holds">
-  /** When an evaluation may find a firing, if this one does not; and after what steps begin then. */
-  readonly next?: Instant.Instant | undefined
-  readonly begun?: Instant.Instant | undefined
-}
-
-/** The firing that an evaluation at a moment makes due for a receiver, or finds to be held though it is due. */
-const lookAt = (receiver: NotifierName, facts: FiringFacts, at: Instant.Instant): Look => {
-  const { held, next, written } = decideFor(facts, receiver, at)
-  const waiting = held.find(({ becomes }) => becomes !== "discarded")
-  const firing = written ?? waiting?.item
-  const found = written?.holds ?? (waiting?.becomes === "held" ? waiting.holds : NO_HOLDS)
-  const holds = found.inForce.filter(({ until }) => until > at)
-  const after = holds.find(({ by }) => by === "after")
-  const isOwed = holds.every(({ by }) => by !== "not_owed")
-  const { ack_until, steps_began_at } = facts.incident
-  const begins = firing?.cause === "escalation" ? holds.filter(beginsSteps) : []
-  // The step comes its delay after their end; of one without an end, that is not known.
-  const begun = begins.length === 0 ? undefined : lastEnd(begins)
-  const isMoved = begun !== undefined && begun !== UNTIL_A_CHANGE
-  if (firing !== undefined && isOwed && after === undefined && !isMoved)
-    return { found: { cause: firing.cause, holds } }
-  const times = [after === undefined ? next : after.until, begun, ack_until, facts.naming?.onCall?.nextChange]
-  return {
-    next: Instant.earliest(times.filter((time) => time !== undefined && time > at && time < UNTIL_A_CHANGE)),
-    begun: isMoved ? begun : steps_began_at,
-  }
 }
