@@ -92,3 +92,39 @@ for (const end of ["it runs out", "a person withdraws it"])
         )
       }),
   )
+
+it.effect(
+  "a receiver that has its firing hears that the acknowledgement ran out, where a server without it evaluates first",
+  () =>
+    Effect.gen(function* () {
+      const service = yield* openService({
+        notifiers: ["chat"],
+        keepsNotifiers: false,
+        deadAfter: Duration.days(365),
+      })
+      const plain = yield* service.open("plain", { keepsHouse: true })
+      const other = yield* service.open("other", {
+        keepsHouse: true,
+        rules: { notifiers: ["chat", "pager"] },
+      })
+      yield* enroll(plain, AGENT)
+      const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
+      yield* Effect.orDie(report(other, [{ check: "disk", status: "critical" }]))
+      yield* after("2 seconds")
+      const [incident] = service.rows().incidents.values()
+      assert(incident !== undefined)
+      yield* plain.operations.acknowledge(incident.id, { for: Duration.minutes(20) })
+      yield* after("20 minutes")
+      yield* after("30 seconds")
+      const messages = service.receivers.arrivals.map(
+        ({ notification: { cause, reason, receiver } }) => `${receiver} ${cause} ${reason?.by}`,
+      )
+      const by = incident.ack_by ?? service.receivers.arrivals.at(-1)?.notification.reason?.by
+      assert.deepStrictEqual(messages.toSorted(), [
+        `chat ack_ran_out ${by}`,
+        "chat opened undefined",
+        `pager ack_ran_out ${by}`,
+        "pager opened undefined",
+      ])
+    }),
+)

@@ -5,6 +5,7 @@ import { isBelow } from "../model/MemberRecord.ts"
 import { isHeld } from "../model/OutboxRecord.ts"
 import type { HoldName } from "../model/StoredHold.ts"
 import { decideFor } from "./decideFor.ts"
+import { canBeHeld } from "./Hold.ts"
 import type { Evaluation, FiringFacts, NewFiring } from "./FiringFacts.ts"
 import { type Due, dueByRoutes, isFirst } from "./nameReceivers.ts"
 import { besideOf, worsenedFrom } from "./reasons.ts"
@@ -72,6 +73,29 @@ const holdsOfDue = (decided: ReadonlyArray<Decided>): ReadonlyArray<HoldName> =>
     .flatMap(({ held }) => held.flatMap((one) => (one.becomes === "held" ? one.holds.inForce : [])))
     .flatMap(({ by, wasDue }) => (wasDue === true ? by : []))
 
+/**
+ * That an acknowledgement ran out, for receivers of earlier firings that this policy lacks. A server that has one sees no
+ * end any more, and finds these rows, held until now.
+ */
+const ranOutElsewhere = (
+  { firings, incident, receivers }: FiringFacts,
+  now: Instant.Instant,
+): ReadonlyArray<NewFiring> => {
+  const acknowledgement = acknowledgementOf(incident)
+  if (acknowledgement === undefined || now < acknowledgement.until) return []
+  const isOver = overQuiet(incident, now)
+  const others = firings.filter((item) => !receivers.has(item.receiver) && !canBeHeld(item) && !isOver(item))
+  return Array.from(new Set(others.map(({ receiver }) => receiver)))
+    .filter((receiver) => knownTo(incident, receiver, others) !== undefined)
+    .map((receiver) => ({
+      receiver,
+      cause: "ack_ran_out",
+      must_send: true,
+      why: { by: acknowledgement.by },
+      holds: { inForce: [{ by: "ack", until: now }], past: [] },
+    }))
+}
+
 /** Decides on the firings of an open incident at a moment (docs/rules.md#evaluation). */
 export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluation => {
   const { incident, naming } = facts
@@ -86,7 +110,7 @@ export const decideFirings = (facts: FiringFacts, now: Instant.Instant): Evaluat
   const decided = isSame ? atFirst : decideAll(begun(), now)
   const ackUntil = acknowledgementOf(incident)?.until
   return {
-    written: decided.flatMap(({ written }) => written ?? []),
+    written: [...decided.flatMap(({ written }) => written ?? []), ...ranOutElsewhere(facts, now)],
     held: decided.flatMap(({ held }) => held),
     steps_began_at,
     nextEvaluationAt: Instant.earliest([

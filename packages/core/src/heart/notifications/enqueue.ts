@@ -102,7 +102,11 @@ export const enqueueFiring = (
   firing: NewFiring,
   options: EnqueueOptions,
 ): void => {
-  const notifier = options.policy.receivers.get(firing.receiver)?.kind ?? firing.receiver
+  const { receiver } = firing
+  // One that this policy lacks has a row of its kind.
+  const notifierBefore = () =>
+    unit.outbox.group(incident.id).find((item) => item.receiver === receiver)?.notifier
+  const notifier = options.policy.receivers.get(receiver)?.kind ?? notifierBefore() ?? receiver
   enqueue(unit, incident, { ...firing, notifier, event_type: "firing" }, options)
 }
 
