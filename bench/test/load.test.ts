@@ -118,8 +118,9 @@ describe("the load generator", () => {
       yield* run(["heartbeat"], port)
       const times = bodies.flatMap((body) => (isBatch(body) ? [] : [Date.parse(body.observed_at)]))
       assert.isAbove(times.length, 0)
-      assert.isAtLeast(Math.min(...times), before - 1)
-      assert.isAtMost(Math.max(...times), Date.now() + 1)
+      // A process measures time from its start, which a busy machine notes milliseconds late.
+      assert.isAtLeast(Math.min(...times), before - 1_000)
+      assert.isAtMost(Math.max(...times), Date.now() + 1_000)
     }).pipe(Effect.scoped),
   )
 
