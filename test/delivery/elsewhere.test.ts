@@ -51,30 +51,40 @@ it.effect("an incident does not notify the receiver of a module that no server h
   }),
 )
 
+/** A failure that a server and one that lacks the receiver `pager` know of, acknowledged for 20 minutes. */
+const acknowledgedOnBoth = Effect.fnUntraced(function* (
+  options: Pick<NonNullable<Parameters<typeof openService>[0]>, "answerTo"> = {},
+) {
+  const service = yield* openService({
+    notifiers: ["chat"],
+    keepsNotifiers: false,
+    deadAfter: Duration.days(365),
+    ...options,
+  })
+  const plain = yield* service.open("plain", { keepsHouse: true })
+  const other = yield* service.open("other", {
+    keepsHouse: true,
+    rules: { notifiers: ["chat", "pager"] },
+  })
+  yield* enroll(plain, AGENT)
+  const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
+  yield* Effect.orDie(report(other, [{ check: "disk", status: "critical" }]))
+  yield* after("2 seconds")
+  const [incident] = service.rows().incidents.values()
+  assert(incident !== undefined)
+  yield* plain.operations.acknowledge(incident.id, { for: Duration.minutes(20) })
+  return { service, plain, incident, after }
+})
+
 for (const end of ["it runs out", "a person withdraws it"])
   it.effect(
     `another takes the place of a retry after its acknowledgement, where a server without its receiver evaluates first: ${end}`,
     () =>
       Effect.gen(function* () {
         let isDown = true
-        const service = yield* openService({
-          notifiers: ["chat"],
-          keepsNotifiers: false,
-          deadAfter: Duration.days(365),
+        const { after, incident, plain, service } = yield* acknowledgedOnBoth({
           answerTo: ({ receiver }) => (receiver === "pager" && isDown ? deferred : delivered),
         })
-        const plain = yield* service.open("plain", { keepsHouse: true })
-        const other = yield* service.open("other", {
-          keepsHouse: true,
-          rules: { notifiers: ["chat", "pager"] },
-        })
-        yield* enroll(plain, AGENT)
-        const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
-        yield* Effect.orDie(report(other, [{ check: "disk", status: "critical" }]))
-        yield* after("2 seconds")
-        const [incident] = service.rows().incidents.values()
-        assert(incident !== undefined)
-        yield* plain.operations.acknowledge(incident.id, { for: Duration.minutes(20) })
         isDown = false
         yield* after("19 minutes")
         const messages = () =>
@@ -97,23 +107,7 @@ it.effect(
   "a receiver that has its firing hears that the acknowledgement ran out, where a server without it evaluates first",
   () =>
     Effect.gen(function* () {
-      const service = yield* openService({
-        notifiers: ["chat"],
-        keepsNotifiers: false,
-        deadAfter: Duration.days(365),
-      })
-      const plain = yield* service.open("plain", { keepsHouse: true })
-      const other = yield* service.open("other", {
-        keepsHouse: true,
-        rules: { notifiers: ["chat", "pager"] },
-      })
-      yield* enroll(plain, AGENT)
-      const after = (duration: Duration.Input) => Effect.andThen(service.passes(duration), settled)
-      yield* Effect.orDie(report(other, [{ check: "disk", status: "critical" }]))
-      yield* after("2 seconds")
-      const [incident] = service.rows().incidents.values()
-      assert(incident !== undefined)
-      yield* plain.operations.acknowledge(incident.id, { for: Duration.minutes(20) })
+      const { after, incident, service } = yield* acknowledgedOnBoth()
       yield* after("20 minutes")
       yield* after("30 seconds")
       const messages = service.receivers.arrivals.map(
