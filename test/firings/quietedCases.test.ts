@@ -223,6 +223,19 @@ const REPLACED: Readonly<Record<string, Case>> = {
     ],
     expected: ["80 chat firing opened critical", "4400 chat resolved critical"],
   },
+  "whose receiver is to be reminded: that counts from its last attempt, and the step comes before it": {
+    receivers: ["chat"],
+    policy: { routes: [{ steps: [{ to: ["chat"] }, { after: 480, to: ["chat"] }], remind: 1_440 }] },
+    steps: [
+      [20, disk("critical")],
+      [60, chat("is_down")],
+      [4_080, acknowledge(8_000)],
+      [60, chat("accepts")],
+      [180, { step: "withdraw", which: 0 }],
+    ],
+    tail: 1_200,
+    expected: ["20 chat firing opened critical", "4880 chat firing escalation critical"],
+  },
   "a handover to one who is on call nowhere any more waits for its step": {
     receivers: ALL,
     policy: of(

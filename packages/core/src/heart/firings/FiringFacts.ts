@@ -16,8 +16,8 @@ export type RepairedReceivers = ReadonlyMap<
 export interface FiringFacts extends HoldFacts {
   /** Its firings that are not discarded. */
   readonly firings: ReadonlyArray<OutboxRecord>
-  /** These, and those that an acknowledgement's end discarded after an attempt: they decide on who is on call. */
-  readonly onCallFirings?: ReadonlyArray<OutboxRecord>
+  /** These, and those that an acknowledgement's end discarded after an attempt, which counts. */
+  readonly withReplaced: ReadonlyArray<OutboxRecord>
   /** Absent while no loud member is present. */
   readonly naming: IncidentNaming | undefined
   /** Until when agents may still have to report from an outage. */

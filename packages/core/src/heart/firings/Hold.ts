@@ -10,6 +10,7 @@ import {
   type OutboxRecord,
   OutboxTransitions,
   wasAttempted,
+  wasReplaced,
 } from "../model/OutboxRecord.ts"
 import type { HoldName, StoredHold } from "../model/StoredHold.ts"
 import { move } from "@tocsin/contract/formats/TransitionTable"
@@ -129,8 +130,24 @@ export const endQuiet = (unit: UnitOfWork, incident: Pick<IncidentRecord, "ack_a
 /** A firing in retry as the acknowledgement of its incident ends. */
 export const afterQuiet = (item: OutboxRecord, { ack_at }: Pick<IncidentRecord, "ack_at">): OutboxRecord => {
   const since = quietSince(item) ?? ack_at
-  const hold = { by: "ack", hasEnded: true, ...(since !== undefined && { since: Number(since) }) } as const
-  return { ...item, holds: [hold] }
+  const attempted = Number(item.updated_at)
+  const times = { attempted, ...(since !== undefined && { since: Number(since) }) }
+  return { ...item, holds: [{ by: "ack", hasEnded: true, ...times }] }
+}
+
+/**
+ * When the last attempt of a firing ended, if it was attempted and does not wait. A row that an acknowledgement's end
+ * discarded changed then, too; one of another version says only when its first attempt began.
+ */
+export const lastAttempted = (item: OutboxRecord): Instant.Instant => {
+  const { first_attempted_at, updated_at } = item
+  if (!wasReplaced(item)) return updated_at
+  const attempted = ackOf(item)?.attempted
+  // A clock that was set back leaves both ahead, but not the last change.
+  return Instant.min(
+    attempted === undefined ? (first_attempted_at ?? updated_at) : momentOf(attempted),
+    updated_at,
+  )
 }
 
 /** A firing under these holds: not due, and evaluated again when the last of them ends, or may have. */

@@ -146,12 +146,12 @@ export function* gatherFacts(
   return {
     ...gathered,
     facts: (incident, items) => {
-      const onCallFirings = items.filter(isFiringOrReplaced)
+      const withReplaced = items.filter(isFiringOrReplaced)
       return {
         ...muting(incident),
-        firings: onCallFirings.filter(isFiring),
-        onCallFirings,
-        naming: seen.get(incident.id)?.naming({ ...onCall, firings: onCallFirings }),
+        firings: withReplaced.filter(isFiring),
+        withReplaced,
+        naming: seen.get(incident.id)?.naming({ ...onCall, firings: withReplaced }),
         graceUntil,
         receivers,
         hasRoutes,
@@ -162,8 +162,8 @@ export function* gatherFacts(
     factsAt: (facts, at) => {
       const compared = seen.get(facts.incident.id)
       const present = activeMutes(policy, gathered.silences, at)
-      const { firings, naming, onCallFirings = firings } = facts
-      const then = { ...onCall, firings: onCallFirings, now: at }
+      const { naming, withReplaced } = facts
+      const then = { ...onCall, firings: withReplaced, now: at }
       return {
         ...facts,
         covering: compared === undefined ? [] : mutingHolds(present, compared.loud),

@@ -8,7 +8,6 @@ import {
   isUnended,
   type OutboxRecord,
   wasAttempted,
-  wasReplaced,
   wasSent,
 } from "../model/OutboxRecord.ts"
 import type { Policy } from "../policy/compilePolicy.ts"
@@ -16,7 +15,7 @@ import { changesAround, type OnCall, placesAt, type RotaOverride, type Rotas } f
 import type { Decision } from "../../kernel/unitOfWork/Decision.ts"
 import { asChanged, findOnce } from "../../kernel/unitOfWork/Search.ts"
 import type { UnitOfWork } from "../../kernel/unitOfWork/UnitOfWork.ts"
-import { quietSince } from "./Hold.ts"
+import { lastAttempted, quietSince } from "./Hold.ts"
 import { leastOf, type NamedReceiver, type NamedReceivers } from "../policy/routing.ts"
 
 /** The facts, besides the rotas, that decide who is on call for an incident. */
@@ -236,5 +235,5 @@ const begunAt = ({ first_attempted_at, updated_at }: OutboxRecord): Instant.Inst
  */
 const isAttemptedSince = (item: OutboxRecord, at: Instant.Instant): boolean =>
   item.state === "sending" ||
-  (wasAttempted(item) && (wasReplaced(item) ? begunAt(item) : item.updated_at) >= at) ||
+  (wasAttempted(item) && lastAttempted(item) >= at) ||
   (isUnended(item) && !isHeld(item) && item.age_starts_at >= at)

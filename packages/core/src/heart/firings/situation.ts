@@ -8,7 +8,7 @@ import { isBelow } from "../model/MemberRecord.ts"
 import { inOrder, isHeld, isReplaced, isRetried, type OutboxRecord } from "../model/OutboxRecord.ts"
 import { AT_ONCE, type NamedReceivers } from "../policy/routing.ts"
 import type { FiringFacts } from "./FiringFacts.ts"
-import { afterQuiet, canBeHeld, waitingUnderHolds } from "./Hold.ts"
+import { afterQuiet, canBeHeld, lastAttempted, waitingUnderHolds } from "./Hold.ts"
 import { dueByRoutes, isFirst } from "./nameReceivers.ts"
 import { stepsOf } from "./steps.ts"
 
@@ -81,6 +81,9 @@ export const situationOf = (facts: FiringFacts, receiver: NotifierName, now: Ins
   // Nothing holds these.
   const others = firings.filter((item) => !waiting.includes(item) && !over.includes(item))
   const replaced = over.map((item) => afterQuiet(item, incident))
+  const attempts = facts.withReplaced
+    .filter((item) => item.receiver === receiver && !waiting.includes(item))
+    .map((item) => ({ ...item, updated_at: lastAttempted(item) }))
   const step = namedNow(facts).get(receiver)
   const known = knownTo(incident, receiver, others)
   const { announced } = incident
@@ -112,6 +115,8 @@ export const situationOf = (facts: FiringFacts, receiver: NotifierName, now: Ins
     hasAckRunOut,
     moments,
     others,
+    /** These, and those that an acknowledgement's end discards, or has, as their last attempts left them. */
+    attempts,
   }
 }
 export type Situation = ReturnType<typeof situationOf>

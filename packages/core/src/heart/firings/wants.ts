@@ -110,12 +110,12 @@ const JUST_BEFORE = Duration.minutes(1)
  * back, a moment may come once more.
  */
 const isStepDue = (
-  { moments, others, receiver }: Situation,
+  { attempts, moments, others, receiver }: Situation,
   { incident, naming, policySince = Instant.LATEST }: FiringFacts,
   now: Instant.Instant,
 ): boolean => {
   const { next_evaluation_at: from = Instant.LATEST } = incident
-  const last = Instant.latest(others.map(begunAt))
+  const last = Instant.latest(attempts.map(begunAt))
   const isBusy = others.some(isUnended) || (last !== undefined && Instant.isRecent(last, JUST_BEFORE, now))
   if (isBusy) return false
   const isMissed = (at: Instant.Instant) =>
@@ -140,9 +140,9 @@ const begunAt = ({
     : updated_at
 
 /** When a receiver is reminded, if nothing waits for it: the last change of a row that ended is that of its attempt. */
-export const remindedAt = ({ others, step }: Situation): Instant.Instant | undefined => {
+export const remindedAt = ({ attempts, others, step }: Situation): Instant.Instant | undefined => {
   if (step?.remind === undefined || others.some(isUnended)) return undefined
-  const last = Instant.latest(others.map(({ updated_at }) => updated_at))
+  const last = Instant.latest(attempts.map(({ updated_at }) => updated_at))
   return last && Instant.plus(last, step.remind)
 }
 

@@ -22,6 +22,8 @@ export interface StoredHold {
    * acknowledgement, where it holds a retry: when it began.
    */
   readonly since?: number
+  /** Of an acknowledgement that held a retry and has ended: the end of the last attempt. */
+  readonly attempted?: number
   /** It has ended. With `until`, it is a parent whose child recovers until then; without, it is remembered. */
   readonly hasEnded?: true
   /** Something was due under it: its end begins later steps again. */

@@ -42,6 +42,7 @@ const critical = { severity: "critical", announced: "critical", reached_critical
 const facts = (given: Partial<FiringFacts> = {}): FiringFacts => ({
   incident: incidentRecord("i", { opened_at: minute(0), ...critical }),
   firings: [],
+  withReplaced: given.firings ?? [],
   naming: naming({ chat: step(0) }),
   covering: [],
   parents: NO_PARENTS,

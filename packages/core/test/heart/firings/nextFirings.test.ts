@@ -224,6 +224,7 @@ const played = ({ covered, facts, firings = [], incident, named = { chat: first(
       ...incident,
     }),
     firings,
+    withReplaced: firings,
     naming: { named: receivers, at: () => receivers, isCut: false },
     covering: [],
     parents: NO_PARENTS,
