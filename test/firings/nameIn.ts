@@ -24,6 +24,9 @@ export const nameIn = (
     (most === 3 ? everyEntry : entriesAt(most)).flatMap((entry) =>
       onCall.ways(entry.name, receiver).map((way) => ({ ...entry, ...way })),
     )
+  const present = waysAt(3)
+  const first = present.filter((way) => way.isFirst)
+  const isBeside = first.length > 0 && first.every((way) => way.isBeside)
   const dues = [1, 2, 3]
     .filter((rank) => rank <= announced && reached[rank] !== undefined)
     .flatMap((rank) => {
@@ -33,19 +36,18 @@ export const nameIn = (
       const stepsBegan = laterOf(reachedAt, ends ?? incident.began)
       return waysAt(rank).map((way) => ({ ...way, rank, began: way.isFirst ? reachedAt : stepsBegan }))
     })
-    .map((way) => ({ ...way, due: way.began + way.delay, isLater: !way.isFirst || way.isBeside }))
+    .map((way) => ({ ...way, due: way.began + way.delay, isLater: !way.isFirst || way.isBeside || isBeside }))
     // Of one instant, the first step gives the cause, also where steps may have begun later.
     .toSorted(
       (a, b) => Math.ceil(a.due) - Math.ceil(b.due) || Number(a.isLater) - Number(b.isLater) || a.due - b.due,
     )
   const { delay, due, isLater } = dues[0] ?? { delay: 0, due: Infinity, isLater: false }
-  const present = waysAt(3)
   return {
     isNamed: present.length > 0,
     delay,
     due,
     isLater,
-    isFirst: present.some((way) => way.isFirst),
+    isFirst: first.length > 0,
     /** The later steps that name it, at each severity. */
     later: dues.filter((way) => !way.isFirst),
     remind: Math.min(...present.map((way) => way.remind)),

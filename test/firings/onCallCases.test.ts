@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
 import { ALL, BEGUN, HOURLY, of, override, PRIMARY } from "./caseRotas.ts"
-import { BOTH, type Case, disk, playCases } from "./playCases.ts"
+import { BOTH, type Case, disk, load, playCases, shared } from "./playCases.ts"
 import type { Happening, Rota } from "./Story.ts"
 
 const OF_THREE: Rota = { ...HOURLY, order: [["chat"], ["pager"], ["mail"]] }
@@ -247,6 +247,18 @@ const REFUSALS: Readonly<Record<string, Case>> = {
     tail: 600,
     expected: ["80 chat firing escalation critical"],
   },
+  "who stands beside one that is down gets an escalation, also where a milder severity named it by a first step":
+    {
+      policy: of(HOURLY, { routes: [{ match: ["severity != critical"], to: ["pager"] }] }),
+      steps: [
+        [20, { step: "answers", receiver: "chat", how: "is_down" }],
+        [60, shared("critical")],
+        [60, shared("warning", { loud: false })],
+        [60, load("critical")],
+      ],
+      tail: 600,
+      expected: ["380 pager firing escalation critical"],
+    },
   "who stood beside and knows it gets an escalation": {
     policy: PRIMARY,
     steps: [

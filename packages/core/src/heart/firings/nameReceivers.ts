@@ -62,7 +62,7 @@ export const nameReceivers = (
 /** When a receiver is due by its step. */
 export interface Due {
   readonly at: Instant.Instant
-  /** Whether its firing is an escalation: a later step names it, or it stands beside another. */
+  /** Whether its firing is an escalation: a later step names it, or it stands beside another now. */
   readonly isLater: boolean
   /** Whether its row is written before it is due. */
   readonly isWritten: boolean
@@ -88,6 +88,7 @@ export const dueByRoutes = (
   let due: Due | undefined
   const step = naming.named.get(receiver)
   const isEarly = step !== undefined && isFirst(step)
+  const isBeside = step?.beside !== undefined && step.first === undefined
   const begun = stepsBeginAfter(incident, now)
   const consider = (from: Instant.Instant, delay: Duration.Duration | undefined, isLater: boolean) => {
     const at = delay && Instant.plus(from, delay)
@@ -104,7 +105,7 @@ export const dueByRoutes = (
     const isKnown = known !== undefined && !isBelow(known, severity)
     if (isBelow(announced, severity) || isKnown || reached === undefined) continue
     const { beside, first, later = [] } = naming.at(severity).get(receiver) ?? {}
-    consider(reached, first, false)
+    consider(reached, first, isBeside)
     consider(reached, beside, true)
     consider(Instant.latest([reached, begun]) ?? reached, later[0], true)
   }
