@@ -8,7 +8,6 @@ import { firstAt, wallAt, wallOf } from "./WallClock.ts"
 export interface Override {
   readonly rota: string
   readonly receivers: ReadonlyArray<string>
-  readonly createdAt: number
   readonly from: number
   until: number
 }
@@ -50,10 +49,9 @@ export const placesOf = (
   const turn = turnAt(rota, at)
   const turns = [...rota.order.slice(turn), ...rota.order.slice(0, turn)]
   // One whose receivers the policy lacks does not count. Of those that cover a moment, the latest does.
-  const [override] = overrides
+  const override = overrides
     .filter((one) => one.rota === name && one.from <= at && at < one.until)
-    .filter((one) => one.receivers.every((receiver) => receivers.includes(receiver)))
-    .toSorted((a, b) => b.createdAt - a.createdAt)
+    .findLast((one) => one.receivers.every((receiver) => receivers.includes(receiver)))
   if (override !== undefined) return [override.receivers, ...turns]
   if (rota.hours === undefined || isWithin(rota, at)) return turns
   const { otherwise = [] } = rota

@@ -52,6 +52,6 @@ export class RotasInForce {
     const isKnown = step.receivers.every((name) => receivers.includes(name))
     if (policy.rotas?.[step.rota] === undefined || !isKnown) return
     const from = now + step.after
-    this.#overrides.push({ ...step, createdAt: now, from, until: from + step.lasts })
+    this.#overrides.push({ ...step, from, until: from + step.lasts })
   }
 }

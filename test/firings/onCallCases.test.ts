@@ -140,6 +140,18 @@ const OVERRIDES: Readonly<Record<string, Case>> = {
       "1320 chat firing handover critical",
     ],
   },
+  "of two overrides, the one that was created later counts, also after a clock was set back": {
+    receivers: ALL,
+    policy: PRIMARY,
+    steps: [
+      [20, disk("critical")],
+      [60, override(["mail"], 1_800, 300)],
+      [60, { step: "clock_back", by: 600 }],
+      [60, override(["pager"], 1_200)],
+    ],
+    tail: 1_100,
+    expected: ["20 chat firing opened critical", "200 pager firing opened critical"],
+  },
   "an override without one of its receivers does not count": {
     receivers: ALL,
     policy: PRIMARY,

@@ -46,6 +46,16 @@ const overrideTimes = (
 
 type NewOverride = Pick<RotaOverrideRecord, "id" | "note" | "receivers" | "rota"> & AskedTimes
 
+/** When an override of a rota is created, now, or after all that are stored: a clock may have been set back since. */
+const createdAfter = (
+  stored: ReadonlyArray<RotaOverrideRecord>,
+  of: NotifierName,
+  now: Instant.Instant,
+): Instant.Instant => {
+  const last = Instant.latest(stored.filter(({ rota }) => rota === of).map(({ created_at }) => created_at))
+  return last === undefined ? now : Instant.max(now, Instant.fromMicros(last + 1n))
+}
+
 /** Stores an override, which begins no earlier than its transaction. */
 export const createOverride = loneCommandOf(function* (
   unit,
@@ -59,7 +69,8 @@ export const createOverride = loneCommandOf(function* (
       "too_many",
       `there are ${MAX_UNENDED_OVERRIDES} overrides that have not ended; end some first`,
     )
-  const created = { ...given, ...times.success, created_at: unit.now, created_by: by.actor }
+  const created_at = createdAfter(yield* find("overridesEndingAfter", unit.now), given.rota, unit.now)
+  const created = { ...given, ...times.success, created_at, created_by: by.actor }
   unit.of("rota_override").put(created)
   unit.raise("overrides", by.newAuditId)
   recordAudit(unit, by, "override.created", [created.id], {
